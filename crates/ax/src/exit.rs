@@ -13,7 +13,7 @@ use quorum::{
 };
 use serde_json::Value;
 
-use crate::render::{insist, note, wording};
+use crate::render::{note, note_always, wording};
 
 /// How the command ends: its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +34,8 @@ pub(crate) const CODES: [(Exit, &str); 8] = [
     (Exit::Internal, "internal"),
     (Exit::BadInput, "usage"),
     (Exit::Setup, "configuration or store"),
-    (Exit::TooFewProviders, "too few providers, or nobody to ask and no --offline"),
-    (Exit::SpentUp, "budget or deadline reached; what there is was printed"),
+    (Exit::TooFewProviders, "too few providers are available, and no --offline"),
+    (Exit::SpentUp, "budget or deadline reached; the partial result was printed"),
     (Exit::NoConsensus, "no consensus (with --require-consensus)"),
     (Exit::Interrupted, "interrupted"),
 ];
@@ -78,21 +78,21 @@ impl std::error::Error for Setup {}
 
 /// Whether a discussion without consensus is a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Demand {
+pub(crate) enum Requirement {
     Nothing,
     Consensus,
 }
 
-impl Demand {
+impl Requirement {
     pub(crate) fn consensus_if(demanded: bool) -> Self {
-        if demanded { Demand::Consensus } else { Demand::Nothing }
+        if demanded { Requirement::Consensus } else { Requirement::Nothing }
     }
 }
 
 /// Prints an error of this verb and returns its exit code.
 pub(crate) fn report(error: &anyhow::Error, registry: &Registry, verb: &str) -> Exit {
     let lines = lines(error, registry);
-    lines.iter().for_each(|line| insist(&format!("error: {line}")));
+    lines.iter().for_each(|line| note_always(&format!("error: {line}")));
     if matches!(error.downcast_ref(), Some(Error::Refused(_))) {
         note(&format!("Nothing was asked and nothing was spent. `ax {verb} --help` explains the flags."));
     }
@@ -129,7 +129,7 @@ fn of_quorum(error: &Error) -> Exit {
         Error::Refused(refusals) if refusals.iter().all(|it| it.code == Code::InsufficientProviders) => {
             Exit::TooFewProviders
         }
-        Error::Mute(_) => Exit::TooFewProviders,
+        Error::MissingVoices(_) => Exit::TooFewProviders,
         Error::Refused(_)
         | Error::NotFound(_)
         | Error::Ambiguous { .. }
@@ -188,15 +188,15 @@ pub(crate) fn needed(registry: &Registry, state: &State) -> Option<f64> {
 }
 
 /// The exit code of a finished discussion.
-pub(crate) fn of_outcome(state: &Snapshot, demand: Demand) -> Exit {
+pub(crate) fn of_outcome(state: &Snapshot, requirement: Requirement) -> Exit {
     let outcome = state.outcome();
-    match (&outcome.error, demand) {
+    match (&outcome.error, requirement) {
         (Some(problem), _) if problem.code != Code::ConsensusFailed => of_code(problem.code),
-        (Some(_), Demand::Consensus) => Exit::NoConsensus,
-        (None, Demand::Consensus) if !agrees(&outcome, required(state.registry(), state)) => {
+        (Some(_), Requirement::Consensus) => Exit::NoConsensus,
+        (None, Requirement::Consensus) if !agrees(&outcome, required(state.registry(), state)) => {
             Exit::NoConsensus
         }
-        (_, Demand::Nothing | Demand::Consensus) => Exit::Done,
+        (_, Requirement::Nothing | Requirement::Consensus) => Exit::Done,
     }
 }
 

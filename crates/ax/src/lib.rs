@@ -113,7 +113,7 @@ impl Command {
             Err(exit) => return exit.into(),
         };
         if cli.quiet {
-            render::hush();
+            render::set_quiet();
         }
         match file_limit::outlive().and_then(|()| verbs::run(&self.app, cli.verb)) {
             Ok(exit) => exit.into(),

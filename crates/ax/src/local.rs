@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_acts_is_the_login_name_or_the_terminal() {
+    fn the_audit_name_is_the_login_name_or_the_terminal() {
         let check = |variables: &[(&str, &str)], expected: &str| {
             let found = |name: &str| variables.iter().find(|it| it.0 == name).map(|it| it.1.to_owned());
             assert_eq!(login_name(found), expected);

@@ -32,21 +32,21 @@ const HIDE_CURSOR: &str = "\u{1b}[?25l";
 const RESTORE: &str = "\u{1b}[?2026l\u{1b}[?7h\u{1b}[?25h";
 
 /// The original settings, while they are changed.
-static TAKEN: Mutex<Option<Taken>> = Mutex::new(None);
+static SAVED: Mutex<Option<SavedModes>> = Mutex::new(None);
 
 #[derive(Debug)]
-struct Taken {
+struct SavedModes {
     modes: Termios,
 }
 
 /// Whether stderr can show the live screen, not only lines.
-pub(crate) fn suits() -> bool {
+pub(crate) fn can_show_live_view() -> bool {
     let wide = NARROWEST <= size().columns;
-    std::io::stderr().is_terminal() && wide && is_lively() && is_foreground()
+    std::io::stderr().is_terminal() && wide && allows_live_view() && is_foreground()
 }
 
 /// Whether the environment allows more than plain lines.
-pub(crate) fn is_lively() -> bool {
+pub(crate) fn allows_live_view() -> bool {
     let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty());
     !dumb && std::env::var_os("CI").is_none_or(|ci| ci.is_empty() || ci == "false")
 }
@@ -78,24 +78,24 @@ pub(crate) fn is_foreground() -> bool {
 
 /// Hides the cursor and turns off echo; with a keyboard, keys are also read one by one. Signals
 /// keep working.
-pub(crate) fn take() -> std::io::Result<()> {
-    give_back_on_panic();
-    let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn set_up() -> std::io::Result<()> {
+    restore_on_panic();
+    let mut saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
     // After a stop from outside, the settings saved first still count as the original ones: other
     // programs may have changed the terminal since.
-    let usual = match taken.take() {
-        Some(Taken { modes }) => modes,
+    let usual = match saved.take() {
+        Some(SavedModes { modes }) => modes,
         None => tcgetattr(stderr())?,
     };
-    let modes = if has_keys() { one_by_one(usual.clone()) } else { unseen(usual.clone()) };
+    let modes = if has_keys() { unbuffered(usual.clone()) } else { without_echo(usual.clone()) };
     tcsetattr(stderr(), OptionalActions::Now, &modes)?;
-    *taken = Some(Taken { modes: usual });
+    *saved = Some(SavedModes { modes: usual });
     std::io::stderr().write_all(HIDE_CURSOR.as_bytes())
 }
 
 /// Delivers keys immediately; reading without a pressed key returns at once.
-fn one_by_one(modes: Termios) -> Termios {
-    let mut modes = unseen(modes);
+fn unbuffered(modes: Termios) -> Termios {
+    let mut modes = without_echo(modes);
     modes.local_modes.remove(LocalModes::ICANON);
     modes.special_codes[SpecialCodeIndex::VMIN] = 0;
     modes.special_codes[SpecialCodeIndex::VTIME] = 0;
@@ -103,17 +103,17 @@ fn one_by_one(modes: Termios) -> Termios {
 }
 
 /// Turns off echo, so that typed text and `^C` don't disturb the screen.
-fn unseen(mut modes: Termios) -> Termios {
+fn without_echo(mut modes: Termios) -> Termios {
     modes.local_modes.remove(LocalModes::ECHO);
     modes
 }
 
 /// Restores all settings; does nothing if none were changed.
-pub(crate) fn give_back() {
+pub(crate) fn restore() {
     // A held lock means that the panic came from this module, in the middle of changing the
     // settings.
-    let Ok(mut taken) = TAKEN.try_lock() else { return };
-    let Some(Taken { modes }) = taken.take() else { return };
+    let Ok(mut saved) = SAVED.try_lock() else { return };
+    let Some(SavedModes { modes }) = saved.take() else { return };
     // A closed terminal needs no restoring.
     let _ = std::io::stderr().write_all(RESTORE.as_bytes());
     // In the background the terminal belongs to the shell, and changing it would stop this process.
@@ -122,12 +122,12 @@ pub(crate) fn give_back() {
     }
 }
 
-fn give_back_on_panic() {
+fn restore_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let usual = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            give_back();
+            restore();
             usual(panic);
         }));
     });
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn a_panic_gives_the_terminal_back() {
         if std::env::var_os(PANICS).is_some() {
-            take().unwrap();
+            set_up().unwrap();
             panic!("on purpose");
         }
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();

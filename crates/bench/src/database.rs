@@ -17,7 +17,7 @@ use quorum_core::{
         Call,
         lane::{Lane, Width},
     },
-    engine::{Engine, shared::Shared},
+    engine::{Engine, services::Services},
     model::{
         error::ProviderError,
         money::{Price, Usage, Usd},
@@ -58,8 +58,8 @@ impl Database {
     /// An engine with other patterns, and the voices' current latency.
     pub(crate) fn engine_with(&self, registry: Registry) -> Engine {
         let store: Arc<dyn Store> = self.store.clone();
-        let shared = Shared { store, voices: self.voices.clone(), clock: Arc::new(WallClock), registry };
-        Engine::new(shared, "bench")
+        let services = Services { store, voices: self.voices.clone(), clock: Arc::new(WallClock), registry };
+        Engine::new(services, "bench")
     }
 }
 

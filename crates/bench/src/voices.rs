@@ -15,12 +15,12 @@ use anyhow::{Context, Result, ensure};
 use futures::future::{join_all, try_join_all};
 use quorum_core::{
     call::lane::Width,
-    engine::{Engine, shared::Shared},
+    engine::{Engine, services::Services},
     model::{participant::Participant, spec::Spec},
 };
 use quorum_providers::{
     RealVoices,
-    source::{Endpoint, Facts, Source, Timeouts, Way},
+    source::{Endpoint, ModelInfo, Source, Timeouts, Transport},
     wire::{Quirks, wire},
 };
 use serde_json::{Value, json};
@@ -181,21 +181,21 @@ fn engine(database: &Database, url: &str) -> Result<Engine> {
     };
     let source = Source {
         name: "alpha".to_owned(),
-        way: Way::Http(Arc::new(endpoint)),
+        transport: Transport::Http(Arc::new(endpoint)),
         model: "alpha-1".to_owned(),
-        usual: Facts { window: 128_000, price: None, quirks: Quirks::default() },
+        usual: ModelInfo { window: 128_000, price: None, quirks: Quirks::default() },
         models: BTreeMap::new(),
         width: Width::at_once(10_000),
         timeouts: Timeouts::default(),
     };
     let voices = Arc::new(RealVoices::of(vec![source]));
-    let shared = Shared {
+    let services = Services {
         store: database.store.clone(),
         voices,
         clock: Arc::new(WallClock),
         registry: quorum_patterns::registry(),
     };
-    Ok(Engine::new(shared, "bench"))
+    Ok(Engine::new(services, "bench"))
 }
 
 /// The same calls as a script makes them.

@@ -40,7 +40,7 @@ pub struct Row {
     pub listens: bool,
     /// The default model.
     pub model: Option<String>,
-    /// Two to four different models that form the panel if no other vendor can be asked. A server
+    /// Two to four different models that form the panel if no other vendor is available. A server
     /// on the user's own machine is asked for its models instead.
     #[serde(default)]
     pub panel: Vec<String>,

@@ -63,7 +63,7 @@ struct Found {
     result: Result<Noticed, ProviderError>,
 }
 
-/// What was noticed about a model that can be asked: mostly nothing, else a sentence.
+/// What was noticed about an available model: mostly nothing, else a sentence.
 type Noticed = Option<String>;
 
 impl Found {

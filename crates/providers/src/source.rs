@@ -17,13 +17,13 @@ pub struct Source {
     /// The name used in results.
     pub name: String,
     /// How it is reached.
-    pub way: Way,
+    pub transport: Transport,
     /// The default model; empty where a program chooses its own.
     pub model: String,
     /// The facts of models that are not in `models`.
-    pub usual: Facts,
+    pub usual: ModelInfo,
     /// The facts of individual models.
-    pub models: BTreeMap<String, Facts>,
+    pub models: BTreeMap<String, ModelInfo>,
     /// The number of concurrent calls it accepts.
     pub width: Width,
     /// How long to wait for its output.
@@ -32,7 +32,7 @@ pub struct Source {
 
 /// How a provider is reached.
 #[derive(Debug, Clone)]
-pub enum Way {
+pub enum Transport {
     /// Over HTTP.
     Http(Arc<Endpoint>),
     /// Through a program on this machine.
@@ -75,7 +75,7 @@ pub struct Program {
 
 /// Facts about a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Facts {
+pub struct ModelInfo {
     /// Its context window in tokens.
     pub window: u64,
     /// Its price; `None` means unpriced, which is not the same as free.
@@ -103,7 +103,7 @@ impl Default for Timeouts {
 impl Source {
     /// The facts of one of its models.
     #[must_use]
-    pub fn facts(&self, model: &str) -> Facts {
+    pub fn model_info(&self, model: &str) -> ModelInfo {
         self.models.get(model).copied().unwrap_or(self.usual)
     }
 }

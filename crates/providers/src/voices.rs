@@ -13,7 +13,7 @@ use crate::{
     command::CommandProvider,
     health::Health,
     http::{HttpClients, HttpEmbedder, Remote},
-    source::{Endpoint, Facts, Source, Way},
+    source::{Endpoint, ModelInfo, Source, Transport},
     wire::Model,
 };
 
@@ -48,28 +48,28 @@ impl RealVoices {
         let connection = self.connections.get(&who.provider)?;
         let Connection { source, lane, .. } = connection;
         let name = who.model.as_deref().unwrap_or(&source.model);
-        let facts = source.facts(name);
-        let provider: Arc<dyn Provider> = match &source.way {
-            Way::Http(endpoint) => Arc::new(self.remote(connection, endpoint, name)),
+        let info = source.model_info(name);
+        let provider: Arc<dyn Provider> = match &source.transport {
+            Transport::Http(endpoint) => Arc::new(self.remote(connection, endpoint, name)),
             // The program chooses the model unless one is named, for this seat or in the
             // configuration.
-            Way::Command(program) => {
+            Transport::Command(program) => {
                 Arc::new(CommandProvider::new(program.clone(), Some(name), source.timeouts).ok()?)
             }
         };
         Some(Voice {
             provider,
             lane: lane.clone(),
-            price: facts.price,
-            window: facts.window,
-            thinking: facts.quirks.thinking,
+            price: info.price,
+            window: info.window,
+            thinking: info.quirks.thinking,
         })
     }
 }
 
 impl RealVoices {
     fn remote(&self, connection: &Connection, endpoint: &Arc<Endpoint>, model: &str) -> Remote {
-        let Facts { quirks, window, .. } = connection.source.facts(model);
+        let ModelInfo { quirks, window, .. } = connection.source.model_info(model);
         Remote {
             clients: self.clients.clone(),
             endpoint: endpoint.clone(),
@@ -85,9 +85,9 @@ impl RealVoices {
         let (provider, model) = written.split_once('/')?;
         let name = catalog::row(provider).map_or(provider, |row| &row.name);
         let connection = self.connections.get(name)?;
-        let Way::Http(endpoint) = &connection.source.way else { return None };
+        let Transport::Http(endpoint) = &connection.source.transport else { return None };
         let (embedding, remote) = (endpoint.wire.embedding?, self.remote(connection, endpoint, model));
-        let price = connection.source.models.get(model).and_then(|facts| facts.price);
+        let price = connection.source.models.get(model).and_then(|info| info.price);
         Some(HttpEmbedder { remote, embedding, price })
     }
 }

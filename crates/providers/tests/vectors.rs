@@ -10,7 +10,7 @@ use quorum_core::{
 };
 use quorum_providers::{
     RealVoices,
-    source::{Endpoint, Facts, Source, Timeouts, Way},
+    source::{Endpoint, ModelInfo, Source, Timeouts, Transport},
     wire::{Quirks, wire},
 };
 use quorum_testkit::{
@@ -28,9 +28,9 @@ fn source(base: &str, concurrency: usize) -> Source {
     };
     Source {
         name: "alpha".to_owned(),
-        way: Way::Http(Arc::new(endpoint)),
+        transport: Transport::Http(Arc::new(endpoint)),
         model: "alpha-1".to_owned(),
-        usual: Facts { window: 8_000, price: None, quirks: Quirks::default() },
+        usual: ModelInfo { window: 8_000, price: None, quirks: Quirks::default() },
         models: BTreeMap::new(),
         width: Width::at_once(concurrency),
         timeouts: Timeouts::default(),

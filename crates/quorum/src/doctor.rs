@@ -16,7 +16,7 @@ use crate::{
     Checked, Config, Error, Unanswered,
     clock::SystemClock,
     config::{self, make_directory},
-    setup::{self, KeyFrom, LocalProgram, Machine, Missing, Prices, Provider, Setup, Way},
+    setup::{self, KeyFrom, LocalProgram, Machine, Missing, Prices, Provider, Setup, Transport},
 };
 
 /// A clock earlier than this is wrong: 2026-01-01, in microseconds.
@@ -96,16 +96,16 @@ pub enum Finding {
     },
     /// The keys or prices can't be read.
     BadSetup(config::Error),
-    /// The number of providers that can be asked.
+    /// The number of providers that are available.
     Providers {
-        /// How many can be asked.
+        /// How many are available.
         available: usize,
         /// How many are known.
         known: usize,
         /// How many different models of these providers could take part.
         voices: usize,
     },
-    /// A provider that can be asked.
+    /// An available provider.
     Provider {
         /// Its name.
         name: String,
@@ -114,7 +114,7 @@ pub enum Finding {
         /// Whether the price of its default model is known.
         priced: bool,
     },
-    /// A provider that can't be asked.
+    /// A provider that is not available.
     Lacking {
         /// Its name.
         name: String,
@@ -310,12 +310,12 @@ fn providers(setup: &Setup) -> Vec<Finding> {
 
 fn provider(provider: &Provider) -> Finding {
     let name = provider.name.clone();
-    let reached = match &provider.way {
-        Ok(Way::Http(endpoint)) => {
+    let reached = match &provider.transport {
+        Ok(Transport::Http(endpoint)) => {
             Reached::Http { base: endpoint.base.to_string(), key: provider.key.clone() }
         }
-        Ok(Way::Command(program)) => Reached::Command(provider.local_program(program)),
+        Ok(Transport::Command(program)) => Reached::Command(provider.local_program(program)),
         Err(missing) => return Finding::Lacking { name, missing: missing.clone() },
     };
-    Finding::Provider { name, reached, priced: provider.facts(&provider.model).price.is_some() }
+    Finding::Provider { name, reached, priced: provider.model_info(&provider.model).price.is_some() }
 }

@@ -21,7 +21,7 @@ pub enum Error {
     #[error(transparent)]
     Config(#[from] config::Error),
     /// The directory for discussions can't be created.
-    #[error("discussions can't be kept in {}: {reason}", .directory.display())]
+    #[error("discussions can't be stored in {}: {reason}", .directory.display())]
     DataDirectory {
         /// The directory.
         directory: PathBuf,
@@ -29,7 +29,7 @@ pub enum Error {
         reason: String,
     },
     /// The builder was given no voices.
-    #[error("no voices were given, so nobody could answer; bring some, or ask for simulated ones")]
+    #[error("no voices were given; provide some, or choose simulated ones")]
     NoVoices,
     /// Discussions are switched off in the configuration.
     #[error("discussions are switched off in the configuration")]
@@ -37,9 +37,9 @@ pub enum Error {
         /// The configuration file that switches them off.
         file: PathBuf,
     },
-    /// Some participants can't be asked from here.
-    #[error("it can't go on here, because not everyone can be asked. {}", unvoiced(.0))]
-    Mute(Vec<Unvoiced>),
+    /// Some participants are not available here.
+    #[error("it can't continue here, because some participants are not available. {}", missing_voice(.0))]
+    MissingVoices(Vec<MissingVoice>),
     /// The items the program registered do not fit together.
     #[error(transparent)]
     Registry(#[from] quorum_core::registry::check::RegistryError),
@@ -50,7 +50,7 @@ pub enum Error {
     #[error("there is no discussion whose id begins with {0}")]
     NotFound(String),
     /// Several discussions have an id with this prefix.
-    #[error("{given} begins the ids of several discussions; give more of it: {}", .among.join(", "))]
+    #[error("several ids begin with {given}; give more of it: {}", .among.join(", "))]
     Ambiguous {
         /// The given prefix.
         given: String,
@@ -61,10 +61,10 @@ pub enum Error {
     #[error("{0}; nothing was changed")]
     NotSaid(SayError),
     /// Several people are awaited, and the request does not name the speaker.
-    #[error("{} are awaited, and it was not said who speaks; nothing was changed", .0.join(" and "))]
+    #[error("{} are awaited, and no speaker was named; nothing was changed", .0.join(" and "))]
     WhoSpeaks(Vec<String>),
     /// No person takes part in the discussion.
-    #[error("no person sits at the table of discussion {0}, so nobody can speak in it; nothing was changed")]
+    #[error("discussion {0} has no person on its panel; nothing was changed")]
     NobodyToSpeak(DiscussionId),
     /// There are no discussions, so there is no last one.
     #[error("there are no discussions yet")]
@@ -95,9 +95,9 @@ impl Error {
     }
 }
 
-/// A participant that can't be asked from here.
+/// A participant that is not available here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unvoiced {
+pub struct MissingVoice {
     /// Its name at the table.
     pub participant: String,
     /// Its provider.
@@ -106,11 +106,11 @@ pub struct Unvoiced {
     pub missing: Option<Missing>,
 }
 
-fn unvoiced(who: &[Unvoiced]) -> String {
-    who.iter().map(Unvoiced::to_string).collect::<Vec<_>>().join("; ")
+fn missing_voice(who: &[MissingVoice]) -> String {
+    who.iter().map(MissingVoice::to_string).collect::<Vec<_>>().join("; ")
 }
 
-impl std::fmt::Display for Unvoiced {
+impl std::fmt::Display for MissingVoice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.missing {
             Some(missing) => write!(f, "{}: {missing}", self.participant),

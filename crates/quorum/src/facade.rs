@@ -156,7 +156,7 @@ impl Quorum {
         let mut facts: Vec<Fact> = Vec::new();
         loop {
             let last = facts.last().map_or(after, |fact| fact.seq);
-            let more = self.0.engine.shared().store.read(id, last, FACTS_AT_ONCE).await?;
+            let more = self.0.engine.services().store.read(id, last, FACTS_AT_ONCE).await?;
             if more.is_empty() {
                 return Ok(facts);
             }
@@ -165,7 +165,7 @@ impl Quorum {
     }
 
     fn now(&self) -> Timestamp {
-        self.0.engine.shared().clock.now()
+        self.0.engine.services().clock.now()
     }
 
     fn switched_on(&self) -> Result<(), Error> {

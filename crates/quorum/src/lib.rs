@@ -34,7 +34,7 @@ pub mod voices;
 
 pub use complaint::{Complaint, Fault, Origin, Remedy};
 pub use config::Config;
-pub use error::{Error, Unvoiced};
+pub use error::{Error, MissingVoice};
 pub use facade::{
     Builder, CellEntry, Checked, Discussion, Figures, Forking, FormEntry, MethodEntry, ModelEntry,
     NamedEntry, OptionEntry, OrderKey, PatternEntry, Plan, PlannedPhase, PlannedSeat, PresetEntry,
@@ -51,7 +51,7 @@ pub use quorum_core::{
     floor, memory, model,
     registry::{self, Registry, Snapshot},
     seams,
-    seams::{Deed, Expired, Leap, StoreError},
+    seams::{AuditEntry, Expired, Leap, StoreError},
     vocabulary,
 };
 pub use quorum_patterns as patterns;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quorum_providers::{catalog, setup::Given};
+use quorum_providers::{catalog, setup::SetupInput};
 pub use quorum_providers::{
     command::supervisor,
     keys::{self, Keys, SecretString},
@@ -11,7 +11,7 @@ pub use quorum_providers::{
         CostSource, KeyFrom, LocalProgram, Machine, Missing, Provider, Setup, address::Wrong as BadAddress,
         file_name,
     },
-    source::{Facts, Way},
+    source::{ModelInfo, Transport},
 };
 
 use crate::{
@@ -25,7 +25,8 @@ use crate::{
 pub fn load(config: &Config, machine: &Machine<'_>) -> Result<Setup, Error> {
     let keys = Keys::load(&config.keys_file()).map_err(Error::Keys)?;
     let prices = Prices::load(&config.prices_file()).map_err(Error::Prices)?;
-    let setup = Setup::of(&Given { own: &config.providers, keys: &keys, prices: &prices }, machine);
+    let setup =
+        Setup::of(&SetupInput { overrides: &config.providers, keys: &keys, prices: &prices }, machine);
     Ok(match supervisor::Supervisor::this_program() {
         Some(supervisor) => setup.supervised_by(&supervisor),
         None => setup,
@@ -68,7 +69,7 @@ impl Setting {
     /// The setting that requests are checked against with this setup.
     #[must_use]
     pub fn of(setup: &Setup) -> Setting {
-        let there = setup.providers.iter().filter(|it| it.way.is_ok());
+        let there = setup.providers.iter().filter(|it| it.transport.is_ok());
         let lacking = setup.providers.iter().filter_map(|it| Some((it.name.clone(), it.missing()?.clone())));
         let differs = |it: &&Provider| catalog::row(&it.name).is_none_or(|row| row.strengths != it.strengths);
         let strengths = setup.providers.iter().filter(differs);

@@ -62,7 +62,7 @@ mod tests {
 
     use quorum_core::{call::lane::Width, model::spec::Simulation};
     use quorum_providers::{
-        source::{Endpoint, Facts, Timeouts, Way},
+        source::{Endpoint, ModelInfo, Timeouts, Transport},
         wire::{Quirks, wire},
     };
     use quorum_testkit::spec::spec;
@@ -79,9 +79,9 @@ mod tests {
         };
         Source {
             name: name.to_owned(),
-            way: Way::Http(Arc::new(endpoint)),
+            transport: Transport::Http(Arc::new(endpoint)),
             model: "alpha-1".to_owned(),
-            usual: Facts { window: 4_096, price: None, quirks: Quirks::default() },
+            usual: ModelInfo { window: 4_096, price: None, quirks: Quirks::default() },
             models: BTreeMap::new(),
             width: Width::at_once(1),
             timeouts: Timeouts::default(),

@@ -94,7 +94,7 @@ async fn again(fields: &Value, changes: Value) -> Result<Spec, Error> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_what_is_changed_changes() {
+async fn only_changed_fields_change() {
     let fields = json!({ "rounds": 1, "threshold": 0.75, "seed": 9, "context": "We are three." });
     let before = spec(&request(&fields));
     assert_eq!(again(&fields, json!({})).await.unwrap(), before);
@@ -104,7 +104,7 @@ async fn only_what_is_changed_changes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_pattern_brings_what_is_usual_for_it() {
+async fn another_pattern_brings_its_defaults() {
     let dialogue = json!({ "pattern": "dialogue", "providers": ["claude", "gemini"] });
     let spec = again(&json!({ "rounds": 2 }), dialogue).await.unwrap();
     assert_eq!((spec.rounds, spec.timing.step_ms), (10, 120_000));
@@ -129,7 +129,7 @@ async fn a_debate_leaves_nothing_behind_in_another_pattern() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_gone_takes_their_part_along() {
+async fn a_removed_participant_takes_its_settings_along() {
     let fields = json!({
         "rounds": 1, "synthesizer": "qwen", "providerPrompts": { "qwen": "Be bold." },
         "simulate": { "latencyMs": 0, "dead": ["glm"] },
@@ -174,7 +174,7 @@ async fn a_fork_that_drops_one_of_two_equal_seats_leaves_the_other_its_name_and_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_switch_that_is_put_off_takes_its_value_along() {
+async fn a_disabled_switch_takes_its_value_along() {
     let fields = json!({ "rounds": 1, "earlyExit": true, "confidenceThreshold": 0.75 });
     assert_eq!(again(&fields, json!({ "earlyExit": false })).await.unwrap().early_exit, None);
     assert_eq!(again(&fields, json!({ "rounds": 2 })).await.unwrap().early_exit, Some(0.75));
@@ -190,7 +190,7 @@ async fn defaults_of_today_are_not_those_of_the_past() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_does_not_fit_is_refused_with_its_origin() {
+async fn a_value_that_does_not_fit_is_refused_with_its_origin() {
     let Err(Error::Refused(refusals)) =
         again(&json!({}), json!({ "pattern": "dialogue", "providers": ["claude"] })).await
     else {

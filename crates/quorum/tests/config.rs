@@ -66,11 +66,8 @@ fn a_default_of_the_wrong_kind_is_an_error() {
         "[defaults]\nstop-on-failure = \"x\"",
         "defaults.stop-on-failure: must be true or false, not \"x\"",
     );
-    refuses("[defaults]\nmax-cost = inf", "defaults.max-cost: nan and inf are no numbers to go by");
-    refuses(
-        "[defaults]\nsimulate = \"failure=nan\"",
-        "defaults.simulate: nan and inf are no numbers to go by",
-    );
+    refuses("[defaults]\nmax-cost = inf", "defaults.max-cost: nan and inf are not allowed");
+    refuses("[defaults]\nsimulate = \"failure=nan\"", "defaults.simulate: nan and inf are not allowed");
     refuses("[defaults]\nrounds = \"two\"", "defaults.rounds: must be a whole number, not \"two\"");
     refuses("[defaults]\nrounds = true", "defaults.rounds: must be a whole number, not true");
     refuses("[defaults]\nrounds = 2.5", "defaults.rounds: must be a whole number, not 2.5");
@@ -111,7 +108,7 @@ fn a_default_that_needs_a_switch_waits_for_it() {
 }
 
 #[test]
-fn what_is_said_of_a_provider_is_checked_before_anything_is_spent() {
+fn a_providers_section_is_checked_before_anything_is_spent() {
     let row = |text: &str, expected: &str| {
         refuses(&format!("[providers.claude]\n{text}"), &format!("providers.claude{expected}"));
     };
@@ -137,14 +134,14 @@ fn what_is_said_of_a_provider_is_checked_before_anything_is_spent() {
         ": there is no key in quirks named temprature; did you mean temperature?",
     );
     row("key_env = 'sk-SECRET'", ".key_env is the name of a variable, like MY_API_KEY, not a key");
-    row("key = 'SECRET'", ".key: keys don't belong into this file; name a variable with key_env");
+    row("key = 'SECRET'", ".key: keys don't belong in this file; name a variable with key_env");
     refuses(
         "[providers.cluade]\nmodel = 'x'",
-        "providers.cluade: a provider of one's own needs wire, base_url and model, or a command; wire and base_url are missing. Did you mean claude?",
+        "providers.cluade: a new provider needs wire, base_url and model, or a command; wire and base_url are missing. Did you mean claude?",
     );
     refuses(
         "[providers.claude]\n[providers.anthropic]",
-        "providers.claude is there twice: it is another name of claude",
+        "providers.claude is configured twice: it is an alias of claude",
     );
     let plain = "wire = 'openai-chat'\nmodel = 'm'\nbase_url = 'http://host/v1'";
     assert!(parse(&format!("[providers.mine]\n{plain}")).unwrap_err().contains("not encrypted"));
@@ -155,7 +152,7 @@ fn what_is_said_of_a_provider_is_checked_before_anything_is_spent() {
 }
 
 #[test]
-fn a_preset_counts_before_the_defaults_and_what_is_given_before_both() {
+fn a_preset_overrides_defaults_and_a_request_overrides_both() {
     let text = "[defaults]\nrounds = 5\nthreshold = 0.7\n[presets.quick]\nrounds = 1\npattern = \"debate\"\njudge = \"qwen\"";
     let config = parse(text).unwrap();
     let quick = Request { preset: Some("quick".to_owned()), ..Request::on("x") };
@@ -178,7 +175,7 @@ fn a_preset_counts_before_the_defaults_and_what_is_given_before_both() {
 }
 
 #[test]
-fn a_preset_nobody_knows_is_named_with_the_nearest() {
+fn an_unknown_preset_is_refused_with_the_nearest() {
     let config = parse("[presets.architecture]\nrounds = 3\n[presets.quick]\nrounds = 1").unwrap();
     let unknown = |name: &str| config.preset(name).unwrap_err().message;
     assert_eq!(unknown("architectur"), "there is no preset named architectur; did you mean architecture?");
@@ -186,14 +183,14 @@ fn a_preset_nobody_knows_is_named_with_the_nearest() {
     let none = parse("").unwrap().preset("quick").unwrap_err();
     let file = PathBuf::from("config.toml");
     let expected = Mistake {
-        message: "there is no preset named quick, nor any other".to_owned(),
+        message: "there is no preset named quick; the configuration has none".to_owned(),
         remedy: Some(Remedy::WritePreset { name: "quick".to_owned(), file }),
     };
     assert_eq!(none, expected);
 }
 
 #[test]
-fn everything_that_is_wrong_is_said_at_once() {
+fn all_mistakes_are_reported_at_once() {
     let text = "[defaults]\nround = 3\nbudget = 3\n[presets.a]\nusage = 1\noutput-format = \"xml\"\n[presets]\nb = 3\n[zzz]";
     let lines: Vec<String> = parse(text).unwrap_err().lines().map(str::to_owned).collect();
     assert_eq!(
@@ -210,7 +207,7 @@ fn everything_that_is_wrong_is_said_at_once() {
 }
 
 #[test]
-fn what_can_be_read_and_not_used_is_found_before_it_is_used() {
+fn unusable_values_are_found_before_they_are_used() {
     let text = "[defaults]\nrounds = 99\npattern = \"voting\"\n[presets.bold]\nthreshold = 2.0\n[presets.fine]\nrounds = 3";
     let complaints = quorum::complaints(&parse(text).unwrap());
     let expected = [
@@ -233,7 +230,7 @@ fn s1_a_key_that_breaks_the_file_is_not_repeated() {
 }
 
 #[test]
-fn everything_wrong_with_a_provider_is_said_at_once() {
+fn all_mistakes_of_a_provider_are_reported_at_once() {
     let row = "[providers.alpha]\nwire = 'openai_chat'\nbase_url = 'nowhere'\nconcurrency = 0\nmodle = 'm'";
     refuses(
         row,
@@ -244,7 +241,7 @@ fn everything_wrong_with_a_provider_is_said_at_once() {
     );
     refuses(
         "[providers.alpha]\nmodel = 'm'",
-        "providers.alpha: a provider of one's own needs wire, base_url and model, or a command; wire and base_url are \
+        "providers.alpha: a new provider needs wire, base_url and model, or a command; wire and base_url are \
          missing.",
     );
 }

@@ -72,13 +72,13 @@ async fn paused(scope: &Scope) -> Discussion {
 }
 
 /// The audit log, newest first.
-async fn deeds(scope: &Scope) -> Vec<String> {
-    let deeds = scope.audit(9).await.unwrap();
-    deeds.into_iter().map(|it| format!("{} {} {}", it.who, it.action, it.result)).collect()
+async fn audit_entries(scope: &Scope) -> Vec<String> {
+    let audit_entries = scope.audit(9).await.unwrap();
+    audit_entries.into_iter().map(|it| format!("{} {} {}", it.who, it.action, it.result)).collect()
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_started_and_not_waited_for_ran_without_its_deed() {
+async fn a_start_that_was_not_awaited_ran_without_its_audit_entry() {
     let scope = scope("");
     let order = scope.check(&request(&json!({}))).unwrap();
     let started = scope.start(order);
@@ -87,15 +87,18 @@ async fn what_was_started_and_not_waited_for_ran_without_its_deed() {
     tokio::time::sleep(Duration::from_secs(60)).await;
     let status: Vec<Lifecycle> = scope.list(9, None).await.unwrap().into_iter().map(|it| it.status).collect();
     assert_eq!(status, [Lifecycle::Completed]);
-    assert_eq!(deeds(&scope).await, ["ann start done"]);
+    assert_eq!(audit_entries(&scope).await, ["ann start done"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_could_not_be_started_is_written_down_as_refused() {
+async fn a_failed_start_is_audited_as_refused() {
     let scope = scope("");
     let order = Spec { session: Some(Uuid::nil()), ..scope.check(&request(&json!({}))).unwrap() };
     let error = scope.start(order).await.err().unwrap();
-    assert_eq!(deeds(&scope).await, [format!("ann start refused: {error}"), "ann start done".to_owned()]);
+    assert_eq!(
+        audit_entries(&scope).await,
+        [format!("ann start refused: {error}"), "ann start done".to_owned()]
+    );
 }
 
 #[test]
@@ -106,7 +109,7 @@ fn inv_disc_008_a_program_names_the_roles_of_a_debate() {
 }
 
 #[test]
-fn what_the_pattern_refuses_stands_beside_what_the_request_breaks() {
+fn refusals_of_the_pattern_and_of_the_request_are_reported_together() {
     let expected = [
         "rounds DISCUSSION_INVALID_REQUEST",
         "pattern DISCUSSION_INVALID_PATTERN",
@@ -155,8 +158,8 @@ fn an_option_that_does_not_count_is_refused_in_a_request_and_skipped_in_the_conf
     };
     let judged = json!({ "swapCheck": true, "stopSequences": {} });
     let expected = [
-        "stopSequences: counts only with the pattern roundtable; leave this out",
-        "swapCheck: counts only with the pattern debate; leave this out",
+        "stopSequences: applies only to the pattern roundtable; leave this out",
+        "swapCheck: applies only to the pattern debate; leave this out",
     ];
     assert_eq!(messages(&scope(""), &judged), expected);
     let configured = scope("[defaults]\nswap-check = true\nthreshold = 0.75");
@@ -187,7 +190,7 @@ async fn paused_stopped_and_resumed_by_one_process() {
     assert_eq!(scope.find(&id.to_string()[..20]).await.unwrap().id(), id);
     let over = format!("refused: discussion {id} is over; nothing more can happen in it");
     assert_eq!(
-        deeds(&scope).await,
+        audit_entries(&scope).await,
         [
             format!("ann stop {over}"),
             format!("ann resume {over}"),
@@ -200,7 +203,7 @@ async fn paused_stopped_and_resumed_by_one_process() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_nobody_took_does_not_hold_a_resume_back() {
+async fn a_pause_that_was_never_taken_does_not_block_a_resume() {
     let paused = paused(&scope("")).await;
     paused.send(Command::Resume).await.unwrap();
     paused.send(Command::Pause).await.unwrap();
@@ -209,13 +212,13 @@ async fn a_pause_nobody_took_does_not_hold_a_resume_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_prepared_is_run_later_and_started_once() {
+async fn a_prepared_discussion_is_run_later_and_started_once() {
     let scope = scope("");
     let prepared = scope.prepare(scope.check(&request(&json!({}))).unwrap()).await.unwrap();
     assert_eq!(prepared.state().await.unwrap().lifecycle, Lifecycle::Ready);
     let handle = prepared.run_prepared().await.unwrap();
     assert!(handle.finished().await.unwrap().outcome().success);
-    assert_eq!(deeds(&scope).await, ["ann start done"]);
+    assert_eq!(audit_entries(&scope).await, ["ann start done"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -282,7 +285,7 @@ async fn abort_long_ago(store: &MemoryStore, scope: &Scope) {
 }
 
 #[tokio::test]
-async fn inv_disc_632_what_is_old_is_hidden_unless_that_is_switched_off_and_can_be_restored() {
+async fn inv_disc_632_old_discussions_are_hidden_unless_switched_off_and_can_be_restored() {
     for (config, expected) in [("", 1), ("[retention]\ndays = 3650", 1), ("[retention]\ndays = false", 0)] {
         let store = Arc::new(MemoryStore::new());
         let scope = over(config, store.clone());
@@ -307,7 +310,7 @@ async fn inv_disc_632_what_is_old_is_hidden_unless_that_is_switched_off_and_can_
 }
 
 #[tokio::test]
-async fn d13_a_word_about_the_judge_goes_on_with_the_debate() {
+async fn d13_a_ruling_about_the_judge_continues_the_debate() {
     let scope = assigning_roles();
     let asking = json!({
         "pattern": "debate", "providers": ["claude", "glm", "qwen"], "judge": "qwen", "judgeFailure": "ask",

@@ -118,7 +118,7 @@ impl Processes {
 }
 
 #[tokio::test]
-async fn one_process_pauses_what_another_runs_and_goes_on_with_it() {
+async fn one_process_pauses_a_discussion_of_another_and_continues_it() {
     let processes = processes().await;
     assert!(processes.second.resume_here().await.is_err(), "only one can run it");
     processes.commands(Command::Pause).await;
@@ -131,7 +131,7 @@ async fn one_process_pauses_what_another_runs_and_goes_on_with_it() {
 }
 
 #[tokio::test]
-async fn one_process_stops_what_another_runs() {
+async fn one_process_stops_a_discussion_of_another() {
     let processes = processes().await;
     processes.commands(Command::Stop).await;
     let Finished::Over(_) = processes.handle.finished().await.unwrap() else { panic!("it waits") };
@@ -141,7 +141,7 @@ async fn one_process_stops_what_another_runs() {
 }
 
 #[tokio::test]
-async fn one_process_aborts_what_another_runs() {
+async fn one_process_aborts_a_discussion_of_another() {
     let processes = processes().await;
     processes.commands(Command::Abort).await;
     let Finished::Over(state) = processes.handle.finished().await.unwrap() else { panic!("it waits") };

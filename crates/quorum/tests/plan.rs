@@ -53,7 +53,7 @@ async fn check(request: Request, expected: &str) {
 }
 
 #[tokio::test]
-async fn every_pattern_is_planned_as_it_goes() {
+async fn every_pattern_is_planned_as_it_runs() {
     check(asking("synthesis", "a,b"), "1 answering: a+b\n2 answering: a+b\n* deciding: a").await;
     check(asking("round-robin", "a,b"), "1 speaking: a b\n2 speaking: a b\n* deciding: a").await;
     let critique =
@@ -87,7 +87,7 @@ async fn no_talk_is_planned_to_end_early() {
 
 /// If nothing fails or ends the discussion early, it goes exactly as planned.
 #[tokio::test]
-async fn the_usual_is_what_happens() {
+async fn the_usual_figures_are_those_of_a_run() {
     for pattern in ["synthesis", "round-robin", "critique", "debate"] {
         for method in ["synthesis", "majority", "unanimous"] {
             let request =
@@ -127,7 +127,7 @@ impl Voices for Priced {
 }
 
 #[tokio::test]
-async fn money_is_counted_and_what_has_no_price_is_named() {
+async fn cost_is_counted_and_unpriced_participants_are_named() {
     let quorum = Quorum::builder().voices(Arc::new(Priced(simulated()))).build().unwrap();
     let scope = quorum.scope(Tenant::default(), "ann");
     let asking = |providers: &str| Request { simulate: None, ..asking("synthesis", providers) };
@@ -150,7 +150,7 @@ async fn summaries_are_allowed_for() {
 }
 
 #[tokio::test]
-async fn what_is_planned_leaves_no_trace() {
+async fn a_plan_leaves_no_trace() {
     let scope = scope();
     plan(&scope, &asking("synthesis", "a,b")).await;
     assert_eq!(scope.list(10, None).await.unwrap(), []);

@@ -59,7 +59,7 @@ fn table(spec: &Spec) -> String {
 }
 
 #[test]
-fn what_is_usual_where_nothing_is_said() {
+fn defaults_of_an_empty_request() {
     let spec = spec(&json!({}));
     assert_eq!((spec.pattern.as_str(), spec.consensus.method.as_str()), ("synthesis", "synthesis"));
     assert_eq!(table(&spec), "claude speaker, glm speaker, qwen speaker, gemini speaker");
@@ -88,7 +88,7 @@ fn a02_a_dialogue_is_for_two_and_longer() {
 }
 
 #[test]
-fn who_votes_lets_the_votes_decide() {
+fn voting_decides_by_votes() {
     let options = json!(["a", "b"]);
     let method = |fields: &Value| spec(fields).consensus.method;
     assert_eq!(method(&json!({ "pattern": "voting", "votingOptions": options })), "voting");
@@ -100,8 +100,8 @@ fn who_votes_lets_the_votes_decide() {
 fn b05_topic() {
     accepts(&json!({ "topic": "é".repeat(5_000) }));
     accepts(&json!({ "topic": format!("  {}  ", "x".repeat(5_000)) }));
-    refuses(&json!({ "topic": "" }), "topic: is empty; say what shall be discussed");
-    refuses(&json!({ "topic": " \n " }), "topic: is empty; say what shall be discussed");
+    refuses(&json!({ "topic": "" }), "topic: is empty; give a question to discuss");
+    refuses(&json!({ "topic": " \n " }), "topic: is empty; give a question to discuss");
     refuses(&json!({ "topic": "x".repeat(5_001) }), "topic: may have at most 5000 characters; this has 5001");
 }
 
@@ -115,7 +115,7 @@ fn b05_context_and_options() {
     refuses(&json!({ "votingOptions": names(11) }), "votingOptions: takes 2 to 10 options; there are 11");
     refuses(&json!({ "votingOptions": ["a"] }), "votingOptions: takes 2 to 10 options; there are 1");
     refuses(&json!({ "votingOptions": ["a", " "] }), "votingOptions: option 2 is empty");
-    refuses(&json!({ "votingOptions": ["a", "b", "a "] }), "votingOptions: a is there twice");
+    refuses(&json!({ "votingOptions": ["a", "b", "a "] }), "votingOptions: a is listed twice");
     assert_eq!(spec(&json!({ "votingOptions": [" REST ", "gRPC"] })).options, ["REST", "gRPC"]);
     assert_eq!(spec(&json!({ "context": "  " })).background, None);
 }
@@ -123,7 +123,7 @@ fn b05_context_and_options() {
 #[test]
 fn b05_session() {
     accepts(&json!({ "sessionId": "01928374-0000-7000-8000-000000000000" }));
-    refuses(&json!({ "sessionId": "x" }), "sessionId: x is no session's id");
+    refuses(&json!({ "sessionId": "x" }), "sessionId: x is not a session's id");
     let refused = check(&request(&json!({ "sessionId": "x" })), &Setting::default()).unwrap_err();
     assert_eq!(refused[0].remedies, [Remedy::ListSessions]);
 }
@@ -158,7 +158,7 @@ fn b03_min_providers() {
     refuses(&json!({ "minProviders": 0 }), "minProviders: must be at least 1");
     refuses(
         &json!({ "minProviders": 3, "providers": names(2) }),
-        "minProviders: 3 can't take part where only 2 are named",
+        "minProviders: 3 are required, and only 2 are named",
     );
 }
 
@@ -168,7 +168,7 @@ fn b03_prompts() {
     assert_eq!(spec.participants[0].brief.as_deref(), Some("Be brief."));
     refuses(
         &json!({ "providerPrompts": { "nobody": "Be brief." } }),
-        "providerPrompts: nobody does not take part; there are claude, glm, qwen, gemini",
+        "providerPrompts: nobody does not take part; the participants are claude, glm, qwen, gemini",
     );
     refuses(
         &json!({ "providerPrompts": { "claude": "x".repeat(10_001) } }),
@@ -198,7 +198,7 @@ fn inv_disc_003_a_moderator_is_named() {
     );
     refuses(
         &json!({ "synthesizer": "grok" }),
-        "synthesizer: grok does not take part; there are claude, glm, qwen, gemini",
+        "synthesizer: grok does not take part; the participants are claude, glm, qwen, gemini",
     );
 }
 
@@ -256,7 +256,7 @@ fn inv_disc_008_the_library_demands_the_roles_of_a_debate() {
     refuses(
         &json!({ "roles": { "grok": "judge", "glm": "king" } }),
         "DISCUSSION_INVALID_ROLES roles: there is no role king, given to glm; there are proponent, opponent, judge, moderator, neutral, manager, leader, specialist, user\n\
-         DISCUSSION_INVALID_ROLES roles: grok does not take part; there are claude, glm, qwen, gemini",
+         DISCUSSION_INVALID_ROLES roles: grok does not take part; the participants are claude, glm, qwen, gemini",
     );
 }
 
@@ -307,9 +307,9 @@ fn names_aliases_models_and_doubles() {
     assert_eq!(seats, expected);
     refuses(
         &json!({ "providers": ["a", "", "b c", "\u{1b}[31m"] }),
-        "providers: \"\" is no provider's name; write claude, or claude/MODEL\n\
-         providers: \"b c\" is no provider's name; write claude, or claude/MODEL\n\
-         providers: \"\\u{1b}[31m\" is no provider's name; write claude, or claude/MODEL",
+        "providers: \"\" is not a provider's name; write claude, or claude/MODEL\n\
+         providers: \"b c\" is not a provider's name; write claude, or claude/MODEL\n\
+         providers: \"\\u{1b}[31m\" is not a provider's name; write claude, or claude/MODEL",
     );
 }
 
@@ -325,7 +325,7 @@ fn a_models_name_may_be_a_path_with_a_version() {
 }
 
 #[test]
-fn the_usual_panel_is_narrowed_to_who_is_there() {
+fn the_default_panel_is_narrowed_to_available_providers() {
     let there = |names: &[&str]| Setting {
         available: names.iter().map(|name| (*name).to_owned()).collect(),
         ..Setting::default()
@@ -334,7 +334,7 @@ fn the_usual_panel_is_narrowed_to_who_is_there() {
     assert_eq!(table(&spec), "claude speaker, gemini speaker");
     assert_eq!(spec.simulation, None);
     let refusals = check(&request(&json!({})), &there(&["claude"])).unwrap_err();
-    let message = "only claude can be asked here, and a discussion takes 2";
+    let message = "only claude is available, and a discussion takes 2";
     let remedies = [Remedy::SeatTwice { provider: "claude".to_owned() }, Remedy::Simulate];
     let expected = Complaint::new("providers", Code::InsufficientProviders, message).with(remedies);
     assert_eq!(refusals, [expected]);
@@ -359,14 +359,14 @@ fn nothing_is_simulated_unless_the_request_or_the_program_says_so() {
     assert!(simulated(&json!({}), Voicing::Simulated));
     let lacking = [("claude".to_owned(), no_key())].into();
     let refused = check(&request(&json!({})), &Setting { lacking, ..Setting::default() }).unwrap_err();
-    let message = "nobody can be asked here, and a discussion takes 2";
+    let message = "no provider is available, and a discussion takes 2";
     let provide = Remedy::Provide { provider: "claude".to_owned(), missing: no_key() };
     let expected = Complaint::new("providers", Code::InsufficientProviders, message);
     assert_eq!(refused, [expected.with([Remedy::Simulate, provide])]);
 }
 
 #[test]
-fn d02_only_those_who_can_be_asked_may_be_named() {
+fn d02_only_available_providers_may_be_named() {
     let of = |available: &[&str]| Setting {
         available: available.iter().map(|name| (*name).to_owned()).collect(),
         lacking: [("glm".to_owned(), no_key())].into(),
@@ -381,7 +381,7 @@ fn d02_only_those_who_can_be_asked_may_be_named() {
     let named = |names: &[&str]| json!({ "providers": names });
     assert_eq!(said(&named(&["anthropic/opus", "mine"]), &real), "anthropic/opus speaker, mine speaker");
     let provide = Remedy::Provide { provider: "glm".to_owned(), missing: no_key() };
-    let message = "glm can't be asked here: there is no key in ZAI_API_KEY";
+    let message = "glm is not available: there is no key in ZAI_API_KEY";
     let complaint = Complaint::new("providers", Code::InvalidRequest, message);
     let refused = check(&request(&named(&["claude", "glm"])), &real).unwrap_err();
     assert_eq!(refused, [complaint.with([provide, Remedy::Simulate])]);
@@ -410,7 +410,7 @@ fn inv_disc_600_depth_is_bounded_and_needs_recursion() {
     );
     refuses(
         &json!({ "maxDepth": 1 }),
-        "maxDepth: counts only where sub-discussions are allowed; switch recursive on, or leave this out",
+        "maxDepth: applies only to sub-discussions; switch recursive on, or leave this out",
     );
 }
 
@@ -449,7 +449,7 @@ fn inv_disc_622_early_exit_is_asked_for() {
     );
     refuses(
         &json!({ "confidenceThreshold": 0.7 }),
-        "confidenceThreshold: counts only with early exit; switch early exit on, or leave this out",
+        "confidenceThreshold: applies only to early exit; switch early exit on, or leave this out",
     );
 }
 
@@ -463,17 +463,17 @@ fn simulated_voices() {
     refuses(&json!({ "simulate": { "failure": 2 } }), "simulate: must be from 0 to 1, not 2");
     refuses(
         &json!({ "simulate": { "dead": ["grok"] } }),
-        "simulate: grok does not take part, so it can't be dead; there are claude, glm, qwen, gemini",
+        "simulate: grok does not take part; the participants are claude, glm, qwen, gemini",
     );
 }
 
 #[test]
-fn everything_that_is_wrong_is_said_at_once() {
+fn all_mistakes_are_reported_at_once() {
     refuses(
         &json!({ "topic": "", "rounds": 0, "threshold": 2, "providers": ["a"], "temperature": 9 }),
         "providers: a discussion of this kind takes 2 to 6 providers; 1 is named\n\
          threshold: must be from 0 to 1, not 2\n\
-         topic: is empty; say what shall be discussed\n\
+         topic: is empty; give a question to discuss\n\
          rounds: must be from 1 to 10, not 0\n\
          temperature: must be from 0 to 2, not 9",
     );
@@ -491,7 +491,7 @@ fn an_unknown_field_is_refused_with_the_nearest_name() {
 }
 
 #[test]
-fn what_stands_inside_of_a_field_is_no_request_either() {
+fn mistakes_inside_a_field_are_refused() {
     let check = |inside: &str, expected: &str| {
         let error = serde_json::from_str::<Request>(&format!(r#"{{"topic":"x",{inside}}}"#)).unwrap_err();
         assert!(error.to_string().starts_with(expected), "{inside}: {error}");
@@ -507,7 +507,7 @@ fn what_stands_inside_of_a_field_is_no_request_either() {
 }
 
 #[test]
-fn what_stands_inside_of_an_option_is_refused_under_its_name() {
+fn mistakes_inside_an_option_are_refused_under_its_name() {
     let rows = |rows: Value, expected: &str| {
         let roles = json!({ "claude": "proponent", "glm": "opponent", "qwen": "judge" });
         let debate = json!({ "pattern": "debate", "roles": roles, "positions": rows });
@@ -529,7 +529,7 @@ fn c03_stop_sequences_are_of_single_participants_at_a_roundtable() {
     assert_eq!(settings, Settings::default().with("stopSequences", stops));
     refuses(
         &order(json!({ "nobody": ["END"] })),
-        "stopSequences: nobody does not take part; there are claude, gemini",
+        "stopSequences: nobody does not take part; the participants are claude, gemini",
     );
     let limits = "stopSequences: takes up to 8 texts of 1 to 100 characters; those for claude don't fit";
     refuses(&order(json!({ "claude": [""] })), limits);
@@ -537,12 +537,12 @@ fn c03_stop_sequences_are_of_single_participants_at_a_roundtable() {
     refuses(&order(json!({ "claude": vec!["x"; 9] })), limits);
     refuses(
         &json!({ "stopSequences": { "claude": ["END"] } }),
-        "stopSequences: counts only with the pattern roundtable; leave this out",
+        "stopSequences: applies only to the pattern roundtable; leave this out",
     );
 }
 
 #[test]
-fn d06_other_names_of_a_provider_are_known_to_who_must_not_hear_them() {
+fn d06_aliases_of_a_provider_are_masked_too() {
     let seats = spec(&json!({ "providers": ["claude", "ollama/x"] })).participants;
     assert!(seats[0].aliases.contains(&"anthropic".to_owned()) && 1 < seats[0].aliases.len(), "{seats:?}");
     assert_eq!(seats[1].aliases, [""; 0], "`local` is a word like any other");
@@ -571,6 +571,6 @@ fn only_the_first_twenty_complaints_are_listed() {
         (0..90).map(|it| (format!("mood{it:02}"), json!(1))).collect();
     let told = checked(&Value::Object(fields), LIBRARY).unwrap_err();
     assert_eq!(told.lines().count(), 21);
-    let last = "DISCUSSION_INVALID_REQUEST request: has 70 more things wrong with it, which are not listed";
+    let last = "DISCUSSION_INVALID_REQUEST request: has 70 more mistakes, which are not listed";
     assert_eq!(told.lines().last(), Some(last));
 }

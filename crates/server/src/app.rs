@@ -16,11 +16,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
     guard::{Names, rate::Buckets},
-    live::hub::{Hub, Place},
+    live::hub::{Hub, RunSlot},
     metrics::Metrics,
     settings::{Limits, Settings, Voices},
     sizes::Sizes,
-    wire::listing::Sums,
+    wire::listing::DetailsCache,
 };
 
 /// The state passed to handlers.
@@ -36,10 +36,10 @@ pub(crate) struct AppState {
     pub(crate) hub: Arc<Hub>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) buckets: Buckets,
-    pub(crate) streams: Seats,
+    pub(crate) streams: StreamSlots,
     /// Limits concurrent plans; each keeps a thread busy.
     pub(crate) planners: Arc<Semaphore>,
-    pub(crate) sums: Sums,
+    pub(crate) list_details: DetailsCache,
     /// Idempotency keys of orders in progress.
     in_flight: Mutex<HashSet<String>>,
     openapi: String,
@@ -57,9 +57,9 @@ impl AppState {
             hub,
             metrics,
             buckets: Buckets::new(settings.limits),
-            streams: Seats::new(settings.limits.streams),
+            streams: StreamSlots::new(settings.limits.streams),
             planners: Arc::new(Semaphore::new(settings.limits.plans)),
-            sums: Sums::default(),
+            list_details: DetailsCache::default(),
             in_flight: Mutex::default(),
             settings,
             openapi: openapi.to_string(),
@@ -126,28 +126,28 @@ impl AppState {
     /// Resumes discussions that an earlier process left behind. Those that exceed the limit wait
     /// for a slot, and go before new orders.
     pub(crate) async fn go_on(self: &Arc<Self>) -> Result<Vec<DiscussionId>, quorum::Error> {
-        let left = self.quorum.left_behind().await?;
+        let left = self.quorum.orphaned().await?;
         let mut waiting = left.clone().into_iter();
-        while let Some(place) = self.hub.place() {
+        while let Some(slot) = self.hub.run_slot() {
             let Some(id) = waiting.next() else { return Ok(left) };
-            self.go_on_with(id, place).await?;
+            self.go_on_with(id, slot).await?;
         }
         tokio::spawn(self.clone().go_on_in_turn(waiting));
         Ok(left)
     }
 
-    async fn go_on_with(&self, id: DiscussionId, place: Place) -> Result<(), quorum::Error> {
+    async fn go_on_with(&self, id: DiscussionId, slot: RunSlot) -> Result<(), quorum::Error> {
         if let Some(started) = self.quorum.go_on_with(id).await? {
-            self.hub.take(started, place);
+            self.hub.publish(started, slot);
         }
         Ok(())
     }
 
     async fn go_on_in_turn(self: Arc<Self>, waiting: impl Iterator<Item = DiscussionId>) {
         for id in waiting {
-            let Some(place) = self.hub.next_place().await else { return };
-            if let Err(error) = self.go_on_with(id, place).await {
-                tracing::warn!(%error, %id, "a discussion can't be gone on with");
+            let Some(slot) = self.hub.next_run_slot().await else { return };
+            if let Err(error) = self.go_on_with(id, slot).await {
+                tracing::warn!(%error, %id, "can't continue a discussion");
             }
         }
     }
@@ -174,33 +174,33 @@ pub(crate) fn usable(mut all: Vec<quorum::ProviderEntry>, voices: Voices) -> Vec
 }
 
 /// Limits event streams. One tenant gets at most three quarters, so that some are left for others.
-pub(crate) struct Seats {
+pub(crate) struct StreamSlots {
     all: Arc<Semaphore>,
     share: usize,
     taken: Mutex<BTreeMap<Tenant, Arc<Semaphore>>>,
 }
 
 /// One stream slot, for as long as it is held.
-pub(crate) struct Seat {
+pub(crate) struct StreamSlot {
     _of_all: OwnedSemaphorePermit,
     _of_tenant: OwnedSemaphorePermit,
 }
 
-impl Seats {
+impl StreamSlots {
     fn new(places: usize) -> Self {
         let share = (places / 4 * 3).max(1);
-        Seats { all: Arc::new(Semaphore::new(places)), share, taken: Mutex::default() }
+        StreamSlots { all: Arc::new(Semaphore::new(places)), share, taken: Mutex::default() }
     }
 
     /// A slot for this tenant, unless its share is used up.
-    pub(crate) fn take(&self, tenant: &Tenant) -> Option<Seat> {
+    pub(crate) fn acquire(&self, tenant: &Tenant) -> Option<StreamSlot> {
         let own = {
             let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
             taken.entry(tenant.clone()).or_insert_with(|| Arc::new(Semaphore::new(self.share))).clone()
         };
         let _of_tenant = own.try_acquire_owned().ok()?;
         let _of_all = self.all.clone().try_acquire_owned().ok()?;
-        Some(Seat { _of_all, _of_tenant })
+        Some(StreamSlot { _of_all, _of_tenant })
     }
 }
 

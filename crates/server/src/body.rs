@@ -70,16 +70,16 @@ async fn received(request: Request, app: &App) -> Result<Bytes, Problem> {
     match reading.await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) => Err(not_received(&error, app.limits().body_bytes)),
-        Err(_) => Err(Problem::new(problem::TOO_SLOW, "the body did not come in time; send it at once")),
+        Err(_) => Err(Problem::new(problem::TOO_SLOW, "the body did not arrive in time; send it at once")),
     }
 }
 
 fn not_received(error: &BytesRejection, most: usize) -> Problem {
     if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        let message = format!("the body is too large; at most {} KiB are taken", most >> 10);
+        let message = format!("the body is too large; at most {} KiB are accepted", most >> 10);
         return Problem::new(problem::TOO_LARGE, message);
     }
-    Problem::new(problem::INVALID, "the body broke off")
+    Problem::new(problem::INVALID, "the body ended early")
 }
 
 /// Reads one object; an error names the wrong field.

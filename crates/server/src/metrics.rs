@@ -94,19 +94,19 @@ pub(crate) struct Run {
     counts: Arc<Counts>,
     pattern: String,
     under_way: BTreeMap<Step, Placed>,
-    busy: Busy,
+    busy: BusyTime,
 }
 
 impl Run {
     fn new(counts: Arc<Counts>, pattern: &str) -> Self {
         let pattern = pattern.to_owned();
-        Run { counts, pattern, under_way: BTreeMap::new(), busy: Busy::default() }
+        Run { counts, pattern, under_way: BTreeMap::new(), busy: BusyTime::default() }
     }
 }
 
 /// The time in which at least one call was under way.
 #[derive(Default)]
-struct Busy {
+struct BusyTime {
     total_ms: u64,
     since_ms: Option<u64>,
     calls: u32,
@@ -114,7 +114,7 @@ struct Busy {
     from_ms: Option<u64>,
 }
 
-impl Busy {
+impl BusyTime {
     fn begin(&mut self, at_ms: u64) {
         self.calls += 1;
         self.since_ms.get_or_insert(at_ms);
@@ -130,7 +130,7 @@ impl Busy {
 
 impl Run {
     /// Counts the next fact of this run.
-    pub(crate) fn take(&mut self, fact: &Fact) {
+    pub(crate) fn count(&mut self, fact: &Fact) {
         let counts = self.counts.clone();
         with_local_recorder(&counts.recorder, || self.fact(fact));
     }

@@ -16,7 +16,7 @@ use utoipa::{
 use crate::{
     problem::{Document, Field},
     seeds,
-    wire::order,
+    wire::{bounds, order},
 };
 
 /// Statuses every route can answer with.
@@ -24,15 +24,15 @@ const ANYWHERE: &[(&str, &str)] = &[
     ("400", "The request is not acceptable"),
     ("401", "The token is missing or wrong"),
     ("403", "Pages of another origin may not do this"),
-    ("421", "This server has another name"),
+    ("421", "Unknown host name"),
     ("429", "Too many requests"),
-    ("500", "A fault of this program"),
-    ("503", "Discussions can't be kept at the moment, or too many are under way"),
+    ("500", "Internal error"),
+    ("503", "Discussions can't be stored at the moment, or too many are running"),
 ];
 
 /// Statuses of routes that take a body.
 const WITH_BODY: &[(&str, &str)] = &[
-    ("408", "The body did not come in time"),
+    ("408", "The body did not arrive in time"),
     ("413", "The body is too large"),
     ("415", "The body must be JSON"),
 ];
@@ -42,7 +42,7 @@ const WITH_ID: &[(&str, &str)] = &[("404", "There is no such discussion")];
 
 /// Statuses of routes that act on a discussion.
 const DOING: &[(&str, &str)] =
-    &[("409", "The discussion is not at that point"), ("422", "The key belongs to another request")];
+    &[("409", "The discussion's state does not allow this"), ("422", "The key belongs to another request")];
 
 pub(crate) fn about() -> OpenApi {
     let mut info = Info::new("Quorum", env!("CARGO_PKG_VERSION"));
@@ -75,6 +75,7 @@ pub(crate) fn with_fields(document: OpenApi, registry: &Registry, providers: &[P
     for (name, schema) in order::schemas(registry) {
         document["components"]["schemas"][&*name] = schema;
     }
+    bounds::declare(&mut document);
     seeds::name_providers(&mut document, providers);
     never_null(&mut document);
     document

@@ -16,15 +16,15 @@ use tokio::{
 
 pub(crate) struct Paced {
     stream: TcpStream,
-    patience: Duration,
+    timeout: Duration,
     /// Runs while a write is pending.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl Paced {
     /// Fails writes with an error after this long without progress.
-    pub(crate) fn new(stream: TcpStream, patience: Duration) -> Self {
-        Paced { stream, patience, stalled: None }
+    pub(crate) fn new(stream: TcpStream, timeout: Duration) -> Self {
+        Paced { stream, timeout, stalled: None }
     }
 
     fn stream(&mut self) -> Pin<&mut TcpStream> {
@@ -36,8 +36,8 @@ impl Paced {
             self.stalled = None;
             return done;
         }
-        let patience = self.patience;
-        ready!(self.stalled.get_or_insert_with(|| Box::pin(sleep(patience))).as_mut().poll(context));
+        let timeout = self.timeout;
+        ready!(self.stalled.get_or_insert_with(|| Box::pin(sleep(timeout))).as_mut().poll(context));
         Poll::Ready(Err(Error::from(ErrorKind::TimedOut)))
     }
 }

@@ -80,28 +80,28 @@ macro_rules! kinds {
 
 kinds! {
     INVALID = BAD_REQUEST "DISCUSSION_INVALID_REQUEST" "The request is not acceptable";
-    UNKNOWN_CALLER = UNAUTHORIZED "UNAUTHORIZED" "Say who you are";
-    FOREIGN_ORIGIN = FORBIDDEN "FOREIGN_ORIGIN" "Another site may not do this";
+    UNKNOWN_CALLER = UNAUTHORIZED "UNAUTHORIZED" "Authentication required";
+    FOREIGN_ORIGIN = FORBIDDEN "FOREIGN_ORIGIN" "Pages of another origin may not do this";
     SWITCHED_OFF = FORBIDDEN "DISCUSSIONS_SWITCHED_OFF" "Discussions are switched off";
-    NOT_THEIRS = FORBIDDEN "NOT_YOUR_SEAT" "The seat is another's";
-    NOT_FOUND = NOT_FOUND "NOT_FOUND" "There is no such thing";
-    WRONG_METHOD = METHOD_NOT_ALLOWED "METHOD_NOT_ALLOWED" "This can't be done here";
-    TOO_SLOW = REQUEST_TIMEOUT "REQUEST_TIMEOUT" "The request did not come in time";
+    NOT_YOUR_SEAT = FORBIDDEN "NOT_YOUR_SEAT" "The seat belongs to another user";
+    NOT_FOUND = NOT_FOUND "NOT_FOUND" "Not found";
+    WRONG_METHOD = METHOD_NOT_ALLOWED "METHOD_NOT_ALLOWED" "Method not allowed";
+    TOO_SLOW = REQUEST_TIMEOUT "REQUEST_TIMEOUT" "The request did not arrive in time";
     OVER = CONFLICT "DISCUSSION_OVER" "The discussion is over";
-    HELD = CONFLICT "DISCUSSION_RUNNING" "The discussion is being run";
-    NOT_AWAITED = CONFLICT "NOT_AWAITED" "Nobody waits for that now";
-    MUTE = CONFLICT "DISCUSSION_INSUFFICIENT_PROVIDERS" "Not everyone can be asked";
-    IDLE = CONFLICT "STATE_INVALID" "The discussion is not at that point";
-    IN_FLIGHT = CONFLICT "REQUEST_IN_FLIGHT" "The same request is being answered";
+    RUNNING = CONFLICT "DISCUSSION_RUNNING" "The discussion is running";
+    NOT_AWAITED = CONFLICT "NOT_AWAITED" "That is not awaited now";
+    MISSING_VOICES = CONFLICT "DISCUSSION_INSUFFICIENT_PROVIDERS" "Some participants are not available";
+    WRONG_STATE = CONFLICT "STATE_INVALID" "The discussion's state does not allow this";
+    IN_FLIGHT = CONFLICT "REQUEST_IN_FLIGHT" "The same request is in progress";
     TOO_LARGE = PAYLOAD_TOO_LARGE "PAYLOAD_TOO_LARGE" "The request is too large";
     NOT_JSON = UNSUPPORTED_MEDIA_TYPE "UNSUPPORTED_MEDIA_TYPE" "The body must be JSON";
-    CLASHING = CONFLICT "DISCUSSION_CONFLICTING_REQUEST" "The request does not fit together";
-    FOREIGN_HOST = MISDIRECTED_REQUEST "FOREIGN_HOST" "This server has another name";
+    CONFLICTING_FIELDS = CONFLICT "DISCUSSION_CONFLICTING_REQUEST" "The fields don't go together";
+    FOREIGN_HOST = MISDIRECTED_REQUEST "FOREIGN_HOST" "Unknown host name";
     KEY_REUSED = UNPROCESSABLE_ENTITY "IDEMPOTENCY_KEY_REUSED" "The key belongs to another request";
     TOO_MANY = TOO_MANY_REQUESTS "TOO_MANY_REQUESTS" "Too many requests";
-    FAULT = INTERNAL_SERVER_ERROR "INTERNAL" "A fault of this program";
-    FULL = SERVICE_UNAVAILABLE "TOO_MANY_DISCUSSIONS" "Too many discussions are under way";
-    UNAVAILABLE = SERVICE_UNAVAILABLE "UNAVAILABLE" "Not at the moment";
+    INTERNAL = INTERNAL_SERVER_ERROR "INTERNAL" "Internal error";
+    TOO_MANY_RUNNING = SERVICE_UNAVAILABLE "TOO_MANY_DISCUSSIONS" "Too many discussions are running";
+    UNAVAILABLE = SERVICE_UNAVAILABLE "UNAVAILABLE" "Temporarily unavailable";
 }
 
 impl Problem {
@@ -168,7 +168,7 @@ impl Problem {
         let code = complaints.first().map_or_else(|| INVALID.code.to_owned(), |it| it.code.to_string());
         // If another request may have each of these values, the schema can't have ruled them out.
         let is_clash = !complaints.is_empty() && complaints.iter().all(|it| it.fault == Fault::Combination);
-        let kind = if is_clash { CLASHING } else { INVALID };
+        let kind = if is_clash { CONFLICTING_FIELDS } else { INVALID };
         let mut problem = Problem::new(kind, detail).coded(code);
         problem.0.fields = fields;
         problem
@@ -226,19 +226,18 @@ impl From<Error> for Problem {
             Error::SwitchedOff { .. } => {
                 Problem::new(SWITCHED_OFF, "discussions are switched off on this server")
             }
-            Error::Mute(who) => {
+            Error::MissingVoices(who) => {
                 let who: Vec<String> = who.iter().map(ToString::to_string).collect();
-                let message =
-                    format!("not everyone who takes part can be asked from here: {}", who.join("; "));
-                Problem::new(MUTE, message)
+                let message = format!("some participants are not available here: {}", who.join("; "));
+                Problem::new(MISSING_VOICES, message)
             }
             Error::NotSaid(error) => of_say(&error),
             Error::WhoSpeaks(awaited) => {
-                let message = format!("{} are awaited; say who speaks", awaited.join(" and "));
+                let message = format!("{} are awaited; name the speaker", awaited.join(" and "));
                 Problem::clash("participant", message).coded(NOT_AWAITED.code)
             }
             Error::NobodyToSpeak(_) => {
-                Problem::new(NOT_AWAITED, "no person sits at this table, so nobody can speak in it")
+                Problem::new(NOT_AWAITED, "this discussion has no person on its panel")
             }
             Error::KeyReused(_) => Problem::new(KEY_REUSED, error.to_string()),
             Error::NotFound(_) | Error::NoneYet | Error::Ambiguous { .. } => {
@@ -251,21 +250,21 @@ impl From<Error> for Problem {
             | Error::DataDirectory { .. }
             | Error::NoVoices
             | Error::Registry(_)
-            | Error::Fault(_) => fault(&error),
+            | Error::Fault(_) => internal(&error),
         }
     }
 }
 
-fn fault(error: &Error) -> Problem {
-    tracing::error!(%error, "a request failed by a fault of this program");
-    Problem::new(FAULT, "this failed by a fault of this program; what was recorded is kept")
+fn internal(error: &Error) -> Problem {
+    tracing::error!(%error, "a request failed with an internal error");
+    Problem::new(INTERNAL, "internal error; everything recorded so far is kept")
 }
 
 fn of_say(error: &quorum::SayError) -> Problem {
     match error {
         quorum::SayError::Length { .. } => Problem::field("message", error.to_string()),
         quorum::SayError::NoSeat { .. } => Problem::clash("participant", error.to_string()),
-        quorum::SayError::NotTheirs { .. } => Problem::new(NOT_THEIRS, error.to_string()),
+        quorum::SayError::NotTheirs { .. } => Problem::new(NOT_YOUR_SEAT, error.to_string()),
         quorum::SayError::Store(error) => of_store(error.clone()),
     }
 }
@@ -274,10 +273,10 @@ fn of_store(error: StoreError) -> Problem {
     match &error {
         StoreError::Unknown(id) => Problem::new(NOT_FOUND, format!("there is no discussion {id}")),
         StoreError::Held { id, .. } => {
-            Problem::new(HELD, format!("discussion {id} is being run; stop or abort it first"))
+            Problem::new(RUNNING, format!("discussion {id} is running; stop or abort it first"))
         }
         StoreError::Fenced(id) => {
-            Problem::new(HELD, format!("discussion {id} has been taken over by another process"))
+            Problem::new(RUNNING, format!("discussion {id} has been taken over by another process"))
         }
         StoreError::NotAwaited { .. } | StoreError::RulingNotAwaited { .. } => {
             Problem::new(NOT_AWAITED, error.to_string())
@@ -291,9 +290,10 @@ fn of_store(error: StoreError) -> Problem {
         }
         StoreError::Unavailable(_) => {
             tracing::warn!(%error, "the store is unavailable");
-            Problem::new(UNAVAILABLE, "discussions can't be kept at the moment; nothing was changed").after(5)
+            Problem::new(UNAVAILABLE, "discussions can't be stored at the moment; nothing was changed")
+                .after(5)
         }
-        StoreError::Damaged(_) | StoreError::Unusable(_) => fault(&Error::Store(error)),
+        StoreError::Damaged(_) | StoreError::Unusable(_) => internal(&Error::Store(error)),
     }
 }
 

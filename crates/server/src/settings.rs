@@ -92,7 +92,7 @@ impl Default for Limits {
 pub enum Error {
     /// It would be open to everyone.
     #[error(
-        "{0} can be reached from other machines, and no token is set, so everybody could spend your money; \
+        "{0} can be reached from other machines, and no token is set, so anyone could spend your money; \
          set tokens under [server] in the configuration, or listen on 127.0.0.1"
     )]
     Exposed(SocketAddr),

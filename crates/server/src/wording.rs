@@ -16,13 +16,13 @@ pub(crate) fn complaint(complaint: &Complaint) -> String {
 /// `None` for a remedy that callers can't apply: they have no keys and no programs on the server.
 fn remedy(remedy: &Remedy) -> Option<String> {
     match remedy {
-        Remedy::Simulate => Some("\"offline\": true lets simulated voices answer".to_owned()),
+        Remedy::Simulate => Some("\"offline\": true uses simulated voices".to_owned()),
         Remedy::SeatTwice { provider } => {
             Some(format!("\"providers\": [\"{provider}\", \"{provider}\"] lets it speak twice"))
         }
-        Remedy::ListSessions => Some("GET /api/sessions lists those there are".to_owned()),
+        Remedy::ListSessions => Some("GET /api/sessions lists all sessions".to_owned()),
         Remedy::WritePreset { name, .. } => {
-            Some(format!("whoever runs the server can write [presets.{name}] into the configuration"))
+            Some(format!("the server's operator can add [presets.{name}] to the configuration"))
         }
         Remedy::Provide { .. } | Remedy::KeepKey { .. } | Remedy::AnotherModel { .. } => None,
     }

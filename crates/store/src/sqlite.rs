@@ -11,8 +11,8 @@ use quorum_core::{
         time::Timestamp,
     },
     seams::{
-        Append, Archive, Claim, Created, Deed, Expired, Reservation, Retention, Session, Store, StoreError,
-        Summary, Wanted,
+        Append, Archive, AuditEntry, Claim, Created, Expired, Reservation, Retention, Session, Store,
+        StoreError, Summary, Wanted,
     },
 };
 
@@ -233,12 +233,16 @@ impl Archive for SqliteStore {
         Box::pin(self.writer.write(move |context| idempotency::reserve(context, &wanted)))
     }
 
-    fn log(&self, deed: Deed) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.writer.write(move |context| audit::log(context, &deed)))
+    fn log(&self, entry: AuditEntry) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |context| audit::log(context, &entry)))
     }
 
-    fn deeds(&self, tenant: Tenant, limit: usize) -> BoxFuture<'_, Result<Vec<Deed>, StoreError>> {
-        Box::pin(self.readers.read(move |connection| audit::deeds(connection, &tenant, limit)))
+    fn audit_entries(
+        &self,
+        tenant: Tenant,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<AuditEntry>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| audit::audit_entries(connection, &tenant, limit)))
     }
 
     fn create_session(&self, session: Session) -> BoxFuture<'_, Result<(), StoreError>> {

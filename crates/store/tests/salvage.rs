@@ -10,7 +10,7 @@ use quorum_core::{
         id::{DiscussionId, Seq, Tenant},
         spec::Spec,
     },
-    seams::{Archive, Deed, Session, Store, StoreError, Then, Wanted},
+    seams::{Archive, AuditEntry, Session, Store, StoreError, Then, Wanted},
 };
 use quorum_store::{Salvaged, SqliteStore, salvage};
 use quorum_testkit::conformance::store::fixture::{
@@ -53,7 +53,7 @@ async fn filled(file: &Path) -> Vec<DiscussionId> {
         writer.write(second(3), ending("tabs"), Then::Done).await.unwrap();
         ids.push(id);
     }
-    let entry = Deed {
+    let entry = AuditEntry {
         at: second(1),
         tenant: Tenant::default(),
         who: "ax".to_owned(),
@@ -104,7 +104,10 @@ async fn an_intact_database_is_recovered_completely() {
     let (one, other) = (SqliteStore::open(&old).unwrap(), SqliteStore::open(&new).unwrap());
     assert_eq!(one.list(Wanted::default()).await, other.list(Wanted::default()).await);
     assert_eq!(one.sessions().await, other.sessions().await);
-    assert_eq!(one.deeds(Tenant::default(), 9).await, other.deeds(Tenant::default(), 9).await);
+    assert_eq!(
+        one.audit_entries(Tenant::default(), 9).await,
+        other.audit_entries(Tenant::default(), 9).await
+    );
     let found = other.search("question 7", Wanted { limit: 1, ..Wanted::default() }).await.unwrap();
     assert_eq!(found[0].id, ids[7]);
     // Nothing is claimed, and nothing would run and cost money.

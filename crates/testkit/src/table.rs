@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quorum_core::{
-    engine::{Engine, OpenError, RunError, handle::Finished, shared::Shared},
+    engine::{Engine, OpenError, RunError, handle::Finished, services::Services},
     model::{
         event::Fact,
         id::{DiscussionId, Seq},
@@ -38,13 +38,13 @@ impl Table {
     /// The same with another owner, like another process.
     #[must_use]
     pub fn owned_by(owner: &str, store: Arc<dyn Store>, panel: &Panel, registry: Registry) -> Self {
-        let shared = Shared {
+        let services = Services {
             store: store.clone(),
             voices: Arc::new(panel.clone()),
             clock: Arc::new(VirtualClock::start()),
             registry: registry.clone(),
         };
-        Table { engine: Engine::new(shared, owner), store, panel: panel.clone(), registry }
+        Table { engine: Engine::new(services, owner), store, panel: panel.clone(), registry }
     }
 
     /// The same in a new process: same script, this store, no calls yet.

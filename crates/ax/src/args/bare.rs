@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_verb_nor_question_is_told_what_to_type() {
+    fn a_command_line_with_neither_verb_nor_question_gets_advice() {
         let unclear = |word: &str, meant: Option<&str>, question: Option<&str>| Unclear {
             word: word.to_owned(),
             meant: meant.map(str::to_owned),

@@ -16,10 +16,10 @@ use crate::args::{
 };
 
 /// The heading of the flags about participants and pattern.
-pub(super) const PANEL: &str = "Who discusses, and how";
+pub(super) const PANEL: &str = "Panel and pattern";
 
 /// The heading of the flags about the decision.
-pub(super) const DECIDING: &str = "How it is decided";
+pub(super) const DECIDING: &str = "Decision";
 
 #[derive(Debug, Args)]
 pub(crate) struct Discuss {
@@ -34,7 +34,7 @@ pub(crate) struct Discuss {
     pub(crate) preset: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Show who would be asked in which order, the most calls and the most money, and ask nobody
+    /// Show who would be asked in which order, and the maximum calls and cost, without asking any model
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Start it, print its id and leave; it goes on in the background
@@ -47,7 +47,7 @@ pub(crate) struct Discuss {
     /// given several times
     #[arg(short, long = "file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The session it shall belong to, by id or name
+    /// The session it belongs to, by id or name
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
     #[command(flatten)]
@@ -66,11 +66,11 @@ pub(crate) struct Discuss {
 #[derive(Debug, Args)]
 #[command(next_help_heading = PANEL)]
 struct Panel {
-    /// Who takes part, with commas between: claude, or claude/MODEL
+    /// The participants, separated by commas: claude, or claude/MODEL
     /// [default: claude,glm,qwen,gemini]
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     providers: Option<Vec<String>>,
-    /// The whole table in seating order, people among them, in the place of --providers:
+    /// The whole panel in seating order, including people, instead of --providers:
     /// claude,gemini,me:person
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     participants: Option<Vec<String>>,
@@ -80,22 +80,22 @@ struct Panel {
     /// How many rounds, 1 to 10
     #[arg(short, long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     rounds: Option<u32>,
-    /// What may be voted for, with commas between
+    /// The options to vote on, separated by commas
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     options: Option<Vec<String>>,
-    /// Who plays which part
+    /// Who has which role
     #[arg(long, value_name = "PAIRS", value_parser = flags::roles)]
     roles: Option<BTreeMap<String, String>>,
     /// How long an answer may get, in tokens, 16 to 200000 [default: 2048]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     max_tokens_per_turn: Option<u32>,
-    /// How freely they speak, 0 to 2 [default: 0.7]
+    /// The sampling temperature, 0 to 2 [default: 0.7]
     #[arg(long, value_name = "T", value_parser = fraction, allow_negative_numbers = true)]
     temperature: Option<f64>,
-    /// How a talk that outgrows a model's window is shown
+    /// How to fit a talk that is longer than a model's window
     #[arg(long, value_name = "NAME")]
     window_strategy: Option<String>,
-    /// What follows when a provider says that a request is too long all the same
+    /// What to do when a provider still rejects a request as too long
     #[arg(long, value_name = "WHAT")]
     window_overflow: Option<String>,
 }
@@ -103,7 +103,7 @@ struct Panel {
 #[derive(Debug, Args)]
 #[command(next_help_heading = DECIDING)]
 struct Deciding {
-    /// How a decision is made of what was said
+    /// How a decision is reached
     #[arg(long, value_name = "METHOD")]
     consensus: Option<String>,
     /// Exit with 6 when there is no consensus, or less agreement than the threshold
@@ -118,36 +118,36 @@ struct Deciding {
     /// Wait for everyone, whatever the configuration says
     #[arg(long, overrides_with = "early_exit")]
     no_early_exit: bool,
-    /// How confident that is, 0 to 1 [default: 0.9]
+    /// How confident an answer must be for --early-exit, 0 to 1 [default: 0.9]
     #[arg(long, value_name = "SHARE", value_parser = fraction, allow_negative_numbers = true)]
     confidence_threshold: Option<f64>,
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "How much it may take")]
+#[command(next_help_heading = "Limits")]
 struct Bounds {
     /// How long one answer may take, retries included, in ms, 5000 to 300000
     #[arg(long, value_name = "MS", value_parser = whole::<u64>, allow_negative_numbers = true)]
     timeout: Option<u64>,
-    /// The time for everything, like 180s or 3m [default: 30m; 3m with --recursive]
+    /// The total time, like 180s or 3m [default: 30m; 3m with --recursive]
     #[arg(long, value_name = "TIME", value_parser = flags::duration)]
     budget: Option<u64>,
-    /// Calls at most [default: no limit; 20 with --recursive]
+    /// The maximum number of calls [default: no limit; 20 with --recursive]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     max_calls: Option<u32>,
-    /// Tokens at most, read and written
+    /// The maximum number of tokens, input and output
     #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
     max_tokens: Option<u64>,
-    /// Money at most, in USD
+    /// The maximum cost in USD
     #[arg(long, value_name = "USD", value_parser = fraction, allow_negative_numbers = true)]
     max_cost: Option<f64>,
     /// Let providers without a known price take part under --max-cost
     #[arg(long)]
     allow_unpriced: bool,
-    /// How many must have taken part for a success [default: 2]
+    /// How many providers must take part for a success [default: 2]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     min_providers: Option<u32>,
-    /// Conclude at once when one fails, instead of going on with the others
+    /// Conclude at once when a participant fails, instead of going on with the others
     #[arg(long)]
     stop_on_failure: bool,
     /// Let participants convene sub-discussions
@@ -156,7 +156,7 @@ struct Bounds {
     /// How deep those may go, 0 to 4 [default: 2]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     max_depth: Option<u32>,
-    /// How the time is shared between the levels [default: cascade]
+    /// How the time is divided between the levels [default: cascade]
     #[arg(long, value_name = "NAME", value_parser = TimeoutStrategy::ALL.map(TimeoutStrategy::name))]
     timeout_strategy: Option<String>,
 }

@@ -9,8 +9,8 @@ Examples:
   ax \"Which database for a real-time app?\" --offline
   ax discuss --help
 
-A question needs no verb; without quotes it may be taken for a mistyped one, and
-is refused then.
+A question needs no verb. Put it in quotes: a single word, or words that look
+like a mistyped verb, are refused.
 
 `ax help VERB` explains a verb, with examples.";
 
@@ -81,8 +81,8 @@ Examples:
   ax fork last --at 1/awaiting-responses/claude --judge mistral
   ax fork last --at 1/awaiting-responses/gemini --rounds 4
 
-A step is round/phase/name. One that was never taken is answered with a list of
-those that were.";
+A step is round/phase/name. An unknown step is refused with a list of the known
+ones.";
 
 pub(super) const HISTORY: &str = "\
 Examples:
@@ -146,8 +146,8 @@ A configuration may look like this:
   rounds = 3
   judge = \"qwen\"
 
-Its keys are the flags of `ax discuss` by their long names. What is typed counts
-before a preset, and a preset before the defaults:
+Its keys are the long flags of `ax discuss`. Flags on the command line override
+a preset, and a preset overrides the defaults:
   ax discuss \"…\" --preset architecture --rounds 4";
 
 pub(super) const COMPLETIONS: &str = "\
@@ -156,16 +156,16 @@ Examples:
   ax completions zsh > _ax
   ax completions fish > ax.fish
 
-They belong here:
+Install them here:
   bash  ~/.local/share/bash-completion/completions/ax
   fish  ~/.config/fish/completions/ax.fish
   zsh   _ax in a directory of $fpath
 
-The names of presets are those there are when this is run.";
+Preset names are those that exist when the script is generated.";
 
 pub(super) const MAN: &str = "\
 Examples:
   ax man > ax.1
   ax man discuss > ax-discuss.1
 
-`ax man discuss | man -l -` reads it at once.";
+`ax man discuss | man -l -` shows it at once.";

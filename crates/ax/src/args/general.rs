@@ -27,9 +27,9 @@ pub(crate) enum ConfigVerb {
         #[arg(default_value = "config")]
         place: Place,
     },
-    /// Print every value that holds, and where it comes from
+    /// Print every effective value and where it comes from
     Show(Listed),
-    /// Say everything that is wrong with it; exit with 3 if something is
+    /// List all mistakes in it; exit with 3 if there are any
     Check,
 }
 
@@ -48,9 +48,9 @@ pub(crate) enum Place {
 
 #[derive(Debug, Args)]
 pub(crate) struct History {
-    /// Only discussions that have to do with these words, most relevant first
+    /// Only discussions that match these words, most relevant first
     pub(crate) words: Vec<String>,
-    /// How many at most
+    /// The maximum number to list
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = at_least_one, allow_negative_numbers = true)]
     pub(crate) limit: usize,
     /// Only those of this session, by id or name
@@ -66,7 +66,7 @@ pub(crate) struct Serve {
     /// [default: 127.0.0.1:3000]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
-    /// On which port; 0 takes any that is free
+    /// The port; 0 picks any free one
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
     /// Use simulated voices even if providers are available
@@ -87,9 +87,9 @@ pub(crate) struct Sessions {
 pub(crate) enum SessionVerb {
     /// List them, newest first
     List(Listed),
-    /// Make one and print its id
+    /// Create one and print its id
     Create {
-        /// What people call it
+        /// Its name
         name: String,
     },
 }

@@ -25,15 +25,14 @@ use crate::{
     },
     exit::{self, Exit},
     render::{
-        insist,
         line::{Colour, Line, PLAIN},
-        write,
+        note_always, write,
     },
     terminal,
 };
 
 /// The group of the verbs that steer a discussion, decisions among them.
-const STEERING: &str = "Steer what runs or waits";
+const STEERING: &str = "Control running discussions";
 
 /// The verbs by purpose, each in one group. Decision verbs are listed with those that steer.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -105,7 +104,7 @@ pub(crate) fn parse(app: &App, typed: &[OsString]) -> Result<(Cli, String), Exit
         Meaning::AsTyped => typed.to_vec(),
         Meaning::Question(typed) => typed,
         Meaning::Unclear(unclear) => {
-            unclear.lines().iter().for_each(|line| insist(line));
+            unclear.lines().iter().for_each(|line| note_always(line));
             return Err(Exit::BadInput);
         }
     };
@@ -156,7 +155,7 @@ fn quoted(mut error: clap::Error) -> clap::Error {
         _ => return error,
     };
     if !unknown.starts_with('-') {
-        let tip = StyledStr::from("what belongs together goes into quotes: ax discuss \"…\"");
+        let tip = StyledStr::from("put the question in quotes: ax discuss \"…\"");
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     }
     error
@@ -227,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_verb_stands_in_one_group() {
+    fn every_verb_is_in_one_help_group() {
         let app = App::built_in();
         let listed = GROUPS.iter().flat_map(|group| group.1.iter().copied().chain(decisions(&app, group.0)));
         let listed: Vec<&str> = listed.collect();

@@ -94,7 +94,9 @@ impl Context {
             return Ok(());
         }
         let (length, most) = (count(length as u64, "character"), count(LONGEST_CONTEXT as u64, "character"));
-        Err(format!("with it the context has {length}, and {most} is the most; give the part that matters"))
+        Err(format!(
+            "with it the context has {length}; at most {most} are allowed; give only the part that matters"
+        ))
     }
 }
 
@@ -118,7 +120,10 @@ fn text_of(file: &Path) -> Result<String, Usage> {
     }
     let too_long = |bytes: &str| {
         let most = count(LONGEST_CONTEXT as u64, "character");
-        wrong(file, &format!("has {bytes}, and the context may have {most}; give the part that matters"))
+        wrong(
+            file,
+            &format!("has {bytes}; the context may have at most {most}; give only the part that matters"),
+        )
     };
     if about.len() > MOST_BYTES {
         return Err(too_long(&count(about.len(), "byte")));
@@ -130,7 +135,7 @@ fn text_of(file: &Path) -> Result<String, Usage> {
         return Err(too_long(&format!("more than {}", count(MOST_BYTES, "byte"))));
     }
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
-    text.ok_or_else(|| wrong(file, "is no text in UTF-8; only texts can be context"))
+    text.ok_or_else(|| wrong(file, "is not UTF-8 text; only text can be context"))
 }
 
 /// What a person says: the text as typed, or standard input for `-`.
@@ -154,14 +159,14 @@ fn read() -> Result<String, Usage> {
     });
     let unreadable = |reason: String| Usage(format!("standard input can't be read: {reason}"));
     let bytes = waiting.recv_timeout(PATIENCE).or_else(|_| {
-        note("Waiting for the end of standard input; `< /dev/null` says that there is none.");
+        note("Reading standard input until its end; use `< /dev/null` if there is nothing to read.");
         waiting.recv()
     });
     let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
     let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
     if bytes.len() as u64 > MOST_BYTES {
         let most = count(MOST_BYTES, "byte");
-        return Err(Usage(format!("standard input has more than {most}; give the part that matters")));
+        return Err(Usage(format!("standard input has more than {most}; give only the part that matters")));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -171,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_given_is_put_together_in_order() {
+    fn context_parts_are_joined_in_order() {
         let check = |parts: &[&str], expected: &str| {
             let mut context = Context::default();
             parts.iter().for_each(|part| context.add(part));

@@ -33,7 +33,7 @@ pub(crate) use rule::Rule;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) verb: Verb,
-    /// Say nothing on standard error but what went wrong
+    /// Print nothing but errors on standard error
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 }
@@ -43,22 +43,22 @@ pub(crate) enum Verb {
     /// Hold a discussion and print its result
     #[command(after_help = examples::discuss(), args_override_self = true, visible_aliases = ["ask", "chat"])]
     Discuss(Box<Discuss>),
-    /// Go on with a discussion that was paused, failed, or cut off
+    /// Continue a discussion that was paused, failed or cut off
     #[command(after_help = examples::RESUME)]
     Resume(Resume),
     /// Pause a discussion once the calls under way are done
     #[command(after_help = examples::PAUSE)]
     Pause(Which),
-    /// Ask nobody else, and conclude with what was said
+    /// Stop asking, and conclude with what was said
     #[command(after_help = examples::STOP)]
     Stop(Shown),
-    /// End a discussion at once, calling nobody any more
+    /// End a discussion at once, without further calls
     #[command(after_help = examples::ABORT)]
     Abort(Which),
-    /// Give a person's turn in a discussion that waits for it, and go on
+    /// Take a person's turn that a discussion waits for, and continue
     #[command(after_help = examples::SAY)]
     Say(Say),
-    /// Leave a remark that everyone asked from now on is shown
+    /// Add a remark that is shown to everyone asked from now on
     #[command(after_help = examples::NOTE)]
     Note(Note),
     /// Makes a decision that a discussion waits for. These verbs are generated from the
@@ -71,13 +71,13 @@ pub(crate) enum Verb {
     /// List past discussions, or search them
     #[command(after_help = examples::HISTORY)]
     History(History),
-    /// Print the result of a discussion, or what there is so far
+    /// Print the result of a discussion, or the partial one so far
     #[command(after_help = examples::SHOW)]
     Show(Shown),
-    /// Write a discussion down: as Markdown, a web page, JSON, or events
+    /// Export a discussion as Markdown, a web page, JSON or events
     #[command(after_help = examples::EXPORT)]
     Export(Export),
-    /// Say how good a result was
+    /// Rate the result of a discussion
     #[command(after_help = examples::RATE)]
     Rate(Rate),
     /// Delete a discussion that is over, and everything below it
@@ -86,19 +86,19 @@ pub(crate) enum Verb {
     /// Bring back discussions that retention has hidden, or list them
     #[command(after_help = examples::RESTORE)]
     Restore(Restore),
-    /// Play a discussion again as it went, then print its result
+    /// Replay a discussion as it happened, then print its result
     #[command(after_help = examples::REPLAY)]
     Replay(Replay),
-    /// Answer over HTTP on this machine: API, live events, history
+    /// Serve the HTTP API and the web page on this machine
     #[command(after_help = examples::SERVE)]
     Serve(Serve),
     /// List the patterns and the consensus methods
     #[command(after_help = examples::PATTERNS)]
     Patterns(Listed),
-    /// List the providers and their models: windows, prices, and who can be asked here
+    /// List the providers and their models: windows, prices, and which are available
     #[command(after_help = "Examples:\n  ax models\n  ax models --json")]
     Models(Listed),
-    /// Keep keys for providers in a file nobody else can read, list them, or forget them
+    /// Store API keys in a file only you can read, list them, or remove them
     #[command(
         after_help = "Examples:\n  ax keys set claude  # needs you to type it, unseen\n  ax keys set claude < key.txt\n  ax keys list\n  ax keys rm claude"
     )]
@@ -106,18 +106,18 @@ pub(crate) enum Verb {
     /// List what models cost, or import a price table
     #[command(after_help = "Examples:\n  ax prices\n  ax prices import model_prices_and_context_window.json")]
     Prices(Prices),
-    /// Look at keys, endpoints, prices, data and clock, and say what to do
+    /// Check keys, endpoints, prices, data and clock, and say what to fix
     #[command(
         after_help = "Examples:\n  ax doctor\n  ax doctor --live  # needs providers that answer\n  ax doctor --salvage"
     )]
     Doctor(Doctor),
-    /// List sessions, folders for discussions, or create one
+    /// List sessions (folders for discussions), or create one
     #[command(after_help = examples::SESSIONS)]
     Sessions(Sessions),
     /// See a short debate before a judge, without any key
     #[command(after_help = examples::DEMO)]
     Demo(Demo),
-    /// Show where the configuration is, what holds, and what is wrong
+    /// Show where the configuration is, its effective values and its mistakes
     #[command(after_help = examples::CONFIG)]
     Config(Configuring),
     /// Print the completion script for a shell
@@ -126,7 +126,7 @@ pub(crate) enum Verb {
         /// Which shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, of everything or of one verb
+    /// Print the manual page of ax or of one verb
     #[command(after_help = examples::MAN)]
     Man {
         /// Which verb
@@ -179,14 +179,14 @@ pub(crate) struct Keys {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyVerb {
-    /// Keep a key: typed without echo, or from standard input where that is no terminal
+    /// Store a key: typed without echo, or read from standard input if that is not a terminal
     Set {
         /// The provider, or the variable of its key
         name: String,
     },
-    /// List which keys there are and where they come from; never the keys
+    /// List the names of the keys and where they come from, never the keys themselves
     List(Listed),
-    /// Forget a key that was kept
+    /// Remove a stored key
     Rm {
         /// The provider, or the variable of its key
         name: String,
@@ -204,7 +204,7 @@ pub(crate) struct Prices {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PriceVerb {
-    /// Take over a table in litellm's format (model_prices_and_context_window.json)
+    /// Import a table in litellm's format (model_prices_and_context_window.json)
     Import {
         /// The table
         file: PathBuf,
@@ -260,7 +260,7 @@ mod tests {
 
     /// Longer lines would be wrapped in awkward places.
     #[test]
-    fn what_stands_under_the_help_fits_80_columns() {
+    fn text_after_the_help_fits_80_columns() {
         for verb in built_in().get_subcommands() {
             let after = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
             let prose = after.lines().filter(|line| !line.starts_with("  "));

@@ -28,10 +28,10 @@ pub(crate) struct Say {
     pub(crate) which: Which,
     /// What is said; `-` reads it from standard input
     pub(crate) text: String,
-    /// For which seat [default: the one whose turn it is]
+    /// The seat to speak for [default: the one whose turn it is]
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) speaker: Option<String>,
-    /// As which user, where the seat belongs to one
+    /// The user to speak as, if the seat belongs to one
     #[arg(long, value_name = "USER")]
     pub(crate) user: Option<String>,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub(crate) struct Rate {
 pub(crate) struct Delete {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Really do it
+    /// Confirm the deletion
     #[arg(long)]
     pub(crate) yes: bool,
 }
@@ -79,10 +79,10 @@ pub(crate) struct Restore {
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// In which format [default: by the file's ending, or else markdown]
+    /// The format [default: by the file's extension, else markdown]
     #[arg(long = "as", value_name = "FORMAT", value_parser = formats())]
     pub(crate) format: Option<String>,
-    /// Where to; `-` is standard output
+    /// The file to write; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
     pub(crate) output: PathBuf,
 }
@@ -94,7 +94,7 @@ pub(crate) struct Replay {
     /// Without waiting
     #[arg(long, conflicts_with = "speed")]
     pub(crate) fast: bool,
-    /// How many times as fast as it went; at 1, no pause is longer than 2 s
+    /// Playback speed; at 1, no pause is longer than 2 s
     #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = speed, allow_negative_numbers = true)]
     pub(crate) speed: f64,
 }

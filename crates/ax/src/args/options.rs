@@ -46,7 +46,7 @@ pub(super) fn added(verb: Command, app: &App, purpose: Purpose) -> Command {
     let flag = |declared: &'static Declared| {
         let help = match (purpose, &declared.kind) {
             (Purpose::Fork, Kind::Seat { role: Some(role) }) => {
-                format!("{}; somebody new takes the seat of the {role}", declared.summary)
+                format!("{}; a new participant takes the seat of the {role}", declared.summary)
             }
             (Purpose::Discuss | Purpose::Fork, _) => help(declared),
         };
@@ -140,7 +140,7 @@ fn among(choices: &[Choice]) -> impl TypedValueParser<Value = Value> {
 fn rows(file: &str, cells: &[RowCell], kind: &Kind) -> Result<Value, String> {
     let text = text_of(file)?;
     let wrong =
-        |error: serde_json::Error| format!("is no JSON list like {}: {}", example(cells), in_short(error));
+        |error: serde_json::Error| format!("is not a JSON list like {}: {}", example(cells), in_short(error));
     let rows: Vec<Map<String, Value>> = serde_json::from_str(&text).map_err(wrong)?;
     let value = json!(rows);
     match kind.complaint(&value, Known { seats: None, detectors: &[] }) {
@@ -159,7 +159,7 @@ fn text_of(file: &str) -> Result<String, String> {
     let opened = fs::File::open(file).map_err(unreadable)?;
     opened.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
     if MOST_BYTES < text.len() as u64 {
-        return Err(format!("has more than {MOST_BYTES} bytes, which is more than such a list takes"));
+        return Err(format!("has more than {MOST_BYTES} bytes, the limit for such a list"));
     }
     Ok(text)
 }

@@ -56,7 +56,7 @@ pub(crate) async fn handle_all(
                     return Ok(LoopEnd::Left);
                 }
             }
-            keys = watch.stir() => for key in keys {
+            keys = watch.next_keys() => for key in keys {
                 if !on_key(discussion, key, &mut requested, watch).await? {
                     return Ok(LoopEnd::Left);
                 }
@@ -64,13 +64,13 @@ pub(crate) async fn handle_all(
             signal = signals.next() => match signal {
                 Some(signal) => {
                     if trouble.is_news(&signal) {
-                        watch.hear(&signal);
+                        watch.handle_signal(&signal);
                     }
                     if let Some(jsonl) = &mut jsonl {
                         jsonl.write_signal(discussion, &signal).await?;
                     }
                 }
-                None if leaving.is_begun() => return Ok(let_go(discussion).await),
+                None if leaving.is_begun() => return Ok(release_and_wait(discussion).await),
                 None => {
                     let Requested { interrupts, paused, .. } = requested;
                     return Ok(LoopEnd::Ended { interrupted: interrupts > 0, paused });
@@ -99,7 +99,7 @@ impl Leaving {
         watch.say(
             "Leaving once the calls under way are recorded, within 5 s. A second signal leaves at once.",
         );
-        discussion.let_go();
+        discussion.release();
         true
     }
 
@@ -117,7 +117,7 @@ impl Leaving {
 
 /// How a run ended that was released by this process: its last call may also have ended the
 /// discussion.
-async fn let_go(discussion: &Discussion) -> LoopEnd {
+async fn release_and_wait(discussion: &Discussion) -> LoopEnd {
     match discussion.state().await {
         Ok(state) if state.lifecycle.is_terminal() => LoopEnd::Ended { interrupted: true, paused: false },
         Ok(_) | Err(_) => LoopEnd::Left,
@@ -220,12 +220,12 @@ async fn on_key(
         }
         Key::Pause if requested.paused => {
             requested.paused = false;
-            watch.say("Going on.");
+            watch.say("Resumed.");
             send(discussion, Command::Resume).await?;
         }
         Key::Pause if !requested.stopped => {
             requested.paused = true;
-            watch.say("Pausing once the calls under way are done. p goes on.");
+            watch.say("Pausing after the calls under way. p resumes.");
             send(discussion, Command::Pause).await?;
         }
         Key::Stop | Key::Pause | Key::Follow(_) | Key::All | Key::Help => {}
@@ -261,13 +261,13 @@ pub(crate) async fn wait_while_paused(
     watch: &mut Watch,
 ) -> anyhow::Result<PauseEnd> {
     let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, LeaveSignals::new()?);
-    watch.say("Paused. p goes on · s concludes with what was said · q leaves it so");
+    watch.say("Paused. p resumes · s concludes with what was said · q leaves it paused");
     loop {
         let keys = tokio::select! {
             biased;
             () = leave.received() => return Ok(PauseEnd::Interrupted),
             _ = interrupt.recv() => return Ok(PauseEnd::Interrupted),
-            keys = watch.stir() => keys,
+            keys = watch.next_keys() => keys,
         };
         for key in keys {
             match key {
@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_trouble_is_said_once() {
+    fn the_same_trouble_is_reported_once() {
         let mut trouble = Trouble::default();
         let mut is_news = |message: &str| trouble.is_news(&Signal::Trouble(message.into()));
         let full = "no room left";

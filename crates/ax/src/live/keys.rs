@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_pasted_is_no_set_of_keys() {
+    fn pasted_text_is_not_read_as_keys() {
         for (typed, pasted) in
             [(&b""[..], false), (b"pps?", false), (b"\x1b[A\x1b[A\x1b[B\x1b[B", false), (b"stop it", true)]
         {

@@ -88,8 +88,8 @@ impl Screen {
 
     /// The round and the phase or state.
     fn place(&self) -> Vec<String> {
-        let State { lifecycle, phase, wish, .. } = &self.state;
-        let stands = match (lifecycle, wish) {
+        let State { lifecycle, phase, pending, .. } = &self.state;
+        let stands = match (lifecycle, pending) {
             (Lifecycle::Paused, _) => "paused".to_owned(),
             (Lifecycle::Running, Some(Command::Pause)) => "pausing".to_owned(),
             (Lifecycle::Running, Some(Command::Stop)) => "stopping".to_owned(),
@@ -128,7 +128,7 @@ impl Screen {
 
     fn agreement(&self, columns: usize) -> Vec<Line> {
         let Some(last) = self.agreement.last() else { return Vec::new() };
-        let need = needed(self.teller.registry(), &self.state);
+        let need = needed(self.progress.registry(), &self.state);
         let needs = need.map(|it| format!(" (need {it:.2})")).unwrap_or_default();
         let figures = format!(" {:.2}{needs}", last.agreement);
         let history: Vec<String> =
@@ -144,7 +144,7 @@ impl Screen {
 
     /// The limit on rounds that an option sets, if one was given.
     fn most_rounds(&self) -> Option<u32> {
-        let limits = self.teller.registry().options().into_iter().filter(|it| it.of_rounds);
+        let limits = self.progress.registry().options().into_iter().filter(|it| it.of_rounds);
         let given = limits.filter_map(|it| self.state.spec.settings.get(it.name)?.as_u64()).max();
         given.and_then(|it| u32::try_from(it).ok())
     }

@@ -102,14 +102,14 @@ impl LiveView {
             suspended: false,
             pasting: false,
         };
-        terminal::take()?;
+        terminal::set_up()?;
         Ok(view)
     }
 
     /// Handles a signal from the engine.
-    pub(crate) fn hear(&mut self, signal: &Signal) {
-        self.screen.hear(signal, self.clock.now());
-        self.scrollback.hear(&self.screen.state, &self.screen.teller, signal, self.size.columns);
+    pub(crate) fn handle_signal(&mut self, signal: &Signal) {
+        self.screen.handle_signal(signal, self.clock.now());
+        self.scrollback.handle_signal(&self.screen.state, &self.screen.progress, signal, self.size.columns);
         self.stirred = true;
     }
 
@@ -130,12 +130,12 @@ impl LiveView {
 
     /// Waits for the next frame, paints it if needed, and returns the pressed keys that concern the
     /// discussion.
-    pub(crate) async fn stir(&mut self) -> Vec<Key> {
+    pub(crate) async fn next_keys(&mut self) -> Vec<Key> {
         tokio::select! {
             biased;
             // The window is being closed: leave the discussion as it is, and restore the terminal.
             _ = self.hung_up.recv() => return vec![Key::Quit],
-            _ = self.stopped.recv() => self.step_aside(),
+            _ = self.stopped.recv() => self.suspend(),
             _ = self.continued.recv() => self.go_on(),
             _ = self.resized.recv() => self.fit(),
             _ = self.frames.tick() => return self.frame(),
@@ -146,7 +146,7 @@ impl LiveView {
     fn frame(&mut self) -> Vec<Key> {
         // A shell that brings a running job to the foreground doesn't signal it.
         if self.owner == Owner::Others && terminal::is_foreground() {
-            self.come_back();
+            self.repaint_after_suspend();
         }
         let typed = if self.owner == Owner::Ours { self.typed() } else { Vec::new() };
         let (own, others): (Vec<Key>, Vec<Key>) =
@@ -184,21 +184,21 @@ impl LiveView {
             return;
         }
         (self.stirred, self.second) = (false, now / 1_000);
-        let above = self.scrollback.take();
+        let above = self.scrollback.take_lines();
         let painted = self.painter.paint(&above, &self.screen.lines(self.size, now));
-        self.keep(&painted);
+        self.note_failed_write(&painted);
     }
 
     /// Notes a failed write: a terminal that is gone must not end a discussion that is paid for.
-    fn keep(&mut self, written: &std::io::Result<()>) {
+    fn note_failed_write(&mut self, written: &std::io::Result<()>) {
         if written.is_err() {
             self.owner = Owner::Gone;
         }
     }
 
     /// Ctrl-Z: restores the terminal before this process stops.
-    fn step_aside(&mut self) {
-        self.take_down();
+    fn suspend(&mut self) {
+        self.restore_terminal();
         (self.owner, self.suspended) = (Owner::Others, true);
         terminal::suspend();
     }
@@ -211,14 +211,14 @@ impl LiveView {
             self.owner = Owner::Others;
         }
         if self.owner == Owner::Others && terminal::is_foreground() {
-            self.come_back();
+            self.repaint_after_suspend();
         }
     }
 
-    fn come_back(&mut self) {
+    fn repaint_after_suspend(&mut self) {
         self.owner = Owner::Ours;
-        let taken = terminal::take();
-        self.keep(&taken);
+        let taken = terminal::set_up();
+        self.note_failed_write(&taken);
         self.painter.forget();
         self.fit();
     }
@@ -228,7 +228,7 @@ impl LiveView {
         self.stirred = true;
         if self.owner == Owner::Ours {
             let erased = self.painter.resized(self.size.columns);
-            self.keep(&erased);
+            self.note_failed_write(&erased);
         }
     }
 
@@ -239,14 +239,14 @@ impl LiveView {
         let _ = self.painter.paint(&above, &[]);
     }
 
-    fn take_down(&mut self) {
+    fn restore_terminal(&mut self) {
         let _ = self.painter.erase();
-        terminal::give_back();
+        terminal::restore();
     }
 }
 
 impl Drop for LiveView {
     fn drop(&mut self) {
-        self.take_down();
+        self.restore_terminal();
     }
 }

@@ -103,14 +103,14 @@ mod tests {
     use super::*;
     use crate::render::line::PLAIN;
 
-    struct Paper {
+    struct TestTerminal {
         painter: Painter<Vec<u8>>,
         terminal: vt100::Parser,
     }
 
-    impl Paper {
-        fn new(rows: u16, columns: u16) -> Paper {
-            Paper {
+    impl TestTerminal {
+        fn new(rows: u16, columns: u16) -> TestTerminal {
+            TestTerminal {
                 painter: Painter::new(Vec::new(), Colour::On),
                 terminal: vt100::Parser::new(rows, columns, 100),
             }
@@ -136,8 +136,8 @@ mod tests {
     }
 
     #[test]
-    fn the_block_stays_below_what_is_finished() {
-        let mut paper = Paper::new(6, 20);
+    fn the_block_stays_below_finished_lines() {
+        let mut paper = TestTerminal::new(6, 20);
         paper.paint(&[], &["a 1", "b 1"]);
         paper.shows("a 1\nb 1");
         paper.paint(&["said"], &["a 2", "b 1"]);
@@ -153,8 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_change_is_not_written() {
-        let mut paper = Paper::new(6, 20);
+    fn unchanged_lines_are_not_written() {
+        let mut paper = TestTerminal::new(6, 20);
         let first = paper.paint(&[], &["a long line", "another", "x"]);
         assert_eq!(paper.paint(&[], &["a long line", "another", "x"]), 0);
         let second = paper.paint(&[], &["a long line", "another", "y"]);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_resize_to_nothing_is_survived() {
-        let mut paper = Paper::new(4, 20);
+        let mut paper = TestTerminal::new(4, 20);
         paper.paint(&["said"], &["abcdefgh", "b"]);
         for columns in [1, 0, 7] {
             paper.painter.resized(columns).unwrap();

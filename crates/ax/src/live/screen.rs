@@ -17,7 +17,7 @@ use quorum::{
 use crate::{
     live::voice::{Doing, Voice},
     render::{
-        progress::Teller,
+        progress::ProgressLines,
         scores::{self, ScoreRow},
     },
 };
@@ -31,7 +31,7 @@ pub(crate) struct Screen {
     pub(super) agreement: Vec<RoundAgreement>,
     pub(super) scores: Vec<ScoreRow>,
     /// Words the events that the screen does not show.
-    pub(crate) teller: Teller,
+    pub(crate) progress: ProgressLines,
     /// When the last fact arrived: active time is counted on from there.
     pub(super) heard_at: u64,
     /// The seat whose text is shown in full.
@@ -64,18 +64,18 @@ pub(crate) enum Footer {
 impl Screen {
     /// The screen of a discussion in this state.
     pub(crate) fn of(state: &Snapshot, (footer, keys): (Footer, Keys), now: u64) -> Screen {
-        let (teller, state) = (Teller::of(state, state.registry()), State::clone(state));
+        let (progress, state) = (ProgressLines::of(state, state.registry()), State::clone(state));
         let voices = state.spec.participants.iter().map(Voice::of).collect();
         let (agreement, scores) = (Vec::new(), Vec::new());
         let mut screen =
-            Screen { voices, agreement, scores, teller, heard_at: now, focus: None, footer, keys, state };
+            Screen { voices, agreement, scores, progress, heard_at: now, focus: None, footer, keys, state };
         screen.recall(now);
         screen.weigh();
         screen
     }
 
     /// Handles a signal from the engine.
-    pub(crate) fn hear(&mut self, signal: &Signal, now: u64) {
+    pub(crate) fn handle_signal(&mut self, signal: &Signal, now: u64) {
         match signal {
             Signal::Fact { discussion, fact }
                 if *discussion == self.state.id && self.state.seq < fact.seq =>
@@ -174,7 +174,7 @@ impl Screen {
 
     fn weigh(&mut self) {
         self.agreement = agreement_by_round(&self.state);
-        self.scores = scores::of_state(self.teller.registry(), &self.state);
+        self.scores = scores::of_state(self.progress.registry(), &self.state);
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{
     render::{
         line::{BAD, BOLD, Colour, DIM, Line, PLAIN},
         markdown,
-        progress::{Teller, UNREAD, dropped_out},
+        progress::{ProgressLines, UNREAD, dropped_out},
     },
 };
 
@@ -35,13 +35,19 @@ pub(crate) struct Scrollback {
 
 impl Scrollback {
     /// Handles a signal of this discussion. The state includes it already.
-    pub(crate) fn hear(&mut self, state: &State, teller: &Teller, signal: &Signal, columns: usize) {
+    pub(crate) fn handle_signal(
+        &mut self,
+        state: &State,
+        progress: &ProgressLines,
+        signal: &Signal,
+        columns: usize,
+    ) {
         let lines = match signal {
             Signal::Fact { discussion, fact } if *discussion == state.id => {
-                of_fact(state, fact, columns).unwrap_or_else(|| remark(teller, signal, columns))
+                of_fact(state, fact, columns).unwrap_or_else(|| remark(progress, signal, columns))
             }
             Signal::Fact { fact, .. } if is_passing(&fact.event) => return,
-            Signal::Fact { .. } | Signal::Trouble(_) => remark(teller, signal, columns),
+            Signal::Fact { .. } | Signal::Trouble(_) => remark(progress, signal, columns),
             Signal::Piece(_) => return,
         };
         let remarks = |line: &Line| line.rendered(Colour::Off).starts_with(MARGIN);
@@ -61,11 +67,11 @@ impl Scrollback {
     /// The remaining lines, with a blank line if the last was a remark.
     pub(crate) fn end(&mut self) -> Vec<Line> {
         let gap = self.remarked.then(Line::default);
-        self.take().into_iter().chain(gap).collect()
+        self.take_lines().into_iter().chain(gap).collect()
     }
 
     /// Takes the lines collected so far.
-    pub(crate) fn take(&mut self) -> Vec<Line> {
+    pub(crate) fn take_lines(&mut self) -> Vec<Line> {
         std::mem::take(&mut self.lines)
     }
 }
@@ -103,8 +109,8 @@ fn is_passing(event: &Event) -> bool {
 }
 
 /// The lines of a signal as they would be without a screen.
-fn remark(teller: &Teller, signal: &Signal, columns: usize) -> Vec<Line> {
-    let text = teller.line(signal);
+fn remark(progress: &ProgressLines, signal: &Signal, columns: usize) -> Vec<Line> {
+    let text = progress.line(signal);
     text.iter().flat_map(|text| text.lines()).flat_map(|text| indented(text, columns)).collect()
 }
 
@@ -136,7 +142,7 @@ fn said(state: &State, turn: &Turn, columns: usize) -> Vec<Line> {
 
 fn figures(turn: &Turn) -> Vec<String> {
     if turn.reused {
-        return vec!["said the same before; nobody was asked".to_owned()];
+        return vec!["answered this before; the answer is reused".to_owned()];
     }
     // A person's turn has no token count.
     if turn.bill.usage.completion == 0 {

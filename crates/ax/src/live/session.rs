@@ -17,7 +17,7 @@ use quorum::{
 
 use crate::{
     args::{Output, Shape},
-    exit::{Demand, Exit, of_outcome, required},
+    exit::{Exit, Requirement, of_outcome, required},
     live::{
         Keys, Watch,
         events::{self, LoopEnd, PauseEnd, ProcessSignals},
@@ -25,11 +25,11 @@ use crate::{
         turn::{self, Typed},
     },
     render::{
-        Unwritable,
-        card::{self, Told},
-        closing, insist, is_hushed,
+        WriteError,
+        card::{self, AlreadyShown},
+        closing, is_quiet,
         line::{DIM, Line},
-        note,
+        note, note_always,
         output::{answer, print_discussion},
         print_json,
         result::Detail,
@@ -44,7 +44,7 @@ const SIMULATED: &str = "The voices are simulated: no model is asked, and what t
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ending {
     pub(crate) output: Output,
-    pub(crate) demand: Demand,
+    pub(crate) requirement: Requirement,
     pub(crate) greeting: Greeting,
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Greeting {
 impl Ending {
     /// Prints the result in this form, and requires nothing of it.
     pub(crate) fn shown(output: Output) -> Ending {
-        Ending { output, demand: Demand::Nothing, greeting: Greeting::Whole }
+        Ending { output, requirement: Requirement::Nothing, greeting: Greeting::Whole }
     }
 }
 
@@ -87,7 +87,10 @@ pub(crate) async fn run_after(
     match said {
         Steered::Here(handle) => run(discussion, handle, signals, ending).await,
         Steered::Sent { to } => {
-            note(&format!("Said. {to} goes on with it; `ax show {}` has what comes of it.", discussion.id()));
+            note(&format!(
+                "Sent. {to} continues the discussion; `ax show {}` prints the result.",
+                discussion.id()
+            ));
             Ok(Exit::Done)
         }
         Steered::Idle(_) => Ok(Exit::Done),
@@ -96,7 +99,7 @@ pub(crate) async fn run_after(
 
 /// Adds to a failed write of the result that the discussion itself is recorded.
 fn kept(error: anyhow::Error, id: DiscussionId) -> anyhow::Error {
-    error.downcast::<Unwritable>().map_or_else(|other| other, |it| it.of(id).into())
+    error.downcast::<WriteError>().map_or_else(|other| other, |it| it.of(id).into())
 }
 
 /// A session at one discussion, over one or more runs.
@@ -158,7 +161,7 @@ impl Session<'_> {
         let end = events::handle_all(self.discussion, signals, &mut watch, jsonl, to_process).await?;
         let LoopEnd::Ended { interrupted, paused } = end else {
             watch.close();
-            note(&format!("Left. `ax resume {}` goes on where it was.", handle.id()));
+            note(&format!("Left. `ax resume {}` continues it.", handle.id()));
             return Ok(RunEnd::Done(Exit::Interrupted));
         };
         self.interrupted |= interrupted;
@@ -195,12 +198,12 @@ impl Session<'_> {
             PauseEnd::GoesOn(handle) => return Ok(RunEnd::Again(handle)),
             PauseEnd::Over(state) => return Ok(RunEnd::Done(self.conclude(&state).await?)),
             PauseEnd::Elsewhere => {
-                note(&format!("It goes on elsewhere; `ax show {}` has what comes of it.", state.id));
+                note(&format!("Another process continues it; `ax show {}` prints the result.", state.id));
             }
-            PauseEnd::Left => stand(state, self.ending.output)?,
+            PauseEnd::Left => report_waiting(state, self.ending.output)?,
             PauseEnd::Interrupted => {
                 self.interrupted = true;
-                stand(state, self.ending.output)?;
+                report_waiting(state, self.ending.output)?;
             }
         }
         Ok(RunEnd::Done(Exit::Done))
@@ -210,7 +213,7 @@ impl Session<'_> {
     async fn wait(&mut self, state: &Snapshot, unseen: usize) -> anyhow::Result<RunEnd> {
         match turn::typed(state, unseen).await? {
             Typed::Answer { speaker, text } => return Ok(RunEnd::Answered { speaker, text }),
-            Typed::Nothing => stand(state, self.ending.output)?,
+            Typed::Nothing => report_waiting(state, self.ending.output)?,
             Typed::Left => self.interrupted = true,
         }
         Ok(RunEnd::Done(Exit::Done))
@@ -221,7 +224,7 @@ impl Session<'_> {
     async fn conclude(&self, state: &Snapshot) -> anyhow::Result<Exit> {
         let output = self.ending.output;
         let silent = output.shape() == Shape::Text && answer(state, output).is_empty();
-        if told(output) != Told::Nothing && Watch::is_screen(output) && !silent {
+        if already_shown(output) != AlreadyShown::Nothing && Watch::is_screen(output) && !silent {
             tell(&[card::rule("result", terminal::size().columns), Line::default()]);
         }
         if output.shape() != Shape::Jsonl {
@@ -275,32 +278,32 @@ pub(crate) fn conclude(state: &Snapshot, ending: Ending) -> Exit {
     let outcome = state.outcome();
     let on_screen = Watch::is_screen(ending.output);
     if on_screen {
-        tell(&card::lines(state, told(ending.output), terminal::size().columns));
+        tell(&card::lines(state, already_shown(ending.output), terminal::size().columns));
     } else {
         closing::lines(&outcome).iter().for_each(|line| note(line));
     }
     closing::of_fork(state).iter().for_each(|line| note(line));
-    if let Some(problem) = outcome.error.as_ref().filter(|_| is_hushed()) {
-        insist(&format!("{}: {}", problem.code, problem.message));
+    if let Some(problem) = outcome.error.as_ref().filter(|_| is_quiet()) {
+        note_always(&format!("{}: {}", problem.code, problem.message));
     }
     // The card contains the same table.
     if ending.output.usage && !on_screen {
-        insist(&usage::table(&outcome));
+        note_always(&usage::table(&outcome));
     }
-    let exit = of_outcome(state, ending.demand);
+    let exit = of_outcome(state, ending.requirement);
     if exit == Exit::NoConsensus {
-        insist(&no_consensus(&outcome, required(state.registry(), state)));
+        note_always(&no_consensus(&outcome, required(state.registry(), state)));
     }
     exit
 }
 
 /// How much of the result is already on the terminal that shows the card.
-fn told(output: Output) -> Told {
+fn already_shown(output: Output) -> AlreadyShown {
     match (output.shape(), output.detail()) {
-        _ if !std::io::stdout().is_terminal() => Told::Nothing,
-        (Shape::Text, Detail::Answer) => Told::Answer,
-        (Shape::Text, Detail::Course | Detail::Everything) | (Shape::Md, _) => Told::Everything,
-        (Shape::Json | Shape::Jsonl, _) => Told::Nothing,
+        _ if !std::io::stdout().is_terminal() => AlreadyShown::Nothing,
+        (Shape::Text, Detail::Answer) => AlreadyShown::Answer,
+        (Shape::Text, Detail::Course | Detail::Everything) | (Shape::Md, _) => AlreadyShown::Everything,
+        (Shape::Json | Shape::Jsonl, _) => AlreadyShown::Nothing,
     }
 }
 
@@ -312,13 +315,13 @@ fn no_consensus(outcome: &Outcome, required: f64) -> String {
 }
 
 /// Reports the state of a discussion that waits, and how to continue it.
-fn stand(state: &Snapshot, output: Output) -> anyhow::Result<()> {
+fn report_waiting(state: &Snapshot, output: Output) -> anyhow::Result<()> {
     if output.shape() == Shape::Json {
         print_json(&state.outcome())?;
     }
     if !turn::announce(state) {
-        let stands = if state.lifecycle == Lifecycle::Paused { "Paused" } else { "Resting after many turns" };
-        note(&format!("{stands}. `ax resume {}` goes on.", state.id));
+        let stands = if state.lifecycle == Lifecycle::Paused { "Paused" } else { "Paused after many turns" };
+        note(&format!("{stands}. `ax resume {}` continues it.", state.id));
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     render::{
-        card::{self, Told},
+        card::{self, AlreadyShown},
         line::{Colour, Line},
     },
     terminal::Size,
@@ -79,9 +79,9 @@ impl Play {
     }
 
     fn hears(&mut self, signal: &Signal) -> &mut Play {
-        self.screen.hear(signal, self.now);
-        self.scrollback.hear(&self.screen.state, &self.screen.teller, signal, 70);
-        self.above.extend(self.scrollback.take());
+        self.screen.handle_signal(signal, self.now);
+        self.scrollback.handle_signal(&self.screen.state, &self.screen.progress, signal, 70);
+        self.above.extend(self.scrollback.take_lines());
         self
     }
 
@@ -283,7 +283,7 @@ fn six_voices_on_60_columns() {
 }
 
 #[test]
-fn no_size_is_too_small_and_none_is_exceeded() {
+fn frames_fit_every_terminal_size() {
     let mut play = six();
     for footer in [Footer::Hint, Footer::Help, Footer::Notice("Pausing".to_owned()), Footer::Absent] {
         for focus in [None, Some(0), Some(8)] {
@@ -298,7 +298,7 @@ fn no_size_is_too_small_and_none_is_exceeded() {
 }
 
 #[test]
-fn agreement_and_its_history_are_shown_where_positions_are_taken() {
+fn agreement_and_its_history_are_shown_if_positions_are_taken() {
     let mut play = Play::of("voting", &[("ann", "speaker"), ("bob", "speaker"), ("cyd", "speaker")]);
     for (round, choices) in [(1, ["a", "b", "c"]), (2, ["a", "a", "b"])] {
         play.round(round, "voting").at(u64::from(round) * 9_000);
@@ -377,7 +377,7 @@ fn the_judge_is_shown_round_by_round() {
 }
 
 #[test]
-fn who_is_followed_is_shown_in_full() {
+fn a_followed_participant_is_shown_in_full() {
     let mut play = Play::of("round-robin", &[("ann", "speaker"), ("bob", "speaker")]);
     play.round(1, "speaking").asks("1/speaking/ann", 1).at(2_000);
     play.streams("1/speaking/ann", 1, "# Ledger\n\n- **one**\n- two `three`\n\nAnd so");
@@ -440,7 +440,7 @@ fn finished_turns_scroll_away_as_markdown() {
 }
 
 #[test]
-fn forms_are_told_once_they_are_read() {
+fn structured_replies_are_shown_once_they_are_read() {
     let mut play = Play::of("dialogue", &[("ann", "speaker"), ("bob", "speaker")]);
     let vote = |agrees: bool, told: &str| {
         json!({
@@ -485,7 +485,7 @@ fn forms_are_told_once_they_are_read() {
 }
 
 #[test]
-fn the_card_tells_how_it_was_decided_and_what_it_took() {
+fn the_card_has_the_decision_and_the_cost() {
     let mut play = Play::of("voting", &[("ann", "speaker"), ("bob", "speaker")]);
     for (round, choices) in [(1, ["tabs", "spaces"]), (2, ["tabs", "tabs"])] {
         play.round(round, "voting");
@@ -505,12 +505,12 @@ fn the_card_tells_how_it_was_decided_and_what_it_took() {
     play.happens(&json!({ "type": "lifecycle_changed", "from": "completing", "to": "completed" }));
     let state = Snapshot::new(Box::new(play.screen.state.clone()), built_in());
     #[track_caller]
-    fn check(state: &Snapshot, told: Told, columns: usize, expected: &str) {
+    fn check(state: &Snapshot, told: AlreadyShown, columns: usize, expected: &str) {
         assert_eq!(text(&card::lines(state, told, columns)).trim(), expected.trim());
     }
     check(
         &state,
-        Told::Nothing,
+        AlreadyShown::Nothing,
         80,
         "
 ────────────────────────────────────────────────────────────────────────────────
@@ -531,7 +531,7 @@ fn the_card_tells_how_it_was_decided_and_what_it_took() {
     );
     check(
         &state,
-        Told::Answer,
+        AlreadyShown::Answer,
         40,
         "
 ────────────────────────────────────────
@@ -555,7 +555,7 @@ fn the_card_tells_how_it_was_decided_and_what_it_took() {
     );
     check(
         &state,
-        Told::Everything,
+        AlreadyShown::Everything,
         80,
         "
 ────────────────────────────────────────────────────────────────────────────────
@@ -571,7 +571,7 @@ fn the_card_tells_how_it_was_decided_and_what_it_took() {
 }
 
 #[test]
-fn a_retry_begins_anew_and_late_pieces_are_not_shown() {
+fn a_retry_starts_over_and_late_pieces_are_not_shown() {
     let mut play = Play::of("round-robin", &[("ann", "speaker"), ("bob", "speaker")]);
     play.round(1, "speaking").asks("1/speaking/ann", 1).streams("1/speaking/ann", 1, "first try");
     assert!(play.screen(80, 20).contains("first try"));

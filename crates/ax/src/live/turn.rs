@@ -17,7 +17,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     live::events::LeaveSignals,
-    render::{insist, note},
+    render::{note, note_always},
     terminal,
 };
 
@@ -65,7 +65,7 @@ fn whose_turn(state: &State) {
     let (id, several) = (state.id, state.awaiting.len() > 1);
     for Awaited { participant, .. } in &state.awaiting {
         let speaker = if several { format!(" --as {participant}") } else { String::new() };
-        note(&format!("`ax say {id} \"…\"{speaker}` answers; `ax show {id}` has what was said so far."));
+        note(&format!("`ax say {id} \"…\"{speaker}` answers; `ax show {id}` prints what was said so far."));
     }
 }
 
@@ -96,16 +96,16 @@ pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Typed>
     }
     // A person who is to answer must see the question, even with `--quiet`.
     heard_since(state, &awaited.participant, unseen);
-    asked(&format!("Your turn, {}", awaited.participant), awaited, insist);
-    insist(&format!("Type your answer, then `{END}` on a line of its own; Ctrl-C leaves it for later."));
+    asked(&format!("Your turn, {}", awaited.participant), awaited, note_always);
+    note_always(&format!("Type your answer, then `{END}` on a line of its own; Ctrl-C leaves it for later."));
     let Some(lines) = lines_typed().await? else {
-        insist("\nNothing was said.");
-        insist(&format!("  ax say {} \"…\"   answers later", state.id));
-        insist(&format!("  ax stop {}      concludes without it", state.id));
+        note_always("\nNothing was sent.");
+        note_always(&format!("  ax say {} \"…\"   answers later", state.id));
+        note_always(&format!("  ax stop {}      concludes without it", state.id));
         return Ok(Typed::Left);
     };
     if lines.iter().any(|line| LONGEST_LINE <= line.len()) {
-        insist(&format!(
+        note_always(&format!(
             "The terminal cuts lines after {}, so nothing was sent. `ax say {} - < FILE` takes them whole.",
             count(LONGEST_LINE as u64, "byte"),
             state.id
@@ -138,7 +138,7 @@ fn heard_since(state: &State, participant: &str, unseen: usize) {
     let unheard = state.turns.iter().take(unseen).skip(last.map_or(0, |place| place + 1));
     for turn in unheard {
         let mark = turn.finish.mark().map(|mark| format!("\n{mark}")).unwrap_or_default();
-        insist(&format!("{}:\n{}{mark}\n", turn.participant, turn.text.trim()));
+        note_always(&format!("{}:\n{}{mark}\n", turn.participant, turn.text.trim()));
     }
 }
 

@@ -9,9 +9,9 @@ use crate::{
     args::{Output, Shape},
     live::{Clock, Key, Keys, LiveView},
     render::{
-        fitted, is_hushed,
+        fitted, is_quiet,
         line::{BOLD, Line, PLAIN},
-        progress::Teller,
+        progress::ProgressLines,
         tell,
     },
     terminal,
@@ -19,7 +19,7 @@ use crate::{
 
 /// The view of a running discussion.
 pub(crate) enum Watch {
-    Lines(Teller),
+    Lines(ProgressLines),
     Screen(Box<LiveView>),
 }
 
@@ -28,12 +28,12 @@ impl Watch {
     pub(crate) fn is_screen(output: Output) -> bool {
         // Events written to the same terminal would disturb the screen.
         let torn = output.shape() == Shape::Jsonl && std::io::stdout().is_terminal();
-        !torn && !is_hushed() && terminal::suits()
+        !torn && !is_quiet() && terminal::can_show_live_view()
     }
 
     /// Shows a discussion in this state.
     pub(crate) fn over(state: &Snapshot, output: Output, keys: Keys) -> Watch {
-        let lines = || Watch::Lines(Teller::of(state, state.registry()));
+        let lines = || Watch::Lines(ProgressLines::of(state, state.registry()));
         if !Watch::is_screen(output) {
             return lines();
         }
@@ -42,11 +42,11 @@ impl Watch {
     }
 
     /// Shows a signal.
-    pub(crate) fn hear(&mut self, signal: &Signal) {
+    pub(crate) fn handle_signal(&mut self, signal: &Signal) {
         match self {
-            Watch::Screen(view) => view.hear(signal),
-            Watch::Lines(teller) => {
-                let text = teller.line(signal);
+            Watch::Screen(view) => view.handle_signal(signal),
+            Watch::Lines(progress) => {
+                let text = progress.line(signal);
                 text.iter().flat_map(|text| text.lines()).for_each(say);
             }
         }
@@ -62,9 +62,9 @@ impl Watch {
 
     /// Waits for a frame and returns the pressed keys. Without a screen there are none, and it
     /// never returns.
-    pub(crate) async fn stir(&mut self) -> Vec<Key> {
+    pub(crate) async fn next_keys(&mut self) -> Vec<Key> {
         match self {
-            Watch::Screen(view) => view.stir().await,
+            Watch::Screen(view) => view.next_keys().await,
             Watch::Lines(_) => std::future::pending().await,
         }
     }

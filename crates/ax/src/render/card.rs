@@ -23,7 +23,7 @@ use crate::{
 
 /// How much of the result is on the same terminal already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum AlreadyShown {
     /// Nothing: the result went elsewhere.
     Nothing,
     /// The answer, with votes and dissent.
@@ -38,17 +38,17 @@ const LABEL: usize = 12;
 const FLIPS: usize = 6;
 
 /// The card of a finished discussion.
-pub(crate) fn lines(state: &Snapshot, told: Told, columns: usize) -> Vec<Line> {
+pub(crate) fn lines(state: &Snapshot, told: AlreadyShown, columns: usize) -> Vec<Line> {
     let outcome = &state.outcome();
-    let mut lines = if told == Told::Nothing { Vec::new() } else { vec![Line::default()] };
+    let mut lines = if told == AlreadyShown::Nothing { Vec::new() } else { vec![Line::default()] };
     lines.push(rule("", columns));
     lines.extend(closing(outcome, columns));
     let mut parts = Vec::new();
-    if told == Told::Nothing {
+    if told == AlreadyShown::Nothing {
         parts.extend(votes(state, outcome));
         parts.extend(dissent(outcome));
     }
-    if told != Told::Everything {
+    if told != AlreadyShown::Everything {
         parts.extend(marks(state, outcome));
         parts.extend(agreement(outcome, needed(state.registry(), state)));
         parts.extend(flips(&outcome.flips));

@@ -11,13 +11,13 @@ pub(crate) fn lines(outcome: &Outcome) -> Vec<String> {
     let missing = outcome.integrity.missing.iter().map(|it| format!("{} {}", it.provider, it.reason));
     let short: Vec<String> = missing.chain(shortfalls(outcome)).collect();
     if outcome.integrity.degraded && !short.is_empty() {
-        lines.push(format!("Less than was asked for: {}.", short.join("; ")));
+        lines.push(format!("Incomplete: {}.", short.join("; ")));
     }
     if let Some(problem) = &outcome.error {
         lines.push(format!("{}: {}", problem.code, problem.message));
     }
     if outcome.status == Lifecycle::Error {
-        lines.push(format!("`ax resume {}` tries again.", outcome.discussion_id));
+        lines.push(format!("`ax resume {}` retries it.", outcome.discussion_id));
     }
     lines
 }
@@ -27,7 +27,7 @@ pub(crate) fn of_fork(state: &State) -> Option<String> {
     let from = state.fork.as_ref()?;
     let (reused, asked): (Vec<_>, Vec<_>) = state.turns.iter().partition(|turn| turn.reused);
     let reused = count(reused.len() as u64, "answer");
-    Some(format!("{reused} taken over from {}, {} asked for.", from.of, asked.len()))
+    Some(format!("{reused} reused from {}, {} new.", from.of, asked.len()))
 }
 
 fn sum(outcome: &Outcome) -> String {

@@ -9,15 +9,15 @@ use crate::render::line::Colour;
 
 /// For stderr. Forced colour applies in a pipe as well.
 pub(crate) fn of_stderr() -> Colour {
-    wished(stderr().is_terminal(), |name| std::env::var_os(name))
+    chosen(stderr().is_terminal(), |name| std::env::var_os(name))
 }
 
 /// For stdout, which another program may read: only if it is a terminal.
 pub(crate) fn of_stdout() -> Colour {
-    if stdout().is_terminal() { wished(true, |name| std::env::var_os(name)) } else { Colour::Off }
+    if stdout().is_terminal() { chosen(true, |name| std::env::var_os(name)) } else { Colour::Off }
 }
 
-fn wished(terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> Colour {
+fn chosen(terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> Colour {
     let set = |name: &str| variable(name).filter(|it| !it.is_empty());
     let on = match (set("NO_COLOR"), set("CLICOLOR_FORCE").filter(|it| it != "0")) {
         (Some(_), _) => false,
@@ -39,7 +39,7 @@ mod tests {
     fn colour_is_as_the_user_wishes() {
         let on = |terminal, set: &[(&str, &str)]| {
             let value = |name: &str| set.iter().find(|it| it.0 == name).map(|it| it.1.into());
-            wished(terminal, value) == Colour::On
+            chosen(terminal, value) == Colour::On
         };
         for (terminal, set, expected) in [
             (true, &[][..], true),

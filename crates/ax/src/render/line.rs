@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_hangs_below_itself() {
+    fn wrapped_text_is_indented_below_its_first_line() {
         let check = |line: &str, columns, expected: &[&str]| assert_eq!(hung(line, columns), expected);
         check("as it is", 20, &["as it is"]);
         check("one two three four five", 20, &["one two three four", "five"]);

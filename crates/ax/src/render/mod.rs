@@ -39,25 +39,25 @@ const WIDEST: usize = 100;
 static HUSHED: AtomicBool = AtomicBool::new(false);
 
 /// Suppresses notes from now on. Errors and requested output are still printed.
-pub(crate) fn hush() {
+pub(crate) fn set_quiet() {
     HUSHED.store(true, Ordering::Relaxed);
 }
 
 /// Whether notes are suppressed.
-pub(crate) fn is_hushed() -> bool {
+pub(crate) fn is_quiet() -> bool {
     HUSHED.load(Ordering::Relaxed)
 }
 
 /// Prints a line to stderr, unless notes are suppressed.
 pub(crate) fn note(line: &str) {
-    if !is_hushed() {
-        insist(line);
+    if !is_quiet() {
+        note_always(line);
     }
 }
 
 /// Prints a line to stderr in any case: an error, or output that was requested. A failed write is
 /// ignored.
-pub(crate) fn insist(text: &str) {
+pub(crate) fn note_always(text: &str) {
     let lines: String = clean(text).split('\n').flat_map(fitted).map(|line| line + "\n").collect();
     let _ = stderr().lock().write_all(lines.as_bytes());
 }
@@ -70,7 +70,7 @@ pub(crate) fn fitted(line: &str) -> Vec<String> {
 /// Prints the result to stdout. A reader that closes early, like `head`, is no error.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let text = clean(text);
-    if !(stdout().is_terminal() && terminal::is_lively()) {
+    if !(stdout().is_terminal() && terminal::allows_live_view()) {
         return write(&format!("{}\n", text.trim_end()));
     }
     let columns = terminal::columns_of_stdout();
@@ -80,13 +80,13 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 
 /// The width available on stdout; unlimited if it is no terminal.
 pub(crate) fn room() -> usize {
-    let is_terminal = stdout().is_terminal() && terminal::is_lively();
+    let is_terminal = stdout().is_terminal() && terminal::allows_live_view();
     if is_terminal { terminal::columns_of_stdout() } else { usize::MAX }
 }
 
 /// Prints lines to stderr, unless notes are suppressed.
 pub(crate) fn tell(lines: &[Line]) {
-    if is_hushed() {
+    if is_quiet() {
         return;
     }
     let _ = stderr().lock().write_all(joined(lines, colour::of_stderr()).as_bytes());
@@ -94,7 +94,7 @@ pub(crate) fn tell(lines: &[Line]) {
 
 /// Prints Markdown to stdout: rendered for a terminal, unchanged elsewhere.
 pub(crate) fn print_markdown(text: &str) -> anyhow::Result<()> {
-    if !(stdout().is_terminal() && terminal::is_lively()) {
+    if !(stdout().is_terminal() && terminal::allows_live_view()) {
         return print(text);
     }
     let columns = terminal::columns_of_stdout().min(WIDEST);
@@ -120,33 +120,35 @@ pub(crate) fn print_json_line(document: &impl Serialize) -> anyhow::Result<()> {
 pub(crate) fn write(text: &str) -> anyhow::Result<()> {
     let mut out = stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Unwritable { error, kept: None }.into()),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(WriteError { error, kept: None }.into()),
         Ok(()) | Err(_) => Ok(()),
     }
 }
 
 /// An error writing to standard output, such as a full disk.
 #[derive(Debug)]
-pub(crate) struct Unwritable {
+pub(crate) struct WriteError {
     error: std::io::Error,
     kept: Option<DiscussionId>,
 }
 
-impl Unwritable {
+impl WriteError {
     /// The same error while printing a recorded discussion, which it then names.
-    pub(crate) fn of(self, id: DiscussionId) -> Unwritable {
-        Unwritable { kept: Some(id), ..self }
+    pub(crate) fn of(self, id: DiscussionId) -> WriteError {
+        WriteError { kept: Some(id), ..self }
     }
 }
 
-impl std::fmt::Display for Unwritable {
+impl std::fmt::Display for WriteError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "standard output can't be written: {}", self.error)?;
+        write!(f, "can't write to standard output: {}", self.error)?;
         match self.kept {
-            Some(id) => write!(f, "; nothing is lost: `ax resume {id}` goes on, or prints the result again"),
+            Some(id) => {
+                write!(f, "; nothing is lost: `ax resume {id}` continues it, or prints the result again")
+            }
             None => Ok(()),
         }
     }
 }
 
-impl std::error::Error for Unwritable {}
+impl std::error::Error for WriteError {}

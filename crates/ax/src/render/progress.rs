@@ -23,16 +23,16 @@ const TOPIC: usize = 80;
 
 /// Words the events of a discussion, and of its sub-discussions, as lines.
 #[derive(Debug, Clone)]
-pub(crate) struct Teller {
+pub(crate) struct ProgressLines {
     root: DiscussionId,
     pattern: String,
     registry: Registry,
 }
 
-impl Teller {
+impl ProgressLines {
     /// For this discussion, with the vocabulary it uses.
-    pub(crate) fn of(state: &State, registry: &Registry) -> Teller {
-        Teller { root: state.id, pattern: state.spec.pattern.clone(), registry: registry.clone() }
+    pub(crate) fn of(state: &State, registry: &Registry) -> ProgressLines {
+        ProgressLines { root: state.id, pattern: state.spec.pattern.clone(), registry: registry.clone() }
     }
 
     /// The vocabulary.
@@ -49,9 +49,9 @@ impl Teller {
                 Some(if *discussion == self.root { line.clone() } else { below() })
             }
             Signal::Piece(_) => None,
-            Signal::Trouble(message) => Some(format!(
-                "The record can't be written at the moment: {message}. Nothing is lost; trying again."
-            )),
+            Signal::Trouble(message) => {
+                Some(format!("The record can't be written: {message}. Nothing is lost; retrying."))
+            }
         }
     }
 
@@ -104,29 +104,28 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
             Some(format!("  {} convenes a sub-discussion, {child}: {}", turn.participant, line(topic, TOPIC)))
         }
         Event::WindowTight(tight) => {
-            Some(format!("  what was said takes {} % of {}'s window", tight.percent, tight.participant))
+            Some(format!("  the talk takes {} % of {}'s window", tight.percent, tight.participant))
         }
-        Event::Summarised(summary) => Some(format!("  the first {} turns are summed up", summary.covers)),
+        Event::Summarised(summary) => Some(format!("  the first {} turns are summarized", summary.covers)),
         Event::SubConcluded(end) => Some(came_back(end)),
-        Event::ReplyRead { participant, source, reading, .. } => told(participant, *source, reading),
+        Event::ReplyRead { participant, source, reading, .. } => reading_line(participant, *source, reading),
         Event::ReplyUnread(unread) => {
             Some(format!("  {}'s {} could not be read: {}", unread.participant, unread.kind, unread.wrong))
         }
         Event::Noted(noted) => noted.told.as_ref().map(|it| format!("  {it}")),
-        Event::Compared(comparison) => comparison
-            .problem
-            .as_ref()
-            .map(|it| format!("  {} did not compare, so words have to do: {it}", comparison.model)),
+        Event::Compared(comparison) => comparison.problem.as_ref().map(|it| {
+            format!("  the comparison by {} failed, so words are compared instead: {it}", comparison.model)
+        }),
         Event::RulingAwaited(awaited) => {
             let reason = line(&awaited.reason, TOPIC);
-            Some(format!("  a decision about {} is awaited: {reason}", awaited.about))
+            Some(format!("  waiting for a decision about {}: {reason}", awaited.about))
         }
         Event::Ruled(ruled) => Some(decided(ruled)),
         Event::CommandTaken { command: Command::Say(_) | Command::Rule(_), .. } => None,
-        Event::CommandTaken { command, .. } => Some(format!("Asked to {command}.")),
+        Event::CommandTaken { command, .. } => Some(format!("Command: {command}.")),
         Event::WoundUp { reason } => Some(wound_up(reason)),
         Event::LifecycleChanged { to: Lifecycle::Completing, .. } => Some("Deciding".to_owned()),
-        Event::Retried => Some("Trying again after an error.".to_owned()),
+        Event::Retried => Some("Retrying after an error.".to_owned()),
         Event::Opened { .. }
         | Event::LifecycleChanged { .. }
         | Event::RoundOpened { .. }
@@ -162,7 +161,7 @@ fn asked(placed: &Placed) -> String {
 
 fn answered(turn: &Turn) -> String {
     if turn.reused {
-        return format!("  {} said the same before; nobody is asked", turn.participant);
+        return format!("  {} answered this before; the answer is reused", turn.participant);
     }
     // A person's turn has no token count.
     if turn.bill.usage.completion == 0 {
@@ -174,7 +173,7 @@ fn answered(turn: &Turn) -> String {
 }
 
 fn stumbled(participant: &str, class: ErrorClass, message: &str, wait: u64) -> String {
-    format!("  {participant} failed ({}): {message}; again in {}", class.name(), time(wait))
+    format!("  {participant} failed ({}): {message}; retrying in {}", class.name(), time(wait))
 }
 
 pub(crate) fn dropped_out(failed: &FailedTurn) -> String {
@@ -185,12 +184,12 @@ pub(crate) fn dropped_out(failed: &FailedTurn) -> String {
 
 fn left(participant: &str, why: Abandoned) -> String {
     let why = match why {
-        Abandoned::Enough => "there was enough without it",
-        Abandoned::Deadline => "the time was up",
+        Abandoned::Enough => "the other answers were enough",
+        Abandoned::Deadline => "the time limit was reached",
         Abandoned::Aborted => "the discussion was aborted",
         Abandoned::Crashed => "the process had ended",
     };
-    format!("  {participant} is not waited for: {why}")
+    format!("  no longer waiting for {participant}: {why}")
 }
 
 fn came_back(end: &SubConcluded) -> String {
@@ -200,7 +199,7 @@ fn came_back(end: &SubConcluded) -> String {
 }
 
 /// What a structured reply says.
-fn told(participant: &str, source: Source, reading: &Reading) -> Option<String> {
+fn reading_line(participant: &str, source: Source, reading: &Reading) -> Option<String> {
     match (source, &reading.told) {
         (Source::Assumed, _) => Some(format!("  {participant} {UNREAD}")),
         (Source::Stated | Source::Inferred, told) => told.as_ref().map(|it| format!("  {participant} {it}")),
@@ -218,13 +217,15 @@ fn decided(ruled: &Ruled) -> String {
 
 fn wound_up(reason: &WindUp) -> String {
     let why = match reason {
-        WindUp::Stopped => "someone asked for the conclusion".to_owned(),
-        WindUp::CallBudget => "the budget of calls is used up".to_owned(),
-        WindUp::TokenBudget => "the budget of tokens is used up".to_owned(),
-        WindUp::CostBudget => "the budget of money is used up".to_owned(),
+        WindUp::Stopped => "it was stopped by a person".to_owned(),
+        WindUp::CallBudget => "the call budget is used up".to_owned(),
+        WindUp::TokenBudget => "the token budget is used up".to_owned(),
+        WindUp::CostBudget => "the cost budget is used up".to_owned(),
         WindUp::Deadline => "the time is used up".to_owned(),
-        WindUp::TooFew { left, needed } => format!("{left} of the {needed} providers needed are left"),
-        WindUp::ProviderFailed { participant, .. } => format!("{participant} failed, and nobody may"),
+        WindUp::TooFew { left, needed } => format!("only {left} providers are left, and {needed} are needed"),
+        WindUp::ProviderFailed { participant, .. } => {
+            format!("{participant} failed, and it was set to stop on a failure")
+        }
         WindUp::WindowFull { participant } => format!("it no longer fits {participant}'s window"),
     };
     format!("The talk ends here: {why}.")

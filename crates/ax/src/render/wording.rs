@@ -1,7 +1,7 @@
 //! Words errors for the terminal: what happened, and exactly what to type next.
 
 use quorum::{
-    Complaint, Error, Origin, Registry, Remedy, StoreError, Unvoiced,
+    Complaint, Error, MissingVoice, Origin, Registry, Remedy, StoreError,
     config::{self, Mistake},
     model::{error::ErrorClass, id::DiscussionId},
     request::{PanelChoice, flags},
@@ -13,7 +13,7 @@ pub(crate) fn error(error: &Error, registry: &Registry) -> Vec<String> {
     match error {
         Error::Refused(complaints) => complaints.iter().map(|it| complaint(it, registry)).collect(),
         Error::Config(error) => config(error),
-        Error::Mute(who) => vec![mute(who)],
+        Error::MissingVoices(who) => vec![missing_voices(who)],
         Error::Store(error) => vec![store(error)],
         other => vec![advised(other, next_step(other))],
     }
@@ -25,22 +25,20 @@ fn advised(error: &dyn std::fmt::Display, advice: Option<String>) -> String {
 
 fn next_step(error: &Error) -> Option<String> {
     match error {
-        Error::DataDirectory { .. } => {
-            Some("set AX_DATA_DIR to a directory that can be written to".to_owned())
-        }
+        Error::DataDirectory { .. } => Some("set AX_DATA_DIR to a writable directory".to_owned()),
         Error::SwitchedOff { file } => {
             Some(format!("set discussions = true under [features] in {}", file.display()))
         }
-        Error::NotFound(_) => Some("`ax history` lists those there are".to_owned()),
-        Error::WhoSpeaks(_) => Some("say who speaks with --as NAME".to_owned()),
+        Error::NotFound(_) => Some("`ax history` lists all discussions".to_owned()),
+        Error::WhoSpeaks(_) => Some("name the speaker with --as NAME".to_owned()),
         Error::NoneYet => Some("`ax discuss \"…\"` starts one".to_owned()),
         Error::NoSession(_) => Some(SESSIONS.to_owned()),
-        Error::Fault(_) => Some("`ax resume` goes on".to_owned()),
+        Error::Fault(_) => Some("`ax resume` continues it".to_owned()),
         Error::Refused(_)
         | Error::Config(_)
         | Error::NoVoices
         | Error::Registry(_)
-        | Error::Mute(_)
+        | Error::MissingVoices(_)
         | Error::Store(_)
         | Error::Ambiguous { .. }
         | Error::NotSaid(_)
@@ -50,11 +48,11 @@ fn next_step(error: &Error) -> Option<String> {
     }
 }
 
-const SESSIONS: &str = "`ax sessions` lists those there are, `ax sessions create NAME` makes one";
+const SESSIONS: &str = "`ax sessions` lists all sessions, `ax sessions create NAME` creates one";
 
 pub(crate) fn store(error: &StoreError) -> String {
     let advice = match error {
-        StoreError::Unknown(_) => Some("`ax history` lists those there are"),
+        StoreError::Unknown(_) => Some("`ax history` lists all discussions"),
         StoreError::Held { .. } => Some("`ax pause`, `ax stop` and `ax abort` reach it there"),
         StoreError::UnknownSession(_) => Some(SESSIONS),
         StoreError::Damaged(_) => {
@@ -72,13 +70,13 @@ pub(crate) fn store(error: &StoreError) -> String {
     advised(error, advice.map(str::to_owned))
 }
 
-fn mute(who: &[Unvoiced]) -> String {
-    let line = |it: &Unvoiced| match &it.missing {
+fn missing_voices(who: &[MissingVoice]) -> String {
+    let line = |it: &MissingVoice| match &it.missing {
         Some(missing) => format!("{}: {}", it.participant, lacks(&it.provider, missing)),
         None => it.to_string(),
     };
     let lines: Vec<String> = who.iter().map(line).collect();
-    format!("it can't go on here, because not everyone can be asked. {}", lines.join("; "))
+    format!("it can't continue here, because some participants are not available. {}", lines.join("; "))
 }
 
 /// A complaint under the name of the flag that was typed.
@@ -126,10 +124,10 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::AnotherModel { provider } => {
             format!("give it a second model, or name two: `-p {provider}/ONE,{provider}/OTHER`")
         }
-        Remedy::Simulate => "`--offline` lets simulated voices answer".to_owned(),
+        Remedy::Simulate => "`--offline` uses simulated voices".to_owned(),
         Remedy::Provide { provider, missing } => to_provide(provider, missing),
         Remedy::KeepKey { provider } => format!("or run `ax keys set {provider}`"),
-        Remedy::WritePreset { name, file } => format!("write [presets.{name}] into {}", file.display()),
+        Remedy::WritePreset { name, file } => format!("add [presets.{name}] to {}", file.display()),
         Remedy::ListSessions => "`ax sessions` lists them".to_owned(),
     }
 }
@@ -138,20 +136,22 @@ fn remedy(remedy: &Remedy) -> String {
 pub(crate) fn panel(choice: &PanelChoice) -> String {
     match choice {
         PanelChoice::OneVendor { provider, models } => format!(
-            "Only {provider} can be asked here, so its models discuss: {}. `ax models` says what others lack.",
+            "Only {provider} is available, so its models discuss: {}. `ax models` shows what the others lack.",
             models.join(", ")
         ),
         PanelChoice::Narrowed { panel, missing } => format!(
-            "The usual panel without {}, which can't be asked here: {}. `ax models` says what is missing.",
+            "The default panel without {} (not available): {}. `ax models` shows what is missing.",
             missing.join(", "),
             panel.join(", ")
         ),
         PanelChoice::FilledUp { panel, added } if panel.len() == added.len() => format!(
-            "Nobody of the usual panel can be asked here, so others discuss: {}. `ax models` says what is missing.",
+            "No provider of the default panel is available, so others discuss: {}. `ax models` shows what \
+             is missing.",
             panel.join(", ")
         ),
         PanelChoice::FilledUp { panel, added } => format!(
-            "Too few of the usual panel can be asked here, so {} filled it up: {}. `ax models` says what is missing.",
+            "Too few providers of the default panel are available, so {} joined: {}. `ax models` shows \
+             what is missing.",
             added.join(", "),
             panel.join(", ")
         ),
@@ -194,7 +194,7 @@ fn to_provide(name: &str, missing: &Missing) -> String {
 pub(crate) fn program(program: &LocalProgram) -> String {
     let cost = match program.cost {
         CostSource::Program => {
-            "the program tells its cost at API prices, which a subscription may not charge"
+            "the program reports its cost at API prices, which a subscription may not charge"
         }
         CostSource::Prices => "its cost is calculated at API prices, which a subscription may not charge",
         CostSource::Unknown => "its cost is not known",
@@ -210,7 +210,7 @@ pub(crate) fn config(error: &config::Error) -> Vec<String> {
         }
         config::Error::NoHome => Some("set AX_DATA_DIR and AX_CONFIG"),
         config::Error::Prices(prices::Error::Garbled { .. }) => {
-            Some("delete it, or `ax prices import FILE` writes it anew")
+            Some("delete it, or replace it with `ax prices import FILE`")
         }
         config::Error::Unreadable { .. } | config::Error::Keys(_) | config::Error::Prices(_) => None,
     };
@@ -227,7 +227,7 @@ pub(crate) fn mistake(mistake: &Mistake) -> String {
 pub(crate) fn no_key_name(error: &NoKeyName) -> String {
     let advice = match error {
         NoKeyName::Unknown { nearest: Some(nearest), .. } => Some(format!("did you mean {nearest}?")),
-        NoKeyName::Unknown { nearest: None, .. } => Some("`ax models` lists those there are".to_owned()),
+        NoKeyName::Unknown { nearest: None, .. } => Some("`ax models` lists all providers".to_owned()),
         NoKeyName::NotNeeded(_) => None,
     };
     advised(error, advice)

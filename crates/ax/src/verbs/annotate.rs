@@ -12,7 +12,7 @@ use crate::{
 pub(crate) async fn note(scope: &Scope, args: &Note) -> anyhow::Result<Exit> {
     let discussion = scope.find(&args.which.id).await?;
     discussion.note(&spoken(&args.text)?).await?;
-    say("Noted. Everyone asked from now on is shown it.");
+    say("Noted. It is shown to everyone asked from now on.");
     Ok(Exit::Done)
 }
 
@@ -30,7 +30,7 @@ pub(crate) async fn delete(scope: &Scope, args: &Delete) -> anyhow::Result<Exit>
     if !args.yes {
         let topic = discussion.state().await?.spec.topic.clone();
         let message = format!(
-            "this would delete discussion {} ({topic}) for good; add --yes to do it",
+            "this would delete discussion {} ({topic}) for good; add --yes to confirm",
             discussion.id()
         );
         return Err(Usage(message).into());

@@ -2,7 +2,7 @@
 
 use quorum::{
     Config, complaints,
-    config::{Given, Origin, Places},
+    config::{EffectiveValue, Origin, Places},
 };
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::{
     app::App,
     args::{ConfigVerb, Listed, Place},
     exit::Exit,
-    render::{insist, note, print, print_json, wording},
+    render::{note, note_always, print, print_json, wording},
 };
 
 /// `ax config`
@@ -37,9 +37,9 @@ fn path(place: Place) -> anyhow::Result<Exit> {
 fn show(config: &Config, listed: &Listed) -> anyhow::Result<Exit> {
     let given = config.given();
     if listed.json {
-        let value = |it: &Given| {
+        let value = |it: &EffectiveValue| {
             let from = match &it.origin {
-                Origin::Usual => "usual",
+                Origin::BuiltIn => "usual",
                 Origin::File(_) => "file",
             };
             json!({ "section": it.section, "key": it.key, "value": it.value, "from": from })
@@ -53,17 +53,17 @@ fn show(config: &Config, listed: &Listed) -> anyhow::Result<Exit> {
 }
 
 /// The configuration as text that could be written to the file.
-fn text(config: &Config, given: &[Given]) -> String {
+fn text(config: &Config, given: &[EffectiveValue]) -> String {
     let file = config.file.display();
     let mut lines = vec![match config.file.exists() {
         true => format!("# {file}"),
-        false => format!("# {file} does not exist; these are the usual values"),
+        false => format!("# {file} does not exist; these are the defaults"),
     }];
     for section in given.chunk_by(|one, other| one.section == other.section) {
         lines.push(format!("\n[{}]", section[0].section));
         lines.extend(section.iter().map(|it| {
             let from = match &it.origin {
-                Origin::Usual => "  # usual",
+                Origin::BuiltIn => "  # default",
                 Origin::File(_) => "",
             };
             format!("{} = {}{from}", it.key, it.value)
@@ -84,10 +84,10 @@ fn check(app: &App) -> anyhow::Result<Exit> {
     if wrong.is_empty() {
         note(&match config.file.exists() {
             true => format!("{file} is fine."),
-            false => format!("{file} does not exist, which is fine: the usual values hold."),
+            false => format!("{file} does not exist, which is fine: the defaults apply."),
         });
         return Ok(Exit::Done);
     }
-    wrong.iter().for_each(|it| insist(&format!("error: {file}: {}", it.trim_end())));
+    wrong.iter().for_each(|it| note_always(&format!("error: {file}: {}", it.trim_end())));
     Ok(Exit::Setup)
 }

@@ -24,19 +24,19 @@ const LATENCY_MS: u64 = 1_500;
 const BEFORE: [&str; 4] = [
     "This is what a discussion looks like. It needs no key, and nothing is paid.",
     "Claude argues for it, Gemini against it, and Qwen judges each round without knowing who said what.",
-    "Then one of them makes one answer of all that was said. Every step is recorded as it happens.",
+    "Then one of them combines what was said into one answer. Every step is recorded as it happens.",
     "",
 ];
 
 const AFTER: [&str; 8] = [
     "",
-    "That was the answer on standard output, and how it came about on standard error. What next:",
-    "  ax replay last                      the same once more",
+    "The answer went to standard output, the progress to standard error. What next:",
+    "  ax replay last                      play it again",
     "  ax show last --verbose              everything that was said",
-    "  ax export last -o debate.html       a page to pass on",
+    "  ax export last -o debate.html       a page to share",
     "  ax \"Your question?\"                 your own, with the models you have",
     "  ax discuss \"…\" --dry-run            who would be asked, and the most it can cost",
-    "  ax patterns                         other ways to talk and to decide",
+    "  ax patterns                         other patterns and consensus methods",
 ];
 
 /// The demo ignores the user's configuration, valid or not: that is for real discussions.

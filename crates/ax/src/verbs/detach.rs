@@ -32,15 +32,15 @@ pub(crate) async fn detach(scope: &Scope, spec: Spec, output: Output) -> anyhow:
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).process_group(0);
     let child = command.spawn();
     let child =
-        child.with_context(|| format!("no process could be started; `ax resume {id}` holds it here"))?;
+        child.with_context(|| format!("no process could be started; `ax resume {id}` runs it here"))?;
     let started = json!({ "discussionId": id, "log": file, "process": child.id() });
     match output.shape() {
         Shape::Json => print_json(&started)?,
         Shape::Jsonl => print_json_line(&started)?,
         Shape::Text | Shape::Md => print(&id.to_string())?,
     }
-    note(&format!("It goes on in the background; {} has what happens, and what went wrong.", file.display()));
-    note(&format!("`ax show {id}` has the result; `ax pause`, `ax stop` and `ax abort {id}` steer it."));
+    note(&format!("It runs in the background; its log is {}.", file.display()));
+    note(&format!("`ax show {id}` prints the result; `ax pause`, `ax stop` and `ax abort {id}` control it."));
     Ok(Exit::Done)
 }
 
@@ -57,7 +57,7 @@ fn create(file: &Path) -> Result<File, Setup> {
 
 fn unwritable(place: &Path, error: &std::io::Error) -> Setup {
     Setup(format!(
-        "{} can't be written, where a detached run keeps its log: {error}; set XDG_STATE_HOME to a place that can",
+        "can't write to {}, the log of the detached run: {error}; set XDG_STATE_HOME to a writable directory",
         place.display()
     ))
 }

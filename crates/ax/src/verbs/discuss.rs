@@ -4,17 +4,19 @@ use quorum::{Scope, model::spec::Spec};
 
 use crate::{
     args::{Discuss, Fork, Output, Shape, input::Input},
-    exit::{Demand, Exit, Usage},
+    exit::{Exit, Requirement, Usage},
     live::{
         events::ProcessSignals,
         session::{self, Ending, Greeting},
     },
-    render::{hush, insist, note, print, wording},
+    render::{note, note_always, print, set_quiet, wording},
     verbs::{detach, plan, restore::expire_old},
 };
 
-const UNASKED: &str = "Simulated: no model can be asked here, so everything below is made up. For real answers set a key such as \
-                       ANTHROPIC_API_KEY, start Ollama, or log in to the claude command; `ax doctor` says more.";
+const NO_PROVIDER: &str = "\
+    Simulated: no provider is available, so everything below is made up. For real answers set a \
+    key such as ANTHROPIC_API_KEY, start Ollama, or log in to the claude command; `ax doctor` says \
+    more.";
 
 /// Starts a discussion and stays until it is over; or only shows its plan, or leaves it to another
 /// process.
@@ -23,7 +25,7 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
     let output = args.output.or_configured(config, preset);
     let is_on = |long: &str| config.showing(preset, long) == Some(&serde_json::Value::Bool(true));
     if is_on("quiet") {
-        hush();
+        set_quiet();
     }
     // A refused request must change nothing.
     let spec = order(scope, args).await?;
@@ -37,8 +39,8 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
     }
     let signals = ProcessSignals::new()?;
     let (discussion, handle) = scope.start(spec).await?;
-    let demand = Demand::consensus_if(args.requires_consensus() || is_on("require-consensus"));
-    session::run(&discussion, handle, signals, Ending { output, demand, greeting }).await
+    let requirement = Requirement::consensus_if(args.requires_consensus() || is_on("require-consensus"));
+    session::run(&discussion, handle, signals, Ending { output, requirement, greeting }).await
 }
 
 /// Announces the panel if it is not the default one: simulated without being requested, or made up
@@ -53,9 +55,9 @@ fn announce(scope: &Scope, args: &Discuss, output: Output) -> anyhow::Result<Gre
         return Ok(Greeting::Whole);
     }
     match output.shape() {
-        Shape::Text | Shape::Md => print(UNASKED)?,
+        Shape::Text | Shape::Md => print(NO_PROVIDER)?,
         // A JSON document says so itself, and nothing may be printed beside it.
-        Shape::Json | Shape::Jsonl => insist(UNASKED),
+        Shape::Json | Shape::Jsonl => note_always(NO_PROVIDER),
     }
     Ok(Greeting::SimulationSaid)
 }

@@ -57,10 +57,10 @@ fn saved(salvage: &Salvage) -> String {
     )];
     if cut_short > 0 {
         let short = count(cut_short, "discussion");
-        lines.push(format!("Of those saved, {short} lost the end; `ax resume ID` goes on from there."));
+        lines.push(format!("Of those saved, {short} lost the end; `ax resume ID` continues from there."));
     }
     let (old, new) = (damaged.display(), new.display());
-    lines.push(format!("{old} is as it was. To use {new} in its place, while nothing else runs:"));
+    lines.push(format!("{old} is unchanged. To replace it with {new}, while no other ax runs:"));
     // The write-ahead log of another database would damage the new one.
     let files = ["", "-wal", "-shm"].map(|ending| format!("{old}{ending}"));
     let there = files.iter().filter(|it| Path::new(it).exists());
@@ -128,37 +128,35 @@ fn found(finding: &Finding) -> String {
     match finding {
         Finding::Configuration { file, exists: true } => format!("{} is fine", file.display()),
         Finding::Configuration { file, exists: false } => {
-            format!("{} is not there, and need not be", file.display())
+            format!("{} does not exist, which is fine", file.display())
         }
         Finding::BadConfiguration(error) | Finding::BadSetup(error) => wording::config(error).join("\n"),
-        Finding::Data { directory, trouble: None } => format!("{} can be written to", directory.display()),
+        Finding::Data { directory, trouble: None } => format!("{} is writable", directory.display()),
         Finding::Data { directory, trouble: Some(trouble) } => format!(
-            "{} can't be written to: {trouble}; set AX_DATA_DIR to a directory that can be written to",
+            "{} is not writable: {trouble}; set AX_DATA_DIR to a writable directory",
             directory.display()
         ),
         Finding::ExposedData { directory, exposure } => exposed(directory, *exposure),
         Finding::ExposedDatabase { file } => format!(
-            "{0} is whole, but others can read it; `chmod 600 {0}`, as its owner, keeps them out",
+            "{0} is intact, but other users can read it; run `chmod 600 {0}` as its owner",
             file.display()
         ),
         Finding::Hidden { discussions, days } => hidden(*discussions, *days),
         Finding::Database { file, damage: None } => format!("{} is whole", file.display()),
         Finding::Database { file, damage: Some(damage) } => format!(
-            "{} is damaged: {damage}; `ax doctor --salvage` saves what can be read of it into a new one",
+            "{} is damaged: {damage}; `ax doctor --salvage` saves what can be read into a new one",
             file.display()
         ),
         Finding::BadDatabase(error) => wording::store(error),
-        Finding::Clock => "it is later than everything recorded".to_owned(),
-        Finding::EarlyClock => "it is earlier than what was recorded; set the machine's clock".to_owned(),
+        Finding::Clock => "it is later than every record".to_owned(),
+        Finding::EarlyClock => "it is earlier than the newest record; set the machine's clock".to_owned(),
         Finding::Port { address, trouble: None } => format!("{address} is free for `ax serve`"),
         Finding::Port { address, trouble: Some(trouble) } => format!(
-            "{address} can't be listened on: {trouble}; if that is no `ax serve`, choose another with --port \
+            "{address} can't be listened on: {trouble}; if that is not an `ax serve`, choose another with --port \
              or [server] listen"
         ),
-        Finding::Prices { imported: 0 } => {
-            "those of this program; `ax prices import FILE` brings newer ones".to_owned()
-        }
-        Finding::Prices { imported } => format!("of {} were imported", count(*imported as u64, "model")),
+        Finding::Prices { imported: 0 } => "built-in; `ax prices import FILE` imports newer ones".to_owned(),
+        Finding::Prices { imported } => format!("imported for {}", count(*imported as u64, "model")),
         Finding::Providers { available, known, voices } => providers((*available, *known), *voices),
         Finding::Provider { reached, priced, .. } => provider(reached, *priced),
         Finding::Lacking { name, missing } => wording::lacks(name, missing),
@@ -170,10 +168,10 @@ fn found(finding: &Finding) -> String {
 fn exposed(directory: &Path, exposure: Exposure) -> String {
     let name = directory.display();
     let what = match exposure {
-        Exposure::Readable => "can be written to; others may see which files are in it",
-        Exposure::Writable => "can be written to by others, who could replace what is kept",
+        Exposure::Readable => "is writable; other users can list its files",
+        Exposure::Writable => "is writable by other users, who could replace its files",
     };
-    format!("{name} {what}; `chmod 700 {name}` keeps them out")
+    format!("{name} {what}; run `chmod 700 {name}`")
 }
 
 fn hidden(discussions: u64, days: u64) -> String {
@@ -185,7 +183,7 @@ fn hidden(discussions: u64, days: u64) -> String {
 }
 
 fn providers((available, known): (usize, usize), voices: usize) -> String {
-    let found = format!("{available} of {known} can be asked");
+    let found = format!("{available} of {known} are available");
     if available >= LEAST_PROVIDERS {
         return found;
     }
@@ -193,8 +191,8 @@ fn providers((available, known): (usize, usize), voices: usize) -> String {
         return format!("{found}, and {voices} of its models discuss; other vendors bring other views");
     }
     format!(
-        "{found}; a discussion takes {LEAST_PROVIDERS} voices; set a key as said below. Until then `--offline` lets \
-         simulated voices answer"
+        "{found}; a discussion takes {LEAST_PROVIDERS} voices; set a key as shown below. Until then, \
+         `--offline` uses simulated voices"
     )
 }
 
@@ -222,8 +220,8 @@ fn answering(checked: &Checked) -> &str {
     match checked {
         Checked::Answers => "would answer",
         Checked::Noticed(noticed) => noticed,
-        Checked::LoggedIn => "is logged in, and would answer",
-        Checked::Installed => "is installed; whether it is logged in and answers shows when it is asked",
+        Checked::LoggedIn => "is logged in and ready",
+        Checked::Installed => "is installed; its login is checked with its first answer",
     }
 }
 
@@ -234,7 +232,7 @@ fn unanswered(trouble: &Unanswered) -> String {
         Unanswered::Failed(error) if error.class == ErrorClass::InvalidResponse => return error.to_string(),
         Unanswered::Failed(error) if error.class != ErrorClass::Timeout => wording::advice(error.class),
         // The usual advice on timeouts, to allow more time, doesn't apply to this check.
-        Unanswered::Failed(_) | Unanswered::Late => "see whether it is well, and try again",
+        Unanswered::Failed(_) | Unanswered::Late => "check that it is running, and try again",
     };
     format!("{trouble}; {advice}")
 }
@@ -249,12 +247,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn findings_hang_where_there_is_room_for_them() {
-        let found = "0 of 15 can be asked; a discussion takes 2".to_owned();
+    fn findings_are_indented_if_there_is_room() {
+        let found = "0 of 15 are available; a discussion takes 2".to_owned();
         let row = Row { what: "providers".to_owned(), state: "wrong", found };
         let check = |columns, expected: &str| assert_eq!(row.wrapped(columns), expected);
-        check(usize::MAX, "wrong  providers      0 of 15 can be asked; a discussion takes 2");
-        check(60, "wrong  providers      0 of 15 can be asked; a discussion\n                      takes 2");
-        check(40, "wrong  providers\n       0 of 15 can be asked; a\n       discussion takes 2");
+        check(usize::MAX, "wrong  providers      0 of 15 are available; a discussion takes 2");
+        check(60, "wrong  providers      0 of 15 are available; a discussion\n                      takes 2");
+        check(40, "wrong  providers\n       0 of 15 are available; a\n       discussion takes 2");
     }
 }

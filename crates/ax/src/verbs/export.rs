@@ -21,10 +21,10 @@ pub(crate) async fn export(scope: &Scope, args: &Export) -> anyhow::Result<Exit>
     if args.output == Path::new("-") {
         write(&text)?;
     } else {
-        keep(&args.output, &text)?;
+        write_file(&args.output, &text)?;
     }
     if !state.lifecycle.is_terminal() {
-        note(&format!("This discussion is {}; this is what there is so far.", state.lifecycle));
+        note(&format!("This discussion is {}; this is its record so far.", state.lifecycle));
     }
     Ok(Exit::Done)
 }
@@ -36,10 +36,10 @@ fn format(args: &Export) -> &'static Format {
     by_name.or_else(by_ending).unwrap_or(&FORMATS[0])
 }
 
-fn keep(file: &Path, text: &str) -> anyhow::Result<()> {
+fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
     let name = file.display();
     std::fs::write(file, text)
-        .map_err(|error| Usage(format!("{name} can't be written: {error}; give another file with -o")))?;
+        .map_err(|error| Usage(format!("can't write {name}: {error}; choose another file with -o")))?;
     note(&format!("Wrote {name}."));
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::{
     exit::{Exit, Usage},
     live::turn,
     render::{
-        closing, insist, listing, note,
+        closing, listing, note, note_always,
         output::print_discussion,
         print, print_json, print_lines, print_markdown,
         result::{Detail, markdown, moves},
@@ -38,8 +38,8 @@ pub(crate) async fn history(scope: &Scope, args: &History) -> anyhow::Result<Exi
     if args.listed.json {
         print_json(&entries)?;
     } else if entries.is_empty() {
-        note("There are no such discussions.");
-    } else if stdout().is_terminal() && terminal::is_lively() {
+        note("No discussions found.");
+    } else if stdout().is_terminal() && terminal::allows_live_view() {
         print_lines(&listing::table(&entries, terminal::columns_of_stdout()))?;
     } else {
         print(&entries.iter().map(listing::row).collect::<Vec<_>>().join("\n"))?;
@@ -67,11 +67,11 @@ pub(crate) async fn show_state(discussion: &Discussion, output: Output) -> anyho
         closing::lines(&state.outcome()).iter().for_each(|line| note(line));
         closing::of_fork(state).iter().for_each(|line| note(line));
         if output.usage {
-            insist(&usage::table(&state.outcome()));
+            note_always(&usage::table(&state.outcome()));
         }
     } else if !turn::announce(state) {
         note(&format!(
-            "This discussion is {}; `ax resume {}` goes on unless it runs elsewhere.",
+            "This discussion is {}; `ax resume {}` continues it unless another process runs it.",
             state.lifecycle, state.id
         ));
     }

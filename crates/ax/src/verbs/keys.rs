@@ -37,10 +37,10 @@ fn set(config: &Config, setup: &Setup, given: &str) -> anyhow::Result<Exit> {
     };
     let file = config.keys_file();
     let replaced = keys::set(&file, &name, &key).map_err(unusable)?;
-    let done = if replaced { "Replaced" } else { "Kept" };
+    let done = if replaced { "Replaced" } else { "Stored" };
     note(&format!("{done} {name} in {}; only you can read it.", file.display()));
     if std::env::var(&name).is_ok_and(|it| !it.trim().is_empty()) {
-        note(&format!("The environment has {name} as well, and its key is the one that is used."));
+        note(&format!("The environment also has {name}, which takes precedence."));
     }
     Ok(Exit::Done)
 }
@@ -62,7 +62,7 @@ fn remove(config: &Config, setup: &Setup, given: &str) -> anyhow::Result<Exit> {
     if !keys::remove(&file, &name).map_err(unusable)? {
         return Err(Usage(format!("{} has no {name}; nothing was changed", file.display())).into());
     }
-    note(&format!("Forgot {name}."));
+    note(&format!("Removed {name}."));
     Ok(Exit::Done)
 }
 
@@ -78,7 +78,7 @@ fn list(setup: &Setup, listed: &Listed) -> anyhow::Result<Exit> {
         let row = |(provider, name, from): &(&String, &String, &str)| json!({ "provider": provider, "name": name, "from": from });
         print_json(&rows.iter().map(row).collect::<Vec<_>>())?;
     } else if rows.is_empty() {
-        note("There are no keys; `ax keys set NAME` keeps one, or set a variable as `ax models` says.");
+        note("There are no keys; `ax keys set NAME` stores one, or set a variable that `ax models` names.");
     } else {
         let row =
             |(provider, name, from): &(&String, &String, &str)| format!("{provider:<12} {name:<20} {from}");

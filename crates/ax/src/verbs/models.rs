@@ -2,7 +2,7 @@
 
 use quorum::{
     Error, config,
-    setup::{self, Facts, Machine, Provider, Setup, prices},
+    setup::{self, Machine, ModelInfo, Provider, Setup, prices},
     text::count,
 };
 use serde_json::{Value, json};
@@ -45,7 +45,8 @@ pub(crate) fn prices(app: &App, args: &Prices) -> anyhow::Result<Exit> {
         let rows = setup.providers.iter().flat_map(rows);
         print(&rows.collect::<Vec<_>>().join("\n"))?;
         note(
-            "USD for a million tokens: read / written / remembered. config.toml comes before imported prices, and those before ours.",
+            "USD per million tokens: input / output / cached. config.toml overrides imported prices, and \
+             those override the built-in ones.",
         );
     }
     Ok(Exit::Done)
@@ -59,15 +60,15 @@ fn import(app: &App, file: &std::path::Path) -> anyhow::Result<Exit> {
     let wrong = |error| Error::Config(config::Error::Prices(error));
     let import = prices::import(file).map_err(wrong)?;
     import.prices.save(&app.config()?.prices_file()).map_err(wrong)?;
-    note(&format!("Took over the prices of {}.", count(import.prices.len() as u64, "model")));
+    note(&format!("Imported the prices of {}.", count(import.prices.len() as u64, "model")));
     if import.others > 0 {
-        note(&format!("Left out what is not for conversations: {}.", import.others));
+        note(&format!("Skipped models that are not for chat: {}.", import.others));
     }
     if !import.unread.is_empty() {
         let named = import.unread.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
         let more = import.unread.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        note(&format!("Not understood, and left out: {named}{more}."));
+        note(&format!("Skipped entries that could not be read: {named}{more}."));
     }
     Ok(Exit::Done)
 }
@@ -115,7 +116,7 @@ fn paragraph(provider: &Provider, form: Form) -> String {
 }
 
 fn row(provider: &Provider, model: &str, margin: &str, form: Form) -> String {
-    let Facts { window, price, .. } = provider.facts(model);
+    let ModelInfo { window, price, .. } = provider.model_info(model);
     let name = format!("{}/{model}", provider.name);
     let (window, price) = (short(window), price.map_or_else(|| "unpriced".to_owned(), dollars));
     match form {
@@ -139,7 +140,7 @@ fn short(tokens: u64) -> String {
 
 fn document(provider: &Provider, models: &[String]) -> Value {
     let model = |name: &String| {
-        let Facts { window, price, .. } = provider.facts(name);
+        let ModelInfo { window, price, .. } = provider.model_info(name);
         let price = price.map(|it| {
             let cached = it.cached.map(|it| it.dollars());
             json!({ "input": it.input.dollars(), "output": it.output.dollars(), "cached": cached })
@@ -150,7 +151,7 @@ fn document(provider: &Provider, models: &[String]) -> Value {
         "name": provider.name,
         "aliases": provider.aliases,
         "strengths": provider.strengths,
-        "available": provider.way.is_ok(),
+        "available": provider.transport.is_ok(),
         "lacks": lacking(provider),
         "program": program(provider),
         "model": provider.model,
@@ -165,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_of_a_model_stands_under_its_name_where_a_terminal_is_narrow() {
+    fn on_a_narrow_terminal_a_models_figures_are_below_its_name() {
         let bare = Machine::bare();
         let setup = setup::load(&quorum::Config::unset(PathBuf::new(), PathBuf::new()), &bare).unwrap();
         let form = |columns| Form::of(&setup, priced, "", columns);

@@ -23,7 +23,7 @@ pub(crate) async fn show(scope: &Scope, order: &Spec, output: Output) -> anyhow:
         Shape::Jsonl => print_json_line(&plan)?,
         Shape::Text | Shape::Md => print(&text(&plan))?,
     }
-    note("Nobody was asked, and nothing was recorded.");
+    note("No model was asked, and nothing was recorded.");
     Ok(Exit::Done)
 }
 
@@ -84,7 +84,7 @@ fn figures(plan: &Plan) -> String {
         [name.to_owned(), grouped(u64::from(it.calls)), grouped(it.tokens), cost(plan, it)]
     };
     let head = ["", "calls", "tokens", "cost"].map(str::to_owned);
-    columns(&[head, row("if nothing fails", &plan.usual), row("at the very most", &plan.most)])
+    columns(&[head, row("if nothing fails", &plan.usual), row("at most", &plan.most)])
 }
 
 fn cost(plan: &Plan, figures: &Figures) -> String {
@@ -95,13 +95,13 @@ fn cost(plan: &Plan, figures: &Figures) -> String {
 fn remarks(plan: &Plan) -> Option<String> {
     let mut remarks = Vec::new();
     if !plan.unpriced.is_empty() {
-        remarks.push(format!("Nobody knows the price of {}; it is in no sum.", plan.unpriced.join(", ")));
+        remarks.push(format!("The price of {} is unknown; it is not in the sums.", plan.unpriced.join(", ")));
     }
     if !plan.unavailable.is_empty() {
-        remarks.push(format!("There is no provider here for {}.", plan.unavailable.join(", ")));
+        remarks.push(format!("No provider is available for {}.", plan.unavailable.join(", ")));
     }
     if plan.sub_discussions {
-        remarks.push("Sub-discussions may come on top of the usual; they are within the most.".to_owned());
+        remarks.push("Sub-discussions are included in the maximum only.".to_owned());
     }
     let people = plan.participants.iter().filter(|it| it.person).count() as u64;
     if people > 0 {
@@ -110,8 +110,8 @@ fn remarks(plan: &Plan) -> Option<String> {
     }
     remarks.push(format!("It ends after {} at the latest.", time(plan.budget_ms)));
     remarks.push(
-        "The most is when every reply is misread and every call fails as often as it is repeated; --max-calls, --max-tokens and \
-         --max-cost limit it."
+        "The maximum assumes that every reply is misread and every call is retried as often as allowed; \
+         --max-calls, --max-tokens and --max-cost lower it."
             .to_owned(),
     );
     Some(remarks.join("\n"))

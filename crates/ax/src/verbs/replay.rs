@@ -66,7 +66,7 @@ async fn play(moments: &[Moment], args: &Replay, mut watch: Watch) -> anyhow::Re
             }
         }
         watch.set_clock(Clock::at(u64::try_from(at.epoch_ms()).unwrap_or_default(), args.speed));
-        watch.hear(signal);
+        watch.handle_signal(signal);
     }
     watch.close();
     Ok(true)
@@ -88,14 +88,14 @@ async fn wait(pause: Duration, watch: &mut Watch) -> anyhow::Result<Waited> {
             biased;
             () = leave.received() => return Ok(Waited::Left),
             _ = interrupt.recv() => return Ok(Waited::Left),
-            keys = watch.stir() => keys,
+            keys = watch.next_keys() => keys,
             () = &mut over, if !held => return Ok(Waited::Out),
         };
         for key in keys {
             match key {
                 Key::Pause => {
                     held = !held;
-                    watch.say(if held { "Held. p goes on." } else { "Going on." });
+                    watch.say(if held { "Paused. p resumes." } else { "Resumed." });
                 }
                 Key::Stop => return Ok(Waited::Skipped),
                 Key::Quit => return Ok(Waited::Left),

@@ -9,7 +9,7 @@ use quorum::{
 use crate::{
     args::Restore,
     exit::{Exit, Usage},
-    render::{insist, listing, note, print, print_json},
+    render::{listing, note, note_always, print, print_json},
 };
 
 /// `ax restore`: brings hidden discussions back, or lists them.
@@ -66,7 +66,7 @@ fn announce(expired: &Expired, days: u32) {
     sentences(expired, days).iter().for_each(|it| note(it));
     if let Some(leap) = &expired.leap {
         // Printed even with `--quiet`: the clock or the stored discussions need attention.
-        insist(&refused(leap));
+        note_always(&refused(leap));
     }
 }
 
@@ -74,13 +74,13 @@ fn sentences(expired: &Expired, days: u32) -> Vec<String> {
     let Expired { hidden, removed, reappeared, leap: _ } = *expired;
     let hid = format!(
         "Hid {} that ended more than {} ago ([retention] in the configuration), to be removed for good in \
-         7 days; `ax restore` lists what is hidden and brings it back.",
+         7 days; `ax restore` lists hidden discussions and brings them back.",
         count(hidden, "discussion"),
         count(days.into(), "day"),
     );
-    let gone = format!("Removed {} for good, hidden for 7 days.", count(removed, "discussion"));
+    let gone = format!("Removed {} for good after 7 days of being hidden.", count(removed, "discussion"));
     let back =
-        format!("Showing {} again, hidden earlier and not too old now.", count(reappeared, "discussion"));
+        format!("Showing {} again: hidden earlier, but no longer too old.", count(reappeared, "discussion"));
     let all = [(hidden, hid), (removed, gone), (reappeared, back)];
     all.into_iter().filter(|(number, _)| *number > 0).map(|(_, sentence)| sentence).collect()
 }
@@ -100,13 +100,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_removal_is_told() {
+    fn every_removal_is_reported() {
         let all = Expired { hidden: 1, removed: 2, reappeared: 3, leap: None };
         let expected = [
             "Hid 1 discussion that ended more than 30 days ago ([retention] in the configuration), to be \
-             removed for good in 7 days; `ax restore` lists what is hidden and brings it back.",
-            "Removed 2 discussions for good, hidden for 7 days.",
-            "Showing 3 discussions again, hidden earlier and not too old now.",
+             removed for good in 7 days; `ax restore` lists hidden discussions and brings them back.",
+            "Removed 2 discussions for good after 7 days of being hidden.",
+            "Showing 3 discussions again: hidden earlier, but no longer too old.",
         ];
         assert_eq!(sentences(&all, 30), expected);
         assert_eq!(sentences(&Expired::default(), 30), Vec::<String>::new());

@@ -14,8 +14,9 @@ use crate::{
     verbs::restore::expire_old,
 };
 
-const NOBODY: &str = "Nobody can be asked here, so orders are refused unless they say \"offline\": true. `ax doctor` \
-                      says what is missing; `ax serve --offline` lets simulated voices answer.";
+const NO_PROVIDER: &str = "\
+    No provider is available, so orders are refused unless they have \"offline\": true. `ax \
+    doctor` says what is missing; `ax serve --offline` uses simulated voices.";
 
 /// Serves until SIGTERM or Ctrl-C.
 pub(crate) fn serve(app: &App, args: &Serve) -> anyhow::Result<Exit> {
@@ -35,14 +36,14 @@ async fn answer(quorum: Quorum, args: &Serve) -> anyhow::Result<Exit> {
     let settings = settings(args, quorum.config());
     let is_mute = settings.voices == Voices::Available && quorum.setup().sources().is_empty();
     let server = Server::bind(quorum, settings).await?;
-    note(&format!("Listening on http://{}  (Ctrl-C ends; /docs lists what can be asked)", server.address()));
+    note(&format!("Listening on http://{}  (Ctrl-C stops it; /docs lists the endpoints)", server.address()));
     if is_mute {
-        note(NOBODY);
+        note(NO_PROVIDER);
     }
     let going_on = server.go_on().await?;
     if !going_on.is_empty() {
         note(&format!(
-            "Going on with {} that an earlier process left.",
+            "Continuing {} that an earlier process left.",
             count(going_on.len() as u64, "discussion")
         ));
     }
@@ -50,8 +51,8 @@ async fn answer(quorum: Quorum, args: &Serve) -> anyhow::Result<Exit> {
     let close = async move {
         told.received().await;
         note(&format!(
-            "Closing once the calls under way are recorded, within {seconds} s; a second signal closes at once. \
-             Discussions go on with the next `ax serve`, or with `ax resume`."
+            "Shutting down after the calls under way are recorded, within {seconds} s; a second signal \
+             exits at once. The next `ax serve`, or `ax resume`, continues the discussions."
         ));
     };
     let twice = async move {

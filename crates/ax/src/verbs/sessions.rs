@@ -39,7 +39,7 @@ async fn list_sessions(scope: &Scope, listed: &Listed) -> anyhow::Result<Exit> {
     if listed.json {
         print_json(&sessions)?;
     } else if sessions.is_empty() {
-        note("There are no sessions yet; `ax sessions create NAME` makes one.");
+        note("There are no sessions yet; `ax sessions create NAME` creates one.");
     } else {
         let row = |it: &quorum::listing::SessionEntry| {
             let when = it.created_at.get(..16).unwrap_or(&it.created_at).replace('T', " ");

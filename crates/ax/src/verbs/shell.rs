@@ -14,13 +14,13 @@ use crate::{
 
 /// The environment variables listed in the manual.
 const ENVIRONMENT: [(&str, &str); 7] = [
-    ("AX_CONFIG", "the configuration, in the place of config.toml below"),
+    ("AX_CONFIG", "the configuration, instead of config.toml below"),
     ("AX_DATA_DIR", "where discussions are kept"),
     ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME", "where things are kept otherwise"),
     ("ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY, …", "keys; `ax models` lists them all"),
     ("NO_COLOR, CLICOLOR=0", "no colour"),
     ("CLICOLOR_FORCE", "colour on standard error, even in a pipe"),
-    ("CI, TERM=dumb", "lines in the place of a screen"),
+    ("CI, TERM=dumb", "plain lines instead of the live view"),
 ];
 
 /// The files listed in the manual, at their default XDG places.

@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     args::{Resume, Shown, Which},
-    exit::{Demand, Exit},
+    exit::{Exit, Requirement},
     live::{
         events::ProcessSignals,
         session::{self, Ending},
@@ -22,8 +22,8 @@ pub(crate) async fn resume(scope: &Scope, args: &Resume) -> anyhow::Result<Exit>
     let discussion = scope.find(&args.shown.which.id).await?;
     // Once SIGHUP is caught, it no longer ends the process.
     let _hangup = args.detached.then(|| signal(SignalKind::hangup())).transpose()?;
-    let demand = Demand::consensus_if(args.require_consensus);
-    let ending = Ending { demand, ..Ending::shown(args.shown.output) };
+    let requirement = Requirement::consensus_if(args.require_consensus);
+    let ending = Ending { requirement, ..Ending::shown(args.shown.output) };
     let signals = ProcessSignals::new()?;
     // The audit records who started a detached discussion; this is no resumption by a person.
     let resumed =
@@ -46,14 +46,16 @@ pub(crate) async fn pause(scope: &Scope, which: &Which) -> anyhow::Result<Exit> 
     let id = discussion.id();
     match discussion.steer(Command::Pause).await? {
         Steered::Sent { to } => {
-            note(&format!("Told {to} to pause once the calls under way are done. `ax resume {id}` goes on."));
+            note(&format!(
+                "Sent the pause to {to}; it takes effect after the calls under way. `ax resume {id}` continues it."
+            ));
         }
         Steered::Idle(state) if state.lifecycle == Lifecycle::Paused => {
-            note(&format!("Discussion {id} is paused already. `ax resume {id}` goes on."));
+            note(&format!("Discussion {id} is already paused. `ax resume {id}` continues it."));
         }
         Steered::Idle(_) | Steered::Here(_) => {
             note(&format!(
-                "Nobody runs discussion {id}, so there is nothing to pause. `ax resume {id}` goes on."
+                "Discussion {id} is not running, so there is nothing to pause. `ax resume {id}` continues it."
             ));
         }
     }
@@ -67,7 +69,7 @@ pub(crate) async fn stop(scope: &Scope, args: &Shown) -> anyhow::Result<Exit> {
     let signals = ProcessSignals::new()?;
     match discussion.steer(Command::Stop).await? {
         Steered::Sent { to } => {
-            note(&format!("Told {to} to stop; the result is printed there, and by `ax show {id}`."));
+            note(&format!("Sent the stop to {to}; the result is printed there, and by `ax show {id}`."));
             Ok(Exit::Done)
         }
         Steered::Here(handle) => session::run(&discussion, handle, signals, Ending::shown(args.output)).await,
@@ -80,10 +82,10 @@ pub(crate) async fn abort(scope: &Scope, which: &Which) -> anyhow::Result<Exit> 
     let discussion = scope.find(&which.id).await?;
     let id = discussion.id();
     match discussion.steer(Command::Abort).await? {
-        Steered::Sent { to } => note(&format!("Told {to} to abort.")),
+        Steered::Sent { to } => note(&format!("Sent the abort to {to}.")),
         Steered::Here(handle) => {
             handle.finished().await.map_err(quorum::Error::from)?;
-            note(&format!("Aborted. `ax show {id}` has what was said."));
+            note(&format!("Aborted. `ax show {id}` prints what was said."));
         }
         Steered::Idle(_) => {}
     }

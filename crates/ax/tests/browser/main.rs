@@ -84,6 +84,6 @@ fn d15_ten_thousand_events_are_shown_dragged_through_and_scrolled() {
 }
 
 #[test]
-fn the_page_stands_wrong_clocks_two_tabs_no_mouse_and_awkward_texts() {
+fn the_page_copes_with_wrong_clocks_two_tabs_no_mouse_and_awkward_texts() {
     play("edges.mjs");
 }

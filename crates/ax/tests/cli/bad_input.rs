@@ -8,7 +8,7 @@ fn refuses(args: &[&str], expected: &str) {
     let mut all = vec!["discuss"];
     all.extend(args);
     desk.ax(&all).ends(2).says(&[expected]).prints_nothing();
-    desk.ax(&["history"]).ends(0).says(&["no such discussions"]).prints_nothing();
+    desk.ax(&["history"]).ends(0).says(&["No discussions found"]).prints_nothing();
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn rounds() {
 
 #[test]
 fn a_question_without_quotes() {
-    refuses(&["Tabs", "or", "spaces?"], "tip: what belongs together goes into quotes: ax discuss");
+    refuses(&["Tabs", "or", "spaces?"], "tip: put the question in quotes: ax discuss");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn providers() {
         "--providers: a discussion of this kind takes 2 to 6 providers; 1 is named",
     );
     refuses(&["q", "-p", "a,b,c,d,e,f,g"], "takes 2 to 6 providers; 7 are named");
-    refuses(&["q", "-p", "claude,,gemini"], "--providers: \"\" is no provider's name");
+    refuses(&["q", "-p", "claude,,gemini"], "--providers: \"\" is not a provider's name");
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn deciding() {
     refuses(&["q", "--threshold", "-0.5"], "--threshold: must be from 0 to 1, not -0.5");
     refuses(&["q", "--consensus", "moderator"], "--synthesizer: the moderator method needs a synthesizer");
     refuses(&["q", "--synthesizer", "grok"], "--synthesizer: grok does not take part");
-    refuses(&["q", "--min-providers", "5"], "--min-providers: 5 can't take part where only 4 are named");
-    refuses(&["q", "--confidence-threshold", "0.5"], "--confidence-threshold: counts only with early exit");
+    refuses(&["q", "--min-providers", "5"], "--min-providers: 5 are required, and only 4 are named");
+    refuses(&["q", "--confidence-threshold", "0.5"], "--confidence-threshold: applies only to early exit");
 }
 
 #[test]

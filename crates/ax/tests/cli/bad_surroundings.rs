@@ -8,7 +8,7 @@ use std::{
 use crate::desk::{Desk, heard};
 
 #[test]
-fn f10_a_full_disk_is_said_and_what_was_said_is_kept() {
+fn f10_a_full_disk_is_reported_and_recorded_turns_are_kept() {
     let possible = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output();
     if !possible.is_ok_and(|it| it.status.success()) {
         eprintln!("SKIPPED: nobody may mount a small disk here");

@@ -37,11 +37,11 @@ fn each_thing_has_its_own_place() {
 }
 
 #[test]
-fn what_holds_is_shown_with_where_it_comes_from() {
+fn effective_values_are_shown_with_their_origin() {
     let desk = Desk::new();
     desk.configure("[retention]\ndays = 7\n[presets.quick]\nrounds = 1");
     let expected = format!(
-        "# {}\n\n[retention]\ndays = 7\n\n[features]\ndiscussions = true  # usual\n\n[presets.quick]\nrounds = 1\n",
+        "# {}\n\n[retention]\ndays = 7\n\n[features]\ndiscussions = true  # default\n\n[presets.quick]\nrounds = 1\n",
         desk.config().display()
     );
     let out = desk.ax(&["config", "show"]).ends(0).out;
@@ -65,7 +65,7 @@ fn what_holds_is_shown_with_where_it_comes_from() {
 }
 
 #[test]
-fn everything_wrong_is_said_at_once_with_exit_code_3() {
+fn all_mistakes_are_listed_at_once_with_exit_code_3() {
     let desk = Desk::new();
     desk.configure("[defaults]\nround = 3\nbudget = 3\n[zzz]");
     let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();
@@ -107,7 +107,7 @@ fn presets_say_how_results_are_shown_as_well() {
 }
 
 #[test]
-fn a_preset_nobody_wrote_is_named_with_the_nearest() {
+fn an_unknown_preset_is_refused_with_the_nearest_name() {
     let desk = Desk::new();
     desk.configure(PRESETS);
     let said = desk.ax(&["discuss", "q", "--preset", "architectur"]).ends(2).prints_nothing();
@@ -151,7 +151,7 @@ fn values_out_of_range_are_told_together_with_wrong_types() {
 }
 
 #[test]
-fn a_broken_configuration_keeps_nobody_from_the_demo() {
+fn the_demo_runs_with_a_broken_configuration() {
     let desk = Desk::new();
     desk.configure("[broken");
     let said = desk.ax(&["demo", "--fast"]).ends(0);

@@ -87,13 +87,13 @@ fn bad_orders_are_refused_before_anything_is_asked() {
         ),
         (&["--round-limit", "3"], "leave the round limit out"),
         (&["--debate-format", "loud"], "structured-rounds"),
-        (&["--judge", "grok"], "--judge: grok does not take part; there are claude, glm, qwen"),
+        (&["--judge", "grok"], "--judge: grok does not take part; the participants are claude, glm, qwen"),
         (&["--judge-failure", "cry"], "go-without"),
         (&["--end-on", "boredom"], "repetition"),
         (&["--embeddings", "acme"], "--embeddings: has the form provider/model, unlike \"acme\""),
-        (&["--embeddings", "acme/e-1"], "--embeddings: nobody embeds texts as acme/e-1"),
+        (&["--embeddings", "acme/e-1"], "--embeddings: no provider has the embedding model acme/e-1"),
         (&["--positions", &one], "there are 2 debaters and 1 positions"),
-        (&["--positions", &wrong], "is no JSON list"),
+        (&["--positions", &wrong], "is not a JSON list"),
         (&["--positions", &lacking], "has a row without position"),
         (
             &["--positions", &typo],
@@ -106,8 +106,8 @@ fn bad_orders_are_refused_before_anything_is_asked() {
     }
     let said = desk.ax(&["discuss", "q", "--judge", "claude", "--swap-check"]).ends(2);
     said.says(&[
-        "--judge: counts only with the pattern debate",
-        "--swap-check: counts only with the pattern debate",
+        "--judge: applies only to the pattern debate",
+        "--swap-check: applies only to the pattern debate",
     ]);
     assert_eq!(desk.ax(&["history", "--json"]).ends(0).out.trim(), "[]");
 }
@@ -125,7 +125,7 @@ fn d15_a_fork_with_another_judge_asks_the_judge_alone() {
     let past = debated(&desk, &limited);
     let id = past["discussionId"].as_str().unwrap();
     let args = ["fork", id, "--at", "2/awaiting-responses/glm", "--judge", "mistral", "--json"];
-    let said = desk.ax(&args).ends(0).says(&["4 answers taken over from", "said the same before"]);
+    let said = desk.ax(&args).ends(0).says(&["4 answers reused from", "answered this before"]);
     let fork = said.json();
     assert_eq!(speeches(&fork), speeches(&past));
     let calls = |name: &str| fork["metadata"]["costSummary"]["byProvider"][name]["calls"].as_u64();
@@ -140,8 +140,10 @@ fn d15_a_fork_with_another_judge_asks_the_judge_alone() {
 fn d15_a_fork_may_drop_somebody_or_change_the_pattern() {
     let desk = Desk::new();
     let id = desk.result(&["--rounds", "1"])["discussionId"].as_str().unwrap().to_owned();
-    let at =
-        desk.ax(&["fork", &id, "--at", "nowhere"]).ends(2).says(&["--at: nothing was answered at nowhere"]);
+    let at = desk
+        .ax(&["fork", &id, "--at", "nowhere"])
+        .ends(2)
+        .says(&["--at: there is no answer at step nowhere"]);
     let step = at.err.split("there are ").nth(1).unwrap().split(',').next().unwrap().trim().to_owned();
     let fork = desk.ax(&["fork", &id, "--at", &step, "--drop", "glm", "--json"]).ends(0).json();
     assert_eq!(fork["participatingProviders"].as_array().unwrap().len(), 3, "{fork:#}");

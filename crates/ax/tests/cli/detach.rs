@@ -36,12 +36,12 @@ fn it_can_be_steered_like_any_other() {
 }
 
 #[test]
-fn what_is_refused_is_not_started() {
+fn a_refused_request_is_not_started() {
     let desk = Desk::new();
     desk.ax(&["discuss", "", "--detach"]).ends(2).says(&["<topic>: is empty"]).prints_nothing();
     let args = ["discuss", "q", "--detach", "--require-consensus"];
     desk.ax(&args).ends(2).says(&["cannot be used with"]).prints_nothing();
     std::fs::write(desk.home().join(".local"), "no folder").unwrap();
     desk.ax(&["discuss", "q", "--detach"]).ends(3).says(&["XDG_STATE_HOME"]).prints_nothing();
-    desk.ax(&["history"]).ends(0).says(&["no such discussions"]);
+    desk.ax(&["history"]).ends(0).says(&["No discussions found"]);
 }

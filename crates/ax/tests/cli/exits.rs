@@ -57,7 +57,7 @@ fn flags_that_contradict_each_other_are_refused() {
     };
     check(&["--json", "--output-format", "md"], &["'--json' cannot be used with '--output-format"]);
     check(&["--detach", "--dry-run"], &["'--detach' cannot be used with '--dry-run'"]);
-    check(&["-p", "claude,glm", "--participants", "claude,glm"], &["--participants: names the whole table"]);
-    check(&["--max-depth", "2"], &["--max-depth: counts only where sub-discussions are allowed"]);
-    check(&["--judge", "qwen"], &["--judge: counts only with the pattern debate"]);
+    check(&["-p", "claude,glm", "--participants", "claude,glm"], &["--participants: names the whole panel"]);
+    check(&["--max-depth", "2"], &["--max-depth: applies only to sub-discussions"]);
+    check(&["--judge", "qwen"], &["--judge: applies only to the pattern debate"]);
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::desk::Desk;
 
 #[test]
-fn inv_disc_630_history_lists_and_shows_what_was_held() {
+fn inv_disc_630_history_lists_and_shows_past_discussions() {
     let desk = Desk::new();
     let first = desk.result(&[]);
     let id = first["discussionId"].as_str().unwrap();
@@ -33,7 +33,7 @@ fn inv_disc_631_history_finds_by_words_and_the_most_relevant_first() {
     let topics: Vec<&str> =
         found.as_array().unwrap().iter().map(|it| it["topic"].as_str().unwrap()).collect();
     assert_eq!(topics, ["Billing?", wordy], "not the newest first");
-    desk.ax(&["history", "penguins"]).ends(0).says(&["no such discussions"]).prints_nothing();
+    desk.ax(&["history", "penguins"]).ends(0).says(&["No discussions found"]).prints_nothing();
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn ids_may_be_cut_short() {
     desk.ax(&["show", &id[..14]]).ends(0);
     desk.ax(&["show", &id[..14].to_uppercase()]).ends(0);
     desk.ax(&["discuss", "Another"]).ends(0);
-    desk.ax(&["show", "0"]).ends(2).says(&["several discussions", &id]);
+    desk.ax(&["show", "0"]).ends(2).says(&["several ids begin with 0", &id]);
     for unknown in ["ffffff", "%", "xyz", "", "01890000-0000-7000-8000-000000000000"] {
         desk.ax(&["show", unknown]).ends(2).says(&["there is no discussion"]).prints_nothing();
     }
@@ -105,7 +105,7 @@ fn b01_patterns_and_methods_are_listed_with_what_they_do() {
 }
 
 #[test]
-fn a_discussion_is_deleted_when_that_is_meant() {
+fn a_discussion_is_deleted_only_with_yes() {
     let desk = Desk::new();
     let id = desk.result(&[])["discussionId"].as_str().unwrap().to_owned();
     desk.ax(&["delete", &id]).ends(2).says(&["Tabs or spaces?", "add --yes"]);
@@ -137,7 +137,7 @@ fn b12_a_result_is_rated_from_one_to_five() {
 }
 
 #[test]
-fn a_note_is_shown_to_whoever_is_asked_afterwards() {
+fn a_note_is_shown_to_everyone_asked_afterwards() {
     let desk = Desk::new();
     let running = desk.start(&["-r", "2"]);
     desk.ax(&["note", &running.id, "Mind the budget."]).ends(0).says(&["Noted."]);

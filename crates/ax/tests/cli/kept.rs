@@ -39,8 +39,8 @@ fn d15_exported_as_markdown_it_has_everything_in_order() {
         "Simulated:",
         "## Synthesis",
         "## Votes",
-        "## At the table",
-        "## Known beforehand",
+        "## Participants",
+        "## Background",
         "## Round 1",
         "### claude (",
         "## Cost",
@@ -64,7 +64,7 @@ fn the_same_seed_is_the_same_document() {
 }
 
 #[test]
-fn d15_exported_as_json_it_is_the_result() {
+fn d15_a_json_export_is_the_result_document() {
     let desk = Desk::new();
     let result = desk.result(&[]);
     assert_eq!(desk.ax(&["export", "last", "--as", "json"]).ends(0).json(), result);
@@ -91,7 +91,7 @@ fn d15_exported_into_a_file_its_ending_tells_the_format() {
 }
 
 #[test]
-fn what_can_not_be_exported_is_told() {
+fn an_impossible_export_is_refused() {
     let desk = Desk::new();
     desk.ax(&["export", "last"]).ends(2).says(&["no discussions yet"]).prints_nothing();
     desk.ax(&["discuss", "q"]).ends(0);
@@ -101,11 +101,11 @@ fn what_can_not_be_exported_is_told() {
     desk.ax(&["export", "last", "--as", "markdwon"]).ends(2).says(&["markdwon", "similar", "'markdown'"]);
     let file = desk.data().join("nowhere").join("a.md");
     let file = file.to_str().unwrap();
-    desk.ax(&["export", "last", "-o", file]).ends(2).says(&[file, "can't be written"]).prints_nothing();
+    desk.ax(&["export", "last", "-o", file]).ends(2).says(&[file, "can't write"]).prints_nothing();
 }
 
 #[test]
-fn d15_replayed_it_says_what_was_said_then() {
+fn d15_a_replay_prints_the_recorded_turns() {
     let desk = Desk::new();
     let then = desk.ax(&["discuss", "Tabs or spaces?", "-p", "claude,gemini"]).ends(0);
     let now = desk.ax(&["replay", "last", "--fast"]).ends(0);
@@ -128,7 +128,7 @@ fn sub_discussions_are_replayed_in_their_place() {
 }
 
 #[test]
-fn a_running_one_is_replayed_and_exported_as_far_as_it_is() {
+fn a_running_discussion_is_replayed_and_exported_so_far() {
     let desk = Desk::new();
     let mut running = desk.start(&["-r", "10"]);
     running.hear("answered in");
@@ -140,7 +140,7 @@ fn a_running_one_is_replayed_and_exported_as_far_as_it_is() {
 }
 
 #[test]
-fn what_can_not_be_replayed_is_told() {
+fn an_impossible_replay_is_refused() {
     let desk = Desk::new();
     desk.ax(&["replay", "last"]).ends(2).says(&["no discussions yet"]);
     desk.ax(&["replay", "ffffff"]).ends(2).says(&["there is no discussion"]).prints_nothing();
@@ -151,7 +151,7 @@ fn what_can_not_be_replayed_is_told() {
 }
 
 #[test]
-fn d15_held_again_it_is_a_new_one_with_what_is_changed() {
+fn d15_a_rerun_is_a_new_discussion_with_the_changes() {
     let desk = Desk::new();
     let first = desk.result(&["--seed", "7", "-p", "claude,gemini", "-r", "1"]);
     let id = first["discussionId"].as_str().unwrap();
@@ -166,7 +166,7 @@ fn d15_held_again_it_is_a_new_one_with_what_is_changed() {
 }
 
 #[test]
-fn what_can_not_be_held_again_is_told() {
+fn an_impossible_rerun_is_refused() {
     let desk = Desk::new();
     desk.ax(&["discuss"]).ends(2).says(&["<TOPIC>"]);
     desk.ax(&["discuss", "--again", "last"]).ends(2).says(&["no discussions yet"]);
@@ -201,7 +201,7 @@ fn events_stream_under_the_numbers_of_the_record() {
 }
 
 #[test]
-fn a_resumed_stream_has_what_was_missed() {
+fn a_resumed_stream_has_the_missed_events() {
     let desk = Desk::new();
     let mut running = desk.start(&["-r", "2"]);
     running.hear("answered in");

@@ -24,11 +24,11 @@ fn with_a_key() -> (Desk, Server) {
 
 #[track_caller]
 fn keeps_nothing(desk: &Desk) {
-    desk.ax(&["history"]).ends(0).says(&["no such discussions"]).prints_nothing();
+    desk.ax(&["history"]).ends(0).says(&["No discussions found"]).prints_nothing();
 }
 
 #[test]
-fn where_nobody_can_be_asked_a_pipe_is_refused_with_exit_code_4() {
+fn without_providers_a_pipe_is_refused_with_exit_code_4() {
     for args in [
         &["Tabs or spaces?"][..],
         &["ask", "Tabs or spaces?"],
@@ -40,16 +40,16 @@ fn where_nobody_can_be_asked_a_pipe_is_refused_with_exit_code_4() {
     ] {
         let desk = bare();
         let said = desk.ax(args).ends(4).prints_nothing();
-        said.says(&["nobody can be asked here", "`--offline`", "ANTHROPIC_API_KEY"]);
+        said.says(&["no provider is available", "`--offline`", "ANTHROPIC_API_KEY"]);
         keeps_nothing(&desk);
     }
 }
 
 #[test]
-fn where_nobody_can_be_asked_those_who_are_named_cannot_either() {
+fn without_providers_named_ones_are_refused_too() {
     let desk = bare();
     let said = desk.ax(&["Tabs or spaces?", "-p", "claude,gemini"]).ends(4).prints_nothing();
-    said.says(&["claude can't be asked here", "gemini can't be asked here", "`--offline`"]);
+    said.says(&["claude is not available", "gemini is not available", "`--offline`"]);
     keeps_nothing(&desk);
 }
 

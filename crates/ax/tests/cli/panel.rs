@@ -36,8 +36,8 @@ fn one_key_is_enough() {
     let vendor = server().on_thread();
     let desk = bare().with("OPENAI_API_KEY", "k").with("OPENAI_BASE_URL", &format!("{}/v1", vendor.url()));
     let said = desk.ax(&QUESTION).ends(0);
-    let line = "Only openai can be asked here, so its models discuss: gpt-5.6-terra, gpt-5.6-luna, gpt-4.1. \
-                `ax models` says what others lack.\n";
+    let line = "Only openai is available, so its models discuss: gpt-5.6-terra, gpt-5.6-luna, gpt-4.1. \
+                `ax models` shows what the others lack.\n";
     assert!(said.err.starts_with(line), "{said:#?}");
     let seats = ["gpt-5.6-terra", "gpt-5.6-luna", "gpt-4.1"].map(|it| format!("openai/{it}"));
     assert_eq!(participating(&desk), json!(seats));
@@ -68,7 +68,7 @@ fn a_pattern_for_two_takes_two_models() {
 fn a_local_server_with_several_models_is_enough() {
     let (desk, _server) = ollama(&["qwen3:8b", "gemma3:4b", "nomic-embed-text:latest"]);
     let said = desk.ax(&QUESTION).ends(0);
-    said.says(&["Only ollama can be asked here, so its models discuss: qwen3:8b, gemma3:4b."]);
+    said.says(&["Only ollama is available, so its models discuss: qwen3:8b, gemma3:4b."]);
     assert_eq!(participating(&desk), json!(["ollama/qwen3:8b", "ollama/gemma3:4b"]));
 }
 
@@ -77,10 +77,10 @@ fn one_model_alone_is_refused_with_what_to_do() {
     let (desk, server) = ollama(&["qwen3:8b"]);
     let said = desk.ax(&QUESTION).ends(4).prints_nothing();
     said.says(&[
-        "only ollama, with the one model qwen3:8b, can be asked here, and a discussion takes 2;",
+        "only ollama, with the one model qwen3:8b, is available, and a discussion takes 2;",
         "`ollama pull NAME` gives it a second model",
         "`-p ollama,ollama` lets it speak twice",
-        "`--offline` lets simulated voices answer",
+        "`--offline` uses simulated voices",
         "claude: no key: set ANTHROPIC_API_KEY",
     ]);
     // Only its list of models was requested.
@@ -94,20 +94,20 @@ fn a_panel_that_was_narrowed_or_filled_up_says_so() {
     let check = |keys: &[&str], line: &str| {
         let desk = keys.iter().fold(bare(), |desk, key| desk.with(key, "k"));
         let said = desk.ax(&["q?", "--dry-run"]).ends(0);
-        let says = format!("{line} `ax models` says what is missing.\n");
+        let says = format!("{line} `ax models` shows what is missing.\n");
         assert!(said.err.starts_with(&says), "{said:#?}");
     };
     check(
         &["ANTHROPIC_API_KEY", "GEMINI_API_KEY"],
-        "The usual panel without glm, qwen, which can't be asked here: claude, gemini.",
+        "The default panel without glm, qwen (not available): claude, gemini.",
     );
     check(
         &["ANTHROPIC_API_KEY", "XAI_API_KEY"],
-        "Too few of the usual panel can be asked here, so grok filled it up: claude, grok.",
+        "Too few providers of the default panel are available, so grok joined: claude, grok.",
     );
     check(
         &["XAI_API_KEY", "MISTRAL_API_KEY"],
-        "Nobody of the usual panel can be asked here, so others discuss: grok, mistral.",
+        "No provider of the default panel is available, so others discuss: grok, mistral.",
     );
 }
 
@@ -120,7 +120,7 @@ fn the_usual_panel_and_one_that_is_named_are_not_explained() {
         &["q?", "--dry-run", "-p", "claude,glm"],
         &["q?", "--dry-run", "--offline"],
     ] {
-        assert_eq!(desk.ax(args).ends(0).err, "Nobody was asked, and nothing was recorded.\n", "{args:?}");
+        assert_eq!(desk.ax(args).ends(0).err, "No model was asked, and nothing was recorded.\n", "{args:?}");
     }
 }
 

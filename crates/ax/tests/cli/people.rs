@@ -20,7 +20,7 @@ fn contents(result: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
-fn c02_a_roundtable_with_a_person_goes_over_several_processes() {
+fn c02_a_roundtable_with_a_person_works_across_processes() {
     let desk = Desk::new();
     let id = waiting(&desk, &[]);
     desk.ax(&["show", &id]).ends(0).says(&["Waiting for me", "ax say"]);
@@ -46,13 +46,13 @@ fn refused(desk: &Desk, id: &str, args: &[&str], expected: &str) {
 }
 
 #[test]
-fn c06_what_is_refused_changes_nothing() {
+fn c06_a_refused_turn_changes_nothing() {
     let desk = Desk::new();
     let id = waiting(&desk, &[]);
-    refused(&desk, &id, &[""], "between 1 and 100000 characters");
-    refused(&desk, &id, &[" \n\t "], "between 1 and 100000 characters");
-    refused(&desk, &id, &["hello", "--as", "claude"], "people there: me");
-    refused(&desk, &id, &["hello", "--as", "nobody"], "people there: me");
+    refused(&desk, &id, &[""], "must have 1 to 100000 characters");
+    refused(&desk, &id, &[" \n\t "], "must have 1 to 100000 characters");
+    refused(&desk, &id, &["hello", "--as", "claude"], "its people are me");
+    refused(&desk, &id, &["hello", "--as", "nobody"], "its people are me");
     let long = "x".repeat(1 << 20);
     desk.ax_hearing_as_much_as_it_takes(&["say", &id, "-"], &long)
         .ends(2)
@@ -61,14 +61,14 @@ fn c06_what_is_refused_changes_nothing() {
 }
 
 #[test]
-fn c06_nobody_speaks_in_what_is_over_or_without_people() {
+fn c06_a_turn_is_refused_when_it_is_over_or_has_no_people() {
     let desk = Desk::new();
     let id = waiting(&desk, &[]);
     desk.ax(&["say", &id, "A bridge."]).ends(0);
     desk.ax(&["say", &id, "A bridge indeed."]).ends(0).says(&["Done in"]);
     refused(&desk, &id, &["One more thing."], "is over");
     let running = desk.start(&["--rounds", "10"]);
-    desk.ax(&["say", &running.id, "hello"]).ends(2).says(&["no person sits at the table"]).prints_nothing();
+    desk.ax(&["say", &running.id, "hello"]).ends(2).says(&["has no person on its panel"]).prints_nothing();
     desk.ax(&["abort", &running.id]).ends(0);
     running.end().ends(130);
 }
@@ -127,9 +127,9 @@ fn tables_that_make_no_sense_are_refused() {
     for (args, expected) in [
         (&["--participants", "claude,me:person", "-p", "claude,gemini"][..], "leave one of them out"),
         (&["--participants", "me:person,you:person"], "at least one model"),
-        (&["--participants", "claude,me:person,me:person"], "two are named me"),
+        (&["--participants", "claude,me:person,me:person"], "two participants are named me"),
         (&["--participants", "claude,me:dog"], "there is no kind of participant named \"dog\""),
-        (&["--participants", "claude,:person"], "is no person's name"),
+        (&["--participants", "claude,:person"], "is not a person's name"),
         (&["--participants", "claude"], "takes 2 to 6 participants; 1 is named"),
         (&["-p", "claude,me:person"], "is a person's seat"),
     ] {
@@ -163,7 +163,7 @@ fn c03_stop_sequences_are_ordered_for_single_participants() {
     assert!(!said[0].1.contains(['.', ';']) && said[1].1.contains('.'), "{said:?}");
     desk.ax(&["discuss", "q", "--stop-sequences", "claude=END"])
         .ends(2)
-        .says(&["--stop-sequences: counts only with the pattern roundtable"]);
+        .says(&["--stop-sequences: applies only to the pattern roundtable"]);
     desk.ax(&[&["discuss", "q"], &order[..], &["--stop-sequences", "grok=END"]].concat())
         .ends(2)
         .says(&["--stop-sequences: grok does not take part"]);

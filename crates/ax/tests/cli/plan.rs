@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::desk::Desk;
 
 #[test]
-fn a_plan_asks_nobody_and_keeps_nothing() {
+fn a_plan_asks_no_model_and_records_nothing() {
     let desk = Desk::new();
     let said = desk.ax(&[
         "discuss",
@@ -16,7 +16,7 @@ fn a_plan_asks_nobody_and_keeps_nothing() {
         "debate",
         "--dry-run",
     ]);
-    let said = said.ends(0).says(&["Nobody was asked, and nothing was recorded."]);
+    let said = said.ends(0).says(&["No model was asked, and nothing was recorded."]);
     let expected = "\
 Tabs or spaces?
 
@@ -34,7 +34,7 @@ Deciding
   synthesis            claude
 ";
     assert!(said.out.starts_with(expected), "{}", said.out);
-    desk.ax(&["history"]).ends(0).says(&["no such discussions"]);
+    desk.ax(&["history"]).ends(0).says(&["No discussions found"]);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn people_are_waited_for_and_cost_nothing() {
 }
 
 #[test]
-fn what_would_be_refused_has_no_plan() {
+fn a_refused_request_has_no_plan() {
     let desk = Desk::new();
     desk.ax(&["discuss", "q", "--dry-run", "--rounds", "99"])
         .ends(2)
@@ -86,7 +86,7 @@ fn what_would_be_refused_has_no_plan() {
 }
 
 #[test]
-fn a_past_order_can_be_planned_anew() {
+fn a_past_order_can_be_planned_again() {
     let desk = Desk::new();
     desk.result(&["-p", "claude,gemini"]);
     let plan = desk.ax(&["discuss", "--again", "last", "-r", "3", "--dry-run", "--json"]).ends(0).json();

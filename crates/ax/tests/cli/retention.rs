@@ -84,7 +84,7 @@ fn inv_disc_632_an_old_discussion_is_hidden_restored_hidden_again_and_removed() 
     assert!(topics(&desk, "restore").contains(&"xylophones".to_owned()));
     discuss("@2026-03-17 14:00:00", "young").unwrap().ends(0);
     let gone = discuss("@2026-03-17 15:00:00", "young").unwrap().ends(0);
-    assert!(gone.err.contains("for good, hidden for 7 days."), "{gone:?}");
+    assert!(gone.err.contains("for good after 7 days of being hidden."), "{gone:?}");
     desk.ax(&["show", id]).ends(2);
 }
 

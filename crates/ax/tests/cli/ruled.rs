@@ -25,7 +25,7 @@ fn waiting_with(desk: &Desk, simulate: &str) -> String {
 }
 
 #[test]
-fn d13_a_word_about_the_judge_goes_over_several_processes() {
+fn d13_a_ruling_about_the_judge_works_across_processes() {
     for (word, judged, rounds) in
         [(&["swap", "glm"][..], Some("glm"), 3), (&["none"], None, 3), (&["end"], None, 1)]
     {
@@ -50,7 +50,7 @@ fn speeches(desk: &Desk, id: &str) -> usize {
 }
 
 #[test]
-fn f1_a_command_killed_after_a_word_about_the_judge_goes_on_from_it() {
+fn f1_a_command_killed_after_a_ruling_continues_from_it() {
     let moments =
         ["glm judges in place of qwen", "glm answered", "Round 2, awaiting responses", "Round 2, judging"];
     for moment in moments {
@@ -77,7 +77,7 @@ fn refused(desk: &Desk, id: &str, args: &[&str], expected: &str) {
 }
 
 #[test]
-fn d13_what_is_refused_changes_nothing() {
+fn d13_a_refused_ruling_changes_nothing() {
     let desk = Desk::new();
     let id = waiting(&desk);
     refused(&desk, &id, &["swap", "qwen"], "qwen is not a candidate; candidates are claude, glm");
@@ -86,7 +86,7 @@ fn d13_what_is_refused_changes_nothing() {
     refused(&desk, &id, &["none", "glm"], "go-without takes no name");
     refused(&desk, &id, &["perhaps"], "invalid value 'perhaps'");
     desk.ax(&["judge", "ffff", "end"]).ends(2).says(&["there is no discussion"]);
-    desk.ax(&["say", &id, "I judge."]).ends(2).says(&["no person sits at the table"]);
+    desk.ax(&["say", &id, "I judge."]).ends(2).says(&["has no person on its panel"]);
     desk.ax(&["judge", &id, "end"]).ends(0).says(&["The talk ends after round 1: the judge failed"]);
     refused(&desk, &id, &["none"], "is over");
     let asked = ["discuss", "q", "--participants", "claude,gemini,me:person", "--pattern", "roundtable"];

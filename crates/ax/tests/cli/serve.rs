@@ -51,7 +51,7 @@ fn is_completed(address: &str, id: &str) -> bool {
 }
 
 #[test]
-fn f13_a_server_told_to_close_leaves_in_time_and_the_next_goes_on() {
+fn f13_a_server_shuts_down_in_time_and_the_next_one_continues() {
     let desk = Desk::new();
     for signal in ["-TERM", "-INT", "-KILL"] {
         let (server, address) = serve(&desk);
@@ -65,7 +65,7 @@ fn f13_a_server_told_to_close_leaves_in_time_and_the_next_goes_on() {
         assert_eq!(said.code, if signal == "-KILL" { -1 } else { 0 }, "{said:#?}");
 
         let (mut server, address) = serve(&desk);
-        server.hear("Going on with 1 discussion");
+        server.hear("Continuing 1 discussion");
         assert!(is_completed(&address, &id), "after {signal}");
         let result = json(&address, &format!("/api/discussions/{id}/result"));
         // Only a kill can lose a call that was under way.
@@ -89,7 +89,7 @@ fn s2_a_server_open_to_everybody_is_refused() {
 }
 
 #[test]
-fn what_runs_in_another_process_can_be_watched_and_steered() {
+fn discussions_of_other_processes_can_be_watched_and_steered() {
     let desk = Desk::new();
     let running = desk.start(&["--pattern", "round-robin", "--rounds", "2"]);
     let (server, address) = serve(&desk);
@@ -104,18 +104,18 @@ fn what_runs_in_another_process_can_be_watched_and_steered() {
 }
 
 #[test]
-fn a_server_where_nobody_can_be_asked_says_so_and_refuses_orders() {
+fn a_server_without_providers_says_so_and_refuses_orders() {
     let desk = Desk::new();
     desk.configure("");
     let mut server = desk.run(&["serve", "--port", "0"]);
     let line = server.hear("Listening on http://");
     let address = line.split_once("http://").unwrap().1.split_whitespace().next().unwrap().to_owned();
-    server.hear("Nobody can be asked here, so orders are refused unless they say \"offline\": true.");
+    server.hear("No provider is available, so orders are refused unless they have \"offline\": true.");
     let order = |body: &str| request(&address, "POST /api/discussions", body);
     let refused = order(r#"{"topic":"Tabs or spaces?"}"#);
     assert!(refused.starts_with("HTTP/1.1 400 "), "{refused}");
     assert!(refused.contains("DISCUSSION_INSUFFICIENT_PROVIDERS"), "{refused}");
-    assert!(refused.contains("nobody can be asked here"), "{refused}");
+    assert!(refused.contains("no provider is available"), "{refused}");
     let simulated = order(r#"{"topic":"Tabs or spaces?","offline":true,"simulate":{"latencyMs":0}}"#);
     assert!(simulated.starts_with("HTTP/1.1 202 "), "{simulated}");
     assert!(json(&address, "/api/discussions").as_array().unwrap().iter().all(|it| it["simulated"] == true));

@@ -17,7 +17,7 @@ fn lacks(models: &Value, name: &str) -> Value {
 }
 
 #[test]
-fn the_desk_has_nothing_of_the_machine_it_stands_on() {
+fn tests_use_nothing_of_the_machine_they_run_on() {
     let models = Desk::new().ax(&["models", "--json"]).ends(0).json();
     let available: Vec<&Value> =
         models.as_array().unwrap().iter().filter(|it| it["available"] == true).collect();
@@ -26,11 +26,11 @@ fn the_desk_has_nothing_of_the_machine_it_stands_on() {
 }
 
 #[test]
-fn s1_a_key_goes_in_and_never_out() {
+fn s1_a_stored_key_is_never_printed() {
     let desk = Desk::new();
     desk.ax_hearing(&["keys", "set", "anthropic"], format!("{CANARY}\n"))
         .ends(0)
-        .says(&["Kept ANTHROPIC_API_KEY"]);
+        .says(&["Stored ANTHROPIC_API_KEY"]);
     let file = desk.config().with_file_name("keys.toml");
     let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
@@ -50,12 +50,12 @@ fn s1_a_key_goes_in_and_never_out() {
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
     desk.ax(&["discuss", "q"]).ends(3).says(&["can be read by others", "chmod 600"]);
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    desk.ax(&["keys", "rm", "claude"]).ends(0).says(&["Forgot ANTHROPIC_API_KEY"]);
+    desk.ax(&["keys", "rm", "claude"]).ends(0).says(&["Removed ANTHROPIC_API_KEY"]);
     desk.ax(&["keys", "rm", "claude"]).ends(2).says(&["nothing was changed"]);
 }
 
 #[test]
-fn what_is_no_key_is_not_kept() {
+fn an_invalid_key_is_not_stored() {
     let desk = Desk::new();
     desk.ax_hearing(&["keys", "set", "claude"], "two words").ends(3).says(&["this can't be a key"]);
     desk.ax_hearing(&["keys", "set", "cluade"], CANARY).ends(2).says(&["did you mean claude?"]);
@@ -69,7 +69,7 @@ fn what_is_no_key_is_not_kept() {
 fn the_environment_comes_first() {
     let desk = Desk::new().with("ANTHROPIC_API_KEY", CANARY);
     let said = desk.ax_hearing(&["keys", "set", "claude"], "other").ends(0);
-    said.says(&["The environment has ANTHROPIC_API_KEY as well"]);
+    said.says(&["The environment also has ANTHROPIC_API_KEY"]);
     let listed = desk.ax(&["keys", "list", "--json"]).ends(0).json();
     assert_eq!(listed, json!([{ "provider": "claude", "name": "ANTHROPIC_API_KEY", "from": "environment" }]));
 }
@@ -97,7 +97,7 @@ fn d10_prices_are_imported_as_litellm_writes_them() {
     });
     let file = desk.write("table.json", &table.to_string());
     let said = desk.ax(&["prices", "import", &file]).ends(0);
-    said.says(&["Took over the prices of 2 models.", "not for conversations: 1.", "left out: odd."]);
+    said.says(&["Imported the prices of 2 models.", "not for chat: 1.", "could not be read: odd."]);
     let out = desk.ax(&["prices"]).ends(0).out;
     assert!(out.contains("claude/claude-sonnet-5                   1M tokens  $7 / $8\n"), "{out}");
     assert!(out.contains("openai/gpt-unheard-of                    9k tokens  $1 / $2\n"), "{out}");
@@ -115,7 +115,7 @@ fn d10_prices_are_imported_as_litellm_writes_them() {
 }
 
 #[test]
-fn the_doctor_says_what_to_do() {
+fn the_doctor_says_what_to_fix() {
     let desk = Desk::new();
     let said = desk.ax(&["doctor"]).ends(3);
     for line in [
@@ -156,7 +156,7 @@ fn s1_a_server_on_this_machine_is_never_asked_through_a_proxy() {
 }
 
 #[test]
-fn the_doctor_says_what_to_do_about_a_provider_that_would_not_answer() {
+fn the_doctor_says_how_to_fix_a_provider_that_does_not_answer() {
     let desk = Desk::new().with("ALPHA_KEY", CANARY);
     let base = server(
         "HTTP/1.1 401 No\r\nconnection: close\r\ncontent-type: application/json\r\n\r\n\
@@ -172,7 +172,7 @@ fn the_doctor_says_what_to_do_about_a_provider_that_would_not_answer() {
     for line in [
         "wrong  alpha (live)   bad key [key] (401); check the provider's API key or login",
         "wrong  gone (live)    it can't be reached: Connection refused (os error 111); check the connection",
-        "ok     prices         those of this program; `ax prices import FILE` brings newer ones",
+        "ok     prices         built-in; `ax prices import FILE` imports newer ones",
     ] {
         assert!(out.contains(line), "{line}: {out}");
     }
@@ -180,7 +180,7 @@ fn the_doctor_says_what_to_do_about_a_provider_that_would_not_answer() {
 }
 
 #[test]
-fn a_name_nobody_has_is_an_error_unless_voices_are_simulated() {
+fn an_unknown_provider_is_an_error_unless_voices_are_simulated() {
     let desk = Desk::new();
     desk.configure("");
     let typo = "--providers: there is no provider named cluade; did you mean claude?";
@@ -189,7 +189,7 @@ fn a_name_nobody_has_is_an_error_unless_voices_are_simulated() {
 }
 
 #[test]
-fn one_provider_is_too_few_and_the_ways_on_are_said() {
+fn one_provider_is_refused_with_what_to_do() {
     let desk = Desk::new();
     let program = desk.write("claude", "#!/bin/sh\n");
     std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -197,15 +197,10 @@ fn one_provider_is_too_few_and_the_ways_on_are_said() {
     let desk = desk.with("PATH", &folder);
     desk.configure("");
     let said = desk.ax(&["discuss", "q"]).ends(4).prints_nothing();
-    said.says(&[
-        "only claude can be asked here",
-        "-p claude,claude",
-        "--offline",
-        "glm: no key: set ZAI_API_KEY",
-    ]);
-    let glm = "--providers: glm can't be asked here: there is no key in ZAI_API_KEY or ZHIPUAI_API_KEY; \
+    said.says(&["only claude is available", "-p claude,claude", "--offline", "glm: no key: set ZAI_API_KEY"]);
+    let glm = "--providers: glm is not available: there is no key in ZAI_API_KEY or ZHIPUAI_API_KEY; \
                set ZAI_API_KEY or ZHIPUAI_API_KEY, run `ax keys set glm`; \
-               `--offline` lets simulated voices answer";
+               `--offline` uses simulated voices";
     desk.ax(&["discuss", "q", "-p", "claude,glm"]).ends(2).says(&[glm]);
     desk.ax(&["discuss", "q", "--simulate", "latency=0ms"]).ends(0);
 }

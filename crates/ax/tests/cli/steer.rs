@@ -18,7 +18,7 @@ fn paused_from_elsewhere_and_resumed() {
     let desk = Desk::new();
     let running = answered(&desk, SOME);
     let id = running.id.clone();
-    desk.ax(&["pause", &id]).ends(0).says(&["Told ax (process"]);
+    desk.ax(&["pause", &id]).ends(0).says(&["Sent the pause to ax (process"]);
     running.end().ends(0).prints_nothing().says(&["Paused.", &format!("ax resume {id}")]);
     assert_eq!(desk.ax(&["show", &id, "--json"]).ends(0).json()["status"], "paused");
     desk.ax(&["pause", &id]).ends(0).says(&["paused already"]);
@@ -29,11 +29,11 @@ fn paused_from_elsewhere_and_resumed() {
 }
 
 #[test]
-fn stopped_from_elsewhere_it_concludes_where_it_runs() {
+fn a_stop_from_another_process_concludes_where_it_runs() {
     let desk = Desk::new();
     let running = answered(&desk, MANY);
-    desk.ax(&["stop", &running.id]).ends(0).says(&["Told ax (process"]).prints_nothing();
-    let said = running.end().ends(0).says(&["someone asked for the conclusion", "stopped before its end"]);
+    desk.ax(&["stop", &running.id]).ends(0).says(&["Sent the stop to ax (process"]).prints_nothing();
+    let said = running.end().ends(0).says(&["it was stopped by a person", "stopped before its end"]);
     assert!(!said.out.trim().is_empty());
 }
 
@@ -42,7 +42,7 @@ fn aborted_from_elsewhere_it_ends_at_once() {
     let desk = Desk::new();
     let running = answered(&desk, MANY);
     let id = running.id.clone();
-    desk.ax(&["abort", &id]).ends(0).says(&["Told ax (process"]);
+    desk.ax(&["abort", &id]).ends(0).says(&["Sent the abort to ax (process"]);
     running.end().ends(130).says(&["DISCUSSION_ABORTED"]);
     desk.ax(&["resume", &id]).ends(130).says(&["is over"]);
     desk.ax(&["stop", &id]).ends(2).says(&["is over"]);
@@ -94,7 +94,7 @@ fn f13_terminated_it_records_the_answers_under_way_before_it_leaves() {
         assert_eq!(unanswered(&desk), Vec::<String>::new(), "{said:?}");
         let database = rusqlite::Connection::open(desk.database()).unwrap();
         let run: String = database.query_row("SELECT run FROM discussions", [], |row| row.get(0)).unwrap();
-        assert_eq!(run, "runnable", "whoever comes next goes on");
+        assert_eq!(run, "runnable", "the next process continues it");
         desk.ax(&["resume", &id]).ends(0).says(&["Done in"]);
     }
 }
@@ -113,7 +113,7 @@ fn f13_terminated_twice_it_leaves_at_once() {
 }
 
 #[test]
-fn f1_killed_it_goes_on_without_asking_again_what_was_answered() {
+fn f1_a_resume_after_a_kill_asks_nothing_twice() {
     let desk = Desk::new();
     let undisturbed = desk.result(&[&["--simulate", "latency=400ms"], SOME].concat());
     let running = answered(&desk, SOME);
@@ -161,5 +161,5 @@ fn after_an_error_resuming_tries_again() {
     let desk = Desk::new();
     let args = ["discuss", "q", "-p", "claude,glm", "--simulate", "latency=0ms,dead=glm"];
     desk.ax(&args).ends(4).says(&["ax resume"]);
-    desk.ax(&["resume", "last"]).ends(4).says(&["Trying again", "DISCUSSION_INSUFFICIENT_PROVIDERS"]);
+    desk.ax(&["resume", "last"]).ends(4).says(&["Retrying", "DISCUSSION_INSUFFICIENT_PROVIDERS"]);
 }

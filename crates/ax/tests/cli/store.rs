@@ -78,7 +78,7 @@ fn discussions_are_kept_for_their_owner_alone_whatever_the_umask() {
     assert_eq!(modes(&desk.data()), kept);
     // A folder may be open to others for a reason, so this is only reported.
     let told = desk.ax(&["doctor"]).out;
-    assert!(told.contains("others may see which files are in it; `chmod 700 "), "{told}");
+    assert!(told.contains("other users can list its files; run `chmod 700 "), "{told}");
 }
 
 /// Runs a line in its own mount namespace; `None` if that is not permitted.
@@ -125,7 +125,7 @@ fn f10_a_file_that_may_not_grow_is_a_full_disk_and_no_crash() {
 }
 
 #[test]
-fn f10_what_can_be_read_of_a_damaged_database_is_salvaged_into_a_new_one() {
+fn f10_readable_rows_of_a_damaged_database_are_salvaged() {
     let desk = Desk::new();
     for number in 0..6 {
         desk.ax(&["discuss", &format!("question {number}")]).ends(0);

@@ -4,7 +4,7 @@
 use crate::desk::{Desk, heard};
 
 #[test]
-fn quiet_says_nothing_when_all_goes_well() {
+fn quiet_prints_nothing_on_success() {
     let desk = Desk::new();
     let said = desk.ax(&["discuss", "Tabs or spaces?", "--quiet"]).ends(0);
     assert_eq!(said.err, "");
@@ -18,7 +18,7 @@ fn quiet_says_nothing_when_all_goes_well() {
 }
 
 #[test]
-fn quiet_still_says_what_went_wrong() {
+fn quiet_still_prints_errors() {
     let desk = Desk::new();
     let said = desk.ax(&["discuss", "q", "--quiet", "--rounds", "99"]).ends(2);
     assert_eq!(said.err, "error: --rounds: must be from 1 to 10, not 99\n");
@@ -108,13 +108,16 @@ fn a_file_that_can_not_be_context_is_named() {
     };
     check(&["nothing.md"], "nothing.md: there is no such file");
     check(&["."], ".: is a directory; name the files in it that matter");
-    check(&["picture.png"], "picture.png: is no text in UTF-8");
-    check(&["nul.txt"], "nul.txt: is no text in UTF-8");
-    check(&["large.log"], "large.log: has 1,073,741,824 bytes, and the context may have 10,000 characters");
+    check(&["picture.png"], "picture.png: is not UTF-8 text");
+    check(&["nul.txt"], "nul.txt: is not UTF-8 text");
+    check(
+        &["large.log"],
+        "large.log: has 1,073,741,824 bytes; the context may have at most 10,000 characters",
+    );
     check(&["/dev/zero"], "/dev/zero: has more than 500,000 bytes");
     check(
         &["x.md", "y.md"],
-        "y.md: with it the context has 12,020 characters, and 10,000 characters is the most",
+        "y.md: with it the context has 12,020 characters; at most 10,000 characters are allowed",
     );
     desk.ax_hearing(&["discuss", "-", "-f", "-"], "q").ends(2).says(&["standard input is read once"]);
     desk.ax_hearing(&["discuss", "q", "-f", "-", "-f", "-"], "x")
@@ -131,13 +134,13 @@ fn a_pipe_that_can_not_be_context_is_named() {
     };
     check(
         &"x".repeat(10_001),
-        ": with it the context has 10,001 characters, and 10,000 characters is the most",
+        ": with it the context has 10,001 characters; at most 10,000 characters are allowed",
     );
-    check(&"x".repeat(2_000_000), " has more than 500,000 bytes; give the part that matters");
+    check(&"x".repeat(2_000_000), " has more than 500,000 bytes; give only the part that matters");
 }
 
 #[test]
-fn nothing_is_waited_for_where_nothing_comes() {
+fn stdin_without_input_is_not_waited_for() {
     let desk = Desk::new();
     desk.ax(&["discuss", "q", "-q"]).ends(0);
     desk.shell("ax discuss q -q <&-").ends(0);
@@ -178,9 +181,9 @@ fn an_output_that_can_not_be_written_is_named() {
         return;
     }
     let desk = Desk::new();
-    desk.shell("ax --help > /dev/full").ends(1).says(&["standard output can't be written: No space left"]);
-    desk.shell("ax patterns > /dev/full").ends(1).says(&["standard output can't be written: No space left"]);
-    let said = desk.shell("ax discuss q > /dev/full").ends(1).says(&["standard output can't be written"]);
+    desk.shell("ax --help > /dev/full").ends(1).says(&["can't write to standard output: No space left"]);
+    desk.shell("ax patterns > /dev/full").ends(1).says(&["can't write to standard output: No space left"]);
+    let said = desk.shell("ax discuss q > /dev/full").ends(1).says(&["can't write to standard output"]);
     assert!(!said.err.contains("panicked"));
     // The discussion itself is recorded.
     assert!(said.err.contains("nothing is lost: `ax resume "), "{said:#?}");

@@ -48,16 +48,13 @@ const LIMITS: Opt<Rows<Value>> = Opt::rows(
     4,
 );
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Scale {
-    Linear,
-    Logarithmic,
+choices! {
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Scale {
+        Linear = "linear": "by their difference",
+        Logarithmic = "logarithmic": "by their ratio",
+    }
 }
-
-choices!(Scale {
-    Linear = "linear": "by their difference",
-    Logarithmic = "logarithmic": "by their ratio",
-});
 
 static FORM: Form = Form::new("estimate")
     .tell(|value| Some(format!("estimates {} days", value.get("days")?)))

@@ -146,21 +146,21 @@ fn mistakes_are_told_under_the_flag() {
             "--unit-name: may have at most 10 characters; this has 21",
         ),
         (&["--number-scale", "cubic"], "[possible values: linear, logarithmic]"),
-        (&["--anchor", "grok"], "--anchor: grok does not take part; there are claude, glm"),
+        (&["--anchor", "grok"], "--anchor: grok does not take part; the participants are claude, glm"),
         (&["--meaning", "acme"], "--meaning: has the form provider/model, unlike \"acme\""),
-        (&["--meaning", "acme/e-1"], "--meaning: nobody embeds texts as acme/e-1"),
+        (&["--meaning", "acme/e-1"], "--meaning: no provider has the embedding model acme/e-1"),
         (&["--alarms", "boredom"], "[possible values: repetition, diminishing-returns, drift]"),
         (&["--hints", "claude"], "lacks the ="),
         (&["--limits", &typo], "has an unknown key \"most\"; a row has participant, lowest, notes"),
         (&["--limits", &lacking], "has a row without lowest"),
-        (&["--limits", &stranger], "--limits: grok does not take part; there are claude, glm"),
+        (&["--limits", &stranger], "--limits: grok does not take part; the participants are claude, glm"),
         (&["--limits", "nowhere.json"], "there is no such file"),
         (&["--atempts", "3"], "a similar argument exists: '--attempts'"),
     ] {
         ax(&desk, &[&TABLE[..], args].concat()).ends(2).says(&[expected]).prints_nothing();
     }
     let elsewhere = ax(&desk, &["discuss", "q", "--attempts", "3"]).ends(2);
-    elsewhere.says(&["--attempts: counts only with the pattern estimate; leave this out"]);
+    elsewhere.says(&["--attempts: applies only to the pattern estimate; leave this out"]);
 }
 
 fn options_are_keys_of_the_configuration() {

@@ -24,7 +24,7 @@ fn running(latency: &str) -> Terminal {
 }
 
 #[test]
-fn help_comes_and_goes() {
+fn the_key_help_is_shown_and_hidden() {
     let mut terminal = running("4s");
     terminal.types("?");
     let shown = terminal.sees("p pause · s stop");
@@ -47,10 +47,10 @@ fn one_can_be_followed() {
 }
 
 #[test]
-fn a_pause_holds_and_goes_on() {
+fn a_pause_takes_effect_and_is_resumed() {
     let mut terminal = running("600ms");
     terminal.types("p");
-    terminal.sees("Paused. p goes on");
+    terminal.sees("Paused. p resumes");
     terminal.types("p");
     terminal.sees("deciding");
     assert!(terminal.ends(0).contains("Done in"));
@@ -60,7 +60,7 @@ fn a_pause_holds_and_goes_on() {
 fn a_paused_discussion_is_concluded_with_s() {
     let mut terminal = running("600ms");
     terminal.types("p");
-    terminal.sees("Paused. p goes on");
+    terminal.sees("Paused. p resumes");
     terminal.types("s");
     assert!(terminal.ends(0).contains("it was stopped before its end"));
 }
@@ -84,7 +84,7 @@ fn q_leaves_the_discussion_to_be_resumed() {
 fn ctrl_c_leaves_a_paused_discussion_as_an_interruption() {
     let mut terminal = running("600ms");
     terminal.types("p");
-    terminal.sees("Paused. p goes on");
+    terminal.sees("Paused. p resumes");
     terminal.signal(Signal::INT);
     assert!(terminal.ends(130).contains("Paused. `ax resume "));
 }
@@ -103,7 +103,7 @@ fn on_a_narrow_screen_no_key_is_left_out() {
 }
 
 #[test]
-fn what_is_pasted_too_early_stops_nothing() {
+fn text_pasted_too_early_stops_nothing() {
     let mut terminal = running("1s");
     terminal.types("Spaces, please; quite simply because they stop all questions.");
     let shown = terminal.ends(0);

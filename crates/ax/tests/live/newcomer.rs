@@ -5,12 +5,12 @@ use crate::pty::{Setup, Terminal};
 const NO_SERVER: [(&str, &str); 1] = [("OLLAMA_HOST", "")];
 
 #[test]
-fn where_nobody_can_be_asked_a_terminal_shows_simulated_voices_and_says_so_first() {
+fn without_providers_a_terminal_shows_simulated_voices_and_says_so_first() {
     let setup = Setup { columns: 300, env: &NO_SERVER, ..Setup::default() };
     let mut terminal = Terminal::run(&["Tabs or spaces?", "-r", "1"], &setup);
     let shown = terminal.ends(0);
     let raw = String::from_utf8_lossy(&terminal.raw).into_owned();
-    let first = "Simulated: no model can be asked here, so everything below is made up. For real answers set a key \
+    let first = "Simulated: no provider is available, so everything below is made up. For real answers set a key \
                  such as ANTHROPIC_API_KEY, start Ollama, or log in to the claude command; `ax doctor` says more.\r\n";
     assert!(raw.starts_with(first), "{raw}");
     assert!(shown.contains("Simulated: no model was asked, and what follows is made up."), "{shown}");
@@ -19,10 +19,10 @@ fn where_nobody_can_be_asked_a_terminal_shows_simulated_voices_and_says_so_first
 }
 
 #[test]
-fn a_result_that_goes_elsewhere_is_refused_though_a_person_looks_on() {
+fn a_redirected_result_is_refused_even_at_a_terminal() {
     let setup = Setup { columns: 100, env: &NO_SERVER, piped_stdout: true, ..Setup::default() };
     let mut terminal = Terminal::run(&["Tabs or spaces?", "-r", "1"], &setup);
     let shown = terminal.ends(4);
-    assert!(shown.contains("nobody can be asked here"), "{shown}");
+    assert!(shown.contains("no provider is available"), "{shown}");
     assert_eq!(terminal.stdout(), "");
 }

@@ -18,7 +18,7 @@ fn s1_a_key_is_typed_unseen() {
     let mut terminal = asked();
     terminal.types(&format!("{CANARY}\r"));
     let shown = terminal.ends(0);
-    assert!(shown.contains("Kept ANTHROPIC_API_KEY in"), "{shown}");
+    assert!(shown.contains("Stored ANTHROPIC_API_KEY in"), "{shown}");
     assert!(!String::from_utf8_lossy(&terminal.raw).contains("canary"), "{shown}");
     assert!(terminal.next(&["keys", "list"]).ends(0).contains("ANTHROPIC_API_KEY    keys.toml"));
 }

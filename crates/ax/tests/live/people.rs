@@ -13,7 +13,7 @@ fn table(rounds: &str, more: &[&str], setup: &Setup<'_>) -> Terminal {
 }
 
 #[test]
-fn events_are_told_once_though_people_speak_in_between() {
+fn events_are_printed_once_even_with_turns_of_people_in_between() {
     let setup = Setup { columns: 100, piped_stdout: true, ..Setup::default() };
     let mut terminal = table("2", &["--output-format", "jsonl"], &setup);
     terminal.types("A bridge.\n.\n");
@@ -36,13 +36,13 @@ fn ctrl_c_and_a_closed_window_leave_the_turn_for_later() {
         terminal.sees("A brid");
         terminal.signal(signal);
         let shown = terminal.ends(130);
-        assert!(shown.contains("Nothing was said.\n  ax say "), "{shown}");
+        assert!(shown.contains("Nothing was sent.\n  ax say "), "{shown}");
         assert_eq!(shown.matches("round 1, speaking").count(), 1, "asked once:\n{shown}");
     }
 }
 
 #[test]
-fn what_the_terminal_cut_off_is_not_sent() {
+fn a_line_cut_by_the_terminal_is_not_sent() {
     let mut terminal = table("1", &[], &Setup { columns: 100, ..Setup::default() });
     terminal.types(&format!("{}\n.\n", "x".repeat(5_000)));
     let shown = terminal.ends(0);

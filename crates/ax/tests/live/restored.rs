@@ -79,7 +79,7 @@ fn in_narrow_terminals_there_are_lines_alone() {
 }
 
 #[test]
-fn where_nobody_can_type_nothing_typed_goes_through_the_screen() {
+fn without_a_keyboard_typed_text_does_not_disturb_the_screen() {
     let args = ["discuss", "Tabs or spaces?", "--offline", "--simulate", "latency=2s", "-r", "1"];
     let mut terminal = Terminal::run(&args, &Setup { columns: 70, no_stdin: true, ..Setup::default() });
     terminal.sees("◐");

@@ -98,7 +98,7 @@ fn a_result_on_the_same_terminal_is_printed_once() {
 }
 
 #[test]
-fn what_is_said_breaks_between_words() {
+fn turns_are_wrapped_between_words() {
     let mut terminal = Terminal::run(&["demo", "--fast"], &Setup { columns: 60, ..Setup::default() });
     terminal.ends(0);
     let raw = String::from_utf8_lossy(&terminal.raw).replace("\r\n", "\n");

@@ -87,7 +87,7 @@ pub struct Shape {
 
 /// The role of a rendered message, as the provider APIs know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Voiced {
+pub enum MessageRole {
     /// The model itself, earlier.
     Assistant,
     /// Everyone else.
@@ -99,14 +99,14 @@ impl Call {
     /// by others fenced with this request's nonce and with markers that our readers would recognise
     /// defused.
     #[must_use]
-    pub fn render(&self) -> Vec<(Voiced, String)> {
+    pub fn render(&self) -> Vec<(MessageRole, String)> {
         self.messages.iter().map(|message| self.render_one(message)).collect()
     }
 
-    fn render_one(&self, message: &Message) -> (Voiced, String) {
+    fn render_one(&self, message: &Message) -> (MessageRole, String) {
         let nonce = &self.nonce;
         match message {
-            Message::Said { turn, own: true } => (Voiced::Assistant, turn.text.to_string()),
+            Message::Said { turn, own: true } => (MessageRole::Assistant, turn.text.to_string()),
             Message::Said { turn, own: false } => {
                 let (speaker, round) = (turn.participant.replace('"', "'"), turn.round);
                 let text = defused(&turn.text);
@@ -114,14 +114,14 @@ impl Call {
                 let fenced = format!(
                     "<said-{nonce} by=\"{speaker}\" round=\"{round}\">\n{text}{mark}\n</said-{nonce}>"
                 );
-                (Voiced::User, fenced)
+                (MessageRole::User, fenced)
             }
             Message::Found { topic, text } => {
                 let (topic, text) = (defused(topic), defused(text));
                 let fenced = format!("<found-{nonce}>\nSub-discussion on: {topic}\n{text}\n</found-{nonce}>");
-                (Voiced::User, fenced)
+                (MessageRole::User, fenced)
             }
-            Message::Ask(text) => (Voiced::User, text.to_string()),
+            Message::Ask(text) => (MessageRole::User, text.to_string()),
         }
     }
 }

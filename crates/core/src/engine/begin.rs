@@ -8,7 +8,7 @@ use crate::{
         conduct::{Ended, conduct},
         handle::Handle,
     },
-    floor::shared::Shared,
+    floor::services::Services,
     model::{event::Fact, id::DiscussionId, spec::Spec},
     record::{Record, control::Control, feed::Feed},
     seams::{Claim, StoreError},
@@ -63,35 +63,35 @@ impl Expected {
     }
 
     async fn begin(self, facts: Vec<Fact>) -> Result<Handle, BeginError> {
-        let (engine, shared) = (self.engine.clone(), self.engine.shared().clone());
-        let begun = shared.store.begin(self.id, facts.clone(), &engine.0.owner, LEASE_MS).await;
+        let (engine, services) = (self.engine.clone(), self.engine.services().clone());
+        let begun = services.store.begin(self.id, facts.clone(), &engine.0.owner, LEASE_MS).await;
         let Some(claim) = begun.map_err(OpenError::Store)? else {
             return Ok(engine.run(self.id).await?);
         };
         let (feed, control) = (Feed::new(), self.control.clone());
-        engine.enlist(&claim, &control);
-        let ear = feed.ear();
-        let held = hold(shared, claim.clone(), feed, control, facts);
-        Ok(engine.launch(claim, ear, held))
+        engine.register(&claim, &control);
+        let feed_handle = feed.feed_handle();
+        let run = run_begun(services, claim.clone(), feed, control, facts);
+        Ok(engine.launch(claim, feed_handle, run))
     }
 }
 
 impl Drop for Expected {
     fn drop(&mut self) {
         // This leaves an entry that has its claim by now.
-        self.engine.forget(self.id, None);
+        self.engine.unregister(self.id, None);
     }
 }
 
 /// Runs the discussion from the facts at hand, without reading the store.
-async fn hold(
-    shared: Arc<Shared>,
+async fn run_begun(
+    services: Arc<Services>,
     claim: Claim,
     feed: Feed,
     control: Arc<Control>,
     facts: Vec<Fact>,
 ) -> Result<Ended, RunError> {
     let id = claim.id;
-    let record = Record::begun(shared.backing(), id, claim, feed, &facts).ok_or(StoreError::Unknown(id))?;
-    Ok(conduct(shared, record, control, None).await?)
+    let record = Record::begun(services.backing(), id, claim, feed, &facts).ok_or(StoreError::Unknown(id))?;
+    Ok(conduct(services, record, control, None).await?)
 }

@@ -69,11 +69,12 @@ pub(crate) fn aborted() -> Conclusion {
 fn problem(state: &State, loss: Loss, decision: &Decision) -> Option<Problem> {
     let of_wind_up = state.wound_up.as_ref().and_then(|reason| wind_up_problem(state, loss, reason));
     of_wind_up
-        .or_else(|| nobody_problem(state))
+        .or_else(|| no_answer_problem(state))
         .or_else(|| too_few_spoke(state))
         .or_else(|| decision.problem.clone())
         .or_else(|| {
-            let message = "nobody could write the synthesis; the best recorded answer stands in for it";
+            let message =
+                "no participant could write the synthesis; the best recorded answer is used instead";
             (decision.degraded && decision.problem.is_none())
                 .then(|| Problem::new(Code::SynthesisFailed, message))
         })
@@ -96,23 +97,23 @@ fn wind_up_problem(state: &State, loss: Loss, reason: &WindUp) -> Option<Problem
             Problem::new(Code::CostBudgetExceeded, message)
         }
         WindUp::Deadline => {
-            let message = format!("the time of {} ms is used up", state.spec.timing.total_ms);
+            let message = format!("the time limit of {} ms is reached", state.spec.timing.total_ms);
             Problem::new(Code::DiscussionTimeout, message)
         }
-        WindUp::TooFew { left: 0, .. } => return nobody_problem(state),
-        WindUp::TooFew { left, needed } => lost(state, loss, *left, *needed),
+        WindUp::TooFew { left: 0, .. } => return no_answer_problem(state),
+        WindUp::TooFew { left, needed } => too_few_left(state, loss, *left, *needed),
         WindUp::ProviderFailed { participant, class } => {
             let code =
                 if *class == ErrorClass::Timeout { Code::ProviderTimeout } else { Code::ProviderFailed };
             let message = format!(
-                "{participant} failed ({}), and the discussion was not to go on without",
+                "{participant} failed ({}), and the discussion was set to stop on a failure",
                 class.name()
             );
             Problem { participant: Some(participant.clone()), ..Problem::new(code, message) }
         }
         WindUp::WindowFull { participant } => {
             let message = format!(
-                "the talk no longer fits {participant}'s window, and it was to end when that happens"
+                "the talk no longer fits {participant}'s window, and the discussion was set to end then"
             );
             Problem { participant: Some(participant.clone()), ..Problem::new(Code::ProviderFailed, message) }
         }
@@ -120,7 +121,7 @@ fn wind_up_problem(state: &State, loss: Loss, reason: &WindUp) -> Option<Problem
     Some(problem)
 }
 
-fn lost(state: &State, loss: Loss, left: u32, needed: u32) -> Problem {
+fn too_few_left(state: &State, loss: Loss, left: u32, needed: u32) -> Problem {
     let last: Option<&FailedTurn> = state.failures.last();
     let participant = last.map(|it| it.participant.clone());
     let round = last.map(|it| it.round);
@@ -130,18 +131,18 @@ fn lost(state: &State, loss: Loss, left: u32, needed: u32) -> Problem {
             Problem::new(code, format!("{}'s turn failed: {}", failed.participant, failed.message))
         }
         (Loss::TurnFailed | Loss::TooFewProviders, _) => {
-            let message = format!("only {left} of the {needed} providers needed are left");
+            let message = format!("only {left} providers are left, and {needed} are needed");
             Problem::new(Code::InsufficientProviders, message)
         }
     };
     Problem { participant, round, ..problem }
 }
 
-fn nobody_problem(state: &State) -> Option<Problem> {
+fn no_answer_problem(state: &State) -> Option<Problem> {
     let message = || {
         let reasons: Vec<String> =
             state.failures.iter().map(|it| format!("{}: {}", it.participant, it.message)).collect();
-        format!("nobody answered. {}", reasons.join("; "))
+        format!("no participant answered. {}", reasons.join("; "))
     };
     let all_failed = state.turns.is_empty() && !state.failures.is_empty();
     all_failed.then(|| Problem::new(Code::AllProvidersFailed, message()))
@@ -152,7 +153,7 @@ fn too_few_spoke(state: &State) -> Option<Problem> {
     let spoke: BTreeSet<&str> = state.turns.iter().map(|turn| turn.participant.as_str()).collect();
     let (spoke, needed) = (spoke.len() as u32, state.spec.tolerance.min_providers);
     let stopped = state.wound_up.is_some();
-    let message = format!("only {spoke} of the {needed} providers needed took part");
+    let message = format!("only {spoke} of the {needed} required providers took part");
     (spoke < needed && !stopped).then(|| Problem::new(Code::InsufficientProviders, message))
 }
 

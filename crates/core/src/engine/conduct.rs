@@ -16,11 +16,11 @@ use crate::{
     },
     floor::{
         Floor, Now,
-        below::{WENT_ON, open_subs, reported},
-        convene::Below,
+        convene::SubRun,
         halt::{Halt, Why},
+        open_subs::{WENT_ON, open_subs, reported},
         reuse::Source,
-        shared::Shared,
+        services::Services,
     },
     model::{
         command::Command,
@@ -48,32 +48,32 @@ pub(crate) enum Ended {
 }
 
 /// The first facts of a discussion whose spec was checked.
-pub(crate) fn first_facts(shared: &Shared, opened: Event) -> Vec<Fact> {
+pub(crate) fn first_facts(services: &Services, opened: Event) -> Vec<Fact> {
     let moved = |from, to| Event::LifecycleChanged { from, to };
     let events = [
         opened,
         moved(Lifecycle::Configuring, Lifecycle::Validating),
         moved(Lifecycle::Validating, Lifecycle::Ready),
     ];
-    let at = shared.clock.now();
+    let at = services.clock.now();
     let number = |(index, event)| Fact { seq: Seq(index as u64 + 1), at, active_ms: 0, step: None, event };
     events.into_iter().enumerate().map(number).collect()
 }
 
 /// The function that the floor calls to run a sub-discussion.
-fn hold_below(below: Below) -> BoxFuture<'static, Option<SubConcluded>> {
-    Box::pin(conduct_below(below))
+fn run_sub(below: SubRun) -> BoxFuture<'static, Option<SubConcluded>> {
+    Box::pin(conduct_sub(below))
 }
 
-async fn conduct_below(below: Below) -> Option<SubConcluded> {
-    let Below { shared, claim, feed, control, above, id, spec, lineage } = below;
-    let pattern = shared.registry.pattern(&spec.pattern)?;
+async fn conduct_sub(below: SubRun) -> Option<SubConcluded> {
+    let SubRun { services, claim, feed, control, above, id, spec, lineage } = below;
+    let pattern = services.registry.pattern(&spec.pattern)?;
     let opened =
         Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: Some(lineage), fork: None };
-    let first = first_facts(&shared, opened);
-    patiently(&feed, || shared.store.create(id, first.clone())).await.0.ok()?;
-    let record = Record::load(shared.backing(), id, claim, feed).await.ok()?;
-    match conduct(shared, record, control, Some(above)).await {
+    let first = first_facts(&services, opened);
+    patiently(&feed, || services.store.create(id, first.clone())).await.0.ok()?;
+    let record = Record::load(services.backing(), id, claim, feed).await.ok()?;
+    match conduct(services, record, control, Some(above)).await {
         Ok(Ended::Over(state)) => Some(reported(&state)),
         Ok(Ended::Suspended(_)) | Err(_) => None,
     }
@@ -81,23 +81,23 @@ async fn conduct_below(below: Below) -> Option<SubConcluded> {
 
 /// Runs a discussion to its end, or until it must wait.
 pub(crate) async fn conduct(
-    shared: Arc<Shared>,
+    services: Arc<Services>,
     record: Record,
     control: Arc<Control>,
     above: Option<Arc<Ledger>>,
 ) -> Result<Ended, Failure> {
     let spec = record.state.spec.clone();
-    let (pattern, method) = vocabulary(&shared, &spec, record.state.flow)?;
+    let (pattern, method) = vocabulary(&services, &spec, record.state.flow)?;
     let taken = record.state.spent;
     let ledger = Arc::new(Ledger::new(spec.limits, taken, above));
-    let source = Source::before(&record.state, &*shared.store).await?;
+    let source = Source::before(&record.state, &*services.store).await?;
     let now = Now::default();
-    let mut floor = Floor { shared, pattern, record, control, ledger, source, hold_below, now };
+    let mut floor = Floor { services, pattern, record, control, ledger, source, run_sub, now };
     if !make_ready(&mut floor).await? {
         return Ok(floor.ended().await);
     }
     let mut talked = talk(&mut floor, pattern, method).await?;
-    while let Err(Halt(Why::TakenBack)) = talked {
+    while let Err(Halt(Why::PauseCancelled)) = talked {
         floor.now = Now::default();
         talked = talk(&mut floor, pattern, method).await?;
     }
@@ -123,7 +123,7 @@ pub(crate) async fn conduct(
         }
         // Concluding never winds up: it uses what there is. After a withdrawn pause the run has
         // started again.
-        Err(Halt(Why::WindUp | Why::TakenBack)) => {}
+        Err(Halt(Why::WindUp | Why::PauseCancelled)) => {}
     }
     Ok(floor.ended().await)
 }
@@ -145,7 +145,7 @@ impl Floor {
     async fn ended(self) -> Ended {
         if self.record.has_claim() {
             // A claim that can't be released expires.
-            let _ = self.shared.store.release(self.record.claim().clone()).await;
+            let _ = self.services.store.release(self.record.claim().clone()).await;
         }
         let state = Box::new(self.record.state);
         if state.lifecycle.is_terminal() { Ended::Over(state) } else { Ended::Suspended(state) }
@@ -153,19 +153,20 @@ impl Floor {
 }
 
 fn vocabulary(
-    shared: &Shared,
+    services: &Services,
     spec: &Spec,
     flow: u32,
 ) -> Result<(&'static Pattern, &'static Consensus), Failure> {
     let unknown =
         |what: &str, name: &str| StoreError::Unusable(format!("this version has no {what} named {name}"));
-    let pattern = shared.registry.pattern(&spec.pattern).ok_or_else(|| unknown("pattern", &spec.pattern))?;
-    let method = shared.registry.method(&spec.consensus.method);
+    let pattern =
+        services.registry.pattern(&spec.pattern).ok_or_else(|| unknown("pattern", &spec.pattern))?;
+    let method = services.registry.method(&spec.consensus.method);
     let method = method.ok_or_else(|| unknown("consensus method", &spec.consensus.method))?;
     if pattern.flow != flow {
         let (name, now) = (pattern.name, pattern.flow);
         let message = format!(
-            "this discussion was begun with version {flow} of the {name} pattern, and this program has version {now}; \
+            "this discussion was started with version {flow} of the {name} pattern, and this program has version {now}; \
              it can be read, and a new one started on the same question, but not continued"
         );
         return Err(StoreError::Unusable(message).into());
@@ -176,10 +177,10 @@ fn vocabulary(
 /// Prepares a discussion for the talk. `false` if it is over or still has to wait.
 async fn make_ready(floor: &mut Floor) -> Result<bool, Failure> {
     let is_root = floor.record.state.lineage.is_none();
-    if is_root && floor.record.state.lifecycle != Lifecycle::Completed && floor.control.is_poked() {
+    if is_root && floor.record.state.lifecycle != Lifecycle::Completed && floor.control.take_wake() {
         floor.record.take_commands().await?;
     }
-    if floor.record.state.wish == Some(Command::Abort) && !floor.record.state.lifecycle.is_terminal() {
+    if floor.record.state.pending == Some(Command::Abort) && !floor.record.state.lifecycle.is_terminal() {
         abort(floor).await?;
         return Ok(false);
     }
@@ -201,7 +202,7 @@ async fn make_ready(floor: &mut Floor) -> Result<bool, Failure> {
 
 /// Leaves a pause: a sub-discussion together with its root, the root on a command.
 async fn leave_pause(floor: &mut Floor, is_root: bool) -> Result<bool, Failure> {
-    match floor.record.state.wish {
+    match floor.record.state.pending {
         Some(Command::Resume) => floor.record.become_next(Lifecycle::Running).map(|()| true),
         None if !is_root => floor.record.become_next(Lifecycle::Running).map(|()| true),
         Some(Command::Stop) => Ok(true),
@@ -220,7 +221,7 @@ async fn close_crashed(floor: &mut Floor) -> Result<(), Failure> {
     let open: Vec<Step> = open_subs(&floor.record.state);
     for step in open {
         let child = floor.record.state.id.derived(step.as_str());
-        if let Some(state) = read_state(&floor.shared, child).await? {
+        if let Some(state) = read_state(&floor.services, child).await? {
             floor.ledger.settle(Default::default(), state.spent);
         }
     }
@@ -228,8 +229,8 @@ async fn close_crashed(floor: &mut Floor) -> Result<(), Failure> {
 }
 
 /// The state of a discussion, read from its facts; `None` if there is none with that id.
-pub(crate) async fn read_state(shared: &Shared, id: DiscussionId) -> Result<Option<State>, StoreError> {
-    match shared.store.read(id, Seq::START, usize::MAX).await {
+pub(crate) async fn read_state(services: &Services, id: DiscussionId) -> Result<Option<State>, StoreError> {
+    match services.store.read(id, Seq::START, usize::MAX).await {
         Ok(facts) => Ok(State::of(id, &facts)),
         Err(StoreError::Unknown(_)) => Ok(None),
         Err(error) => Err(error),
@@ -240,8 +241,8 @@ async fn initialize(floor: &mut Floor) -> Result<bool, Failure> {
     if floor.record.state.lifecycle != Lifecycle::Initializing {
         floor.record.become_next(Lifecycle::Initializing)?;
     }
-    let shared = floor.shared.clone();
-    match seat_panel(&shared, &mut floor.record).await? {
+    let services = floor.services.clone();
+    match seat_panel(&services, &mut floor.record).await? {
         None => floor.record.become_next(Lifecycle::Running).map(|()| true),
         Some(NoPanel { problem, absent }) => {
             fail(floor, Event::Failed { absent, problem }).await.map(|()| false)
@@ -268,7 +269,7 @@ async fn deliberate_and_decide(floor: &mut Floor, pattern: &Pattern, method: &Co
             floor.record.append(facts).await?;
         }
     }
-    floor.end_below(WENT_ON).await?;
+    floor.end_open_subs(WENT_ON).await?;
     (floor.now.deciding, floor.now.phase) = (true, Some(DECIDING));
     let decision = match (&floor.record.state.decision, talked) {
         (Some(recorded), _) => (**recorded).clone(),
@@ -309,7 +310,7 @@ async fn conclude(floor: &mut Floor, decision: Decision) -> Result<(), Halt> {
 
 /// Aborts without any call: the best recorded answer is the result, marked as degraded.
 async fn abort(floor: &mut Floor) -> Result<(), Failure> {
-    floor.end_below("the discussion above was aborted").await?;
+    floor.end_open_subs("the parent discussion was aborted").await?;
     let decision = completed(floor, best_answer(floor));
     let end = crate::engine::conclude::aborted();
     let facts = vec![

@@ -18,7 +18,7 @@ use crate::{
         id::{DiscussionId, Seq},
         outcome::Outcome,
     },
-    record::feed::{Ear, Signal},
+    record::feed::{FeedHandle, Signal},
     registry::{Registry, Snapshot},
     seams::Store,
 };
@@ -26,7 +26,7 @@ use crate::{
 /// A running discussion. Dropping the handle changes nothing: the discussion goes on.
 pub struct Handle {
     id: DiscussionId,
-    ear: Ear,
+    feed_handle: FeedHandle,
     /// A receiver from before the run began, for the first subscriber.
     early: Mutex<Option<Receiver<Signal>>>,
     store: Arc<dyn Store>,
@@ -65,10 +65,10 @@ impl Handle {
     /// slow misses pieces of text and what happens in sub-discussions, but no fact: missed facts
     /// are read from the record.
     pub fn signals(&self) -> impl Stream<Item = Signal> + Send + use<> {
-        let listener = self.early().or_else(|| self.ear.listen()).map(|receiver| Listener {
+        let listener = self.early().or_else(|| self.feed_handle.listen()).map(|receiver| Listener {
             id: self.id,
             receiver,
-            ear: self.ear.clone(),
+            feed_handle: self.feed_handle.clone(),
             store: self.store.clone(),
             last: None,
             missed: VecDeque::new(),
@@ -95,12 +95,12 @@ impl Handle {
 
     pub(crate) fn new(
         id: DiscussionId,
-        (ear, early): (Ear, Option<Receiver<Signal>>),
-        shared: &crate::engine::shared::Shared,
+        (feed_handle, early): (FeedHandle, Option<Receiver<Signal>>),
+        services: &crate::engine::services::Services,
         end: BoxFuture<'static, Result<Ended, RunError>>,
     ) -> Self {
-        let (store, registry) = (shared.store.clone(), shared.registry.clone());
-        Handle { id, ear, early: Mutex::new(early), store, registry, end: end.shared() }
+        let (store, registry) = (services.store.clone(), services.registry.clone());
+        Handle { id, feed_handle, early: Mutex::new(early), store, registry, end: end.shared() }
     }
 }
 
@@ -108,7 +108,7 @@ impl Handle {
 struct Listener {
     id: DiscussionId,
     receiver: Receiver<Signal>,
-    ear: Ear,
+    feed_handle: FeedHandle,
     store: Arc<dyn Store>,
     last: Option<Seq>,
     missed: VecDeque<Signal>,
@@ -137,7 +137,7 @@ impl Listener {
     /// Reads the facts that were missed. If that fails, the next lag retries it, unless the run
     /// ends first.
     async fn catch_up(&mut self) {
-        let after = self.last.or_else(|| self.ear.began()).unwrap_or(Seq::START);
+        let after = self.last.or_else(|| self.feed_handle.began()).unwrap_or(Seq::START);
         let facts = self.store.read(self.id, after, usize::MAX).await.unwrap_or_default();
         self.last = facts.last().map(|fact| fact.seq).or(self.last);
         let discussion = self.id;

@@ -36,14 +36,14 @@ use crate::{
         Record,
         control::Control,
         failure::Failure,
-        feed::{Ear, Feed},
+        feed::{Feed, FeedHandle},
     },
     registry::Snapshot,
     seams::{Claim, StoreError},
     vocabulary::option::Kind,
 };
 
-pub use crate::{floor::shared, record::feed};
+pub use crate::{floor::services, record::feed};
 
 /// How long a claim is valid without renewal.
 const LEASE_MS: u64 = 30_000;
@@ -75,13 +75,13 @@ pub const MOST_SAID: usize = 100_000;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SayError {
     /// The text is empty or too long.
-    #[error("a turn has between 1 and {MOST_SAID} characters; this one has {length}")]
+    #[error("a turn must have 1 to {MOST_SAID} characters; this has {length}")]
     Length {
         /// The length of the text.
         length: usize,
     },
     /// There is no person with that name on the panel.
-    #[error("no person named {participant} sits at this table; people there: {}", if .people.is_empty() { "none".to_owned() } else { .people.join(", ") })]
+    #[error("there is no person named {participant} on this panel; its people are {}", if .people.is_empty() { "none".to_owned() } else { .people.join(", ") })]
     NoSeat {
         /// The name that was given.
         participant: String,
@@ -107,7 +107,7 @@ pub enum RunError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A bug in this program.
-    #[error("the discussion ended by a fault of this program: {0}; what was said is recorded")]
+    #[error("the discussion ended with an internal error: {0}; everything said so far is recorded")]
     Fault(String),
 }
 
@@ -122,15 +122,15 @@ impl From<Failure> for RunError {
     }
 }
 
-async fn hold(
-    shared: Arc<shared::Shared>,
+async fn run_recorded(
+    services: Arc<services::Services>,
     id: DiscussionId,
     claim: Claim,
     feed: Feed,
     control: Arc<Control>,
 ) -> Result<Ended, RunError> {
-    let record = Record::load(shared.backing(), id, claim, feed).await?;
-    Ok(conduct(shared, record, control, None).await?)
+    let record = Record::load(services.backing(), id, claim, feed).await?;
+    Ok(conduct(services, record, control, None).await?)
 }
 
 fn fault(panic: &(dyn Any + Send)) -> RunError {
@@ -144,7 +144,7 @@ fn fault(panic: &(dyn Any + Send)) -> RunError {
 pub struct Engine(Arc<Inner>);
 
 pub(crate) struct Inner {
-    pub(crate) shared: Arc<shared::Shared>,
+    pub(crate) services: Arc<services::Services>,
     /// The name that the store knows this engine by.
     owner: String,
     pub(crate) running: Mutex<HashMap<DiscussionId, Running>>,
@@ -165,9 +165,9 @@ pub(crate) struct Running {
 impl Engine {
     /// An engine with these services, known to the store by this name.
     #[must_use]
-    pub fn new(shared: shared::Shared, owner: impl Into<String>) -> Self {
+    pub fn new(services: services::Services, owner: impl Into<String>) -> Self {
         Engine(Arc::new(Inner {
-            shared: Arc::new(shared),
+            services: Arc::new(services),
             owner: owner.into(),
             running: Mutex::default(),
             leases: std::sync::Once::new(),
@@ -178,8 +178,8 @@ impl Engine {
 
     /// The services that the engine uses.
     #[must_use]
-    pub fn shared(&self) -> &Arc<shared::Shared> {
-        &self.0.shared
+    pub fn services(&self) -> &Arc<services::Services> {
+        &self.0.services
     }
 
     /// Checks an order and records it. Nothing runs yet, and nothing is spent.
@@ -192,19 +192,19 @@ impl Engine {
     /// Does the same under an id of the caller's; opening it twice changes nothing.
     pub async fn open_as(&self, id: DiscussionId, spec: Spec) -> Result<(), OpenError> {
         let facts = self.ordered(spec)?;
-        self.0.shared.store.create(id, facts).await?;
+        self.0.services.store.create(id, facts).await?;
         Ok(())
     }
 
     /// The first facts of an order, or the reasons for refusing it.
     fn ordered(&self, spec: Spec) -> Result<Vec<Fact>, OpenError> {
         let refusals = self.refusals(&spec);
-        let Some(pattern) = self.0.shared.registry.pattern(&spec.pattern).filter(|_| refusals.is_empty())
+        let Some(pattern) = self.0.services.registry.pattern(&spec.pattern).filter(|_| refusals.is_empty())
         else {
             return Err(OpenError::Refused(refusals));
         };
         let opened = Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: None, fork: None };
-        Ok(first_facts(&self.0.shared, opened))
+        Ok(first_facts(&self.0.services, opened))
     }
 
     /// Opens a discussion that continues another with a different spec. Answers up to the fork's
@@ -217,38 +217,39 @@ impl Engine {
 
     /// Does the same under an id of the caller's; forking it twice changes nothing.
     pub async fn fork_as(&self, id: DiscussionId, fork: Fork, spec: Spec) -> Result<(), OpenError> {
-        let facts = self.0.shared.store.read(fork.of, Seq::START, usize::MAX).await?;
+        let facts = self.0.services.store.read(fork.of, Seq::START, usize::MAX).await?;
         let steps: BTreeSet<&str> = facts.iter().filter_map(answered).collect();
         let mut refusals = self.refusals(&spec);
         if !steps.contains(fork.at.as_str()) {
             let known: Vec<&str> = steps.into_iter().collect();
-            let message = format!("nothing was answered at {}; there are {}", fork.at, known.join(", "));
+            let message = format!("there is no answer at step {}; there are {}", fork.at, known.join(", "));
             refusals.push(Refusal::new("at", Code::InvalidRequest, message));
         }
-        let Some(pattern) = self.0.shared.registry.pattern(&spec.pattern).filter(|_| refusals.is_empty())
+        let Some(pattern) = self.0.services.registry.pattern(&spec.pattern).filter(|_| refusals.is_empty())
         else {
             return Err(OpenError::Refused(refusals));
         };
         let opened =
             Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: None, fork: Some(fork) };
-        self.0.shared.store.create(id, first_facts(&self.0.shared, opened)).await?;
+        self.0.services.store.create(id, first_facts(&self.0.services, opened)).await?;
         Ok(())
     }
 
     /// All reasons for refusing this order.
     #[must_use]
     pub fn refusals(&self, spec: &Spec) -> Vec<Refusal> {
-        let mut refusals = self.0.shared.registry.refusals(spec);
+        let mut refusals = self.0.services.registry.refusals(spec);
         refusals.extend(self.no_such_embedder(spec));
         refusals.extend(self.unpriced(spec));
         refusals
     }
 
     fn no_such_embedder(&self, spec: &Spec) -> Vec<Refusal> {
-        let voices = &self.0.shared.voices;
+        let voices = &self.0.services.voices;
         let missing = self.embedders(spec).filter(|(_, model)| voices.embedder(spec, model).is_none());
         let refusal = |(option, model): (&str, &str)| {
-            let message = format!("nobody embeds texts as {model}; leave it out, and words are compared");
+            let message =
+                format!("no provider has the embedding model {model}; leave it out to compare words");
             Refusal::new(option, Code::InvalidRequest, message)
         };
         missing.map(refusal).collect()
@@ -256,7 +257,7 @@ impl Engine {
 
     /// The embedding models in the spec, each with its option.
     fn embedders<'s>(&'s self, spec: &'s Spec) -> impl Iterator<Item = (&'static str, &'s str)> {
-        let declared = self.0.shared.registry.options().into_iter();
+        let declared = self.0.services.registry.options().into_iter();
         let models = declared.filter(|it| it.kind == Kind::Embedder).map(|it| it.name);
         models.filter_map(|name| Some((name, spec.settings.get(name)?.as_str()?)))
     }
@@ -266,7 +267,7 @@ impl Engine {
         if spec.limits.usd.is_none() || spec.limits.allow_unpriced {
             return None;
         }
-        let voices = &self.0.shared.voices;
+        let voices = &self.0.services.voices;
         let is_unpriced = |name: &str| {
             let voice = spec.seat(name).and_then(|who| voices.voice(spec, who));
             voice.is_some_and(|voice| voice.price.is_none())
@@ -276,7 +277,7 @@ impl Engine {
         let embedders = self.embedders(spec).map(|it| it.1).filter(|model| is_free(model));
         let names: Vec<&str> = seated.chain(embedders).collect();
         let message = format!(
-            "nobody knows the price of {}, so a budget in USD can't be kept; leave them out, or allow unpriced providers",
+            "the price of {} is unknown, so a budget in USD can't be enforced; leave them out, or allow unpriced providers",
             names.join(", ")
         );
         (!names.is_empty()).then(|| Refusal::new("maxCost", Code::InvalidRequest, message))
@@ -285,39 +286,39 @@ impl Engine {
     /// Claims a discussion and runs it in a task of its own: from its beginning, or from where its
     /// record ends; there is no difference.
     pub async fn run(&self, id: DiscussionId) -> Result<Handle, RunError> {
-        let claim = self.0.shared.store.claim(id, &self.0.owner, LEASE_MS).await?;
+        let claim = self.0.services.store.claim(id, &self.0.owner, LEASE_MS).await?;
         self.keep_leases();
         let (feed, control) = (Feed::new(), Arc::new(Control::unread()));
-        self.enlist(&claim, &control);
-        let ear = feed.ear();
-        let held = hold(self.0.shared.clone(), id, claim.clone(), feed, control);
-        Ok(self.launch(claim, ear, held))
+        self.register(&claim, &control);
+        let feed_handle = feed.feed_handle();
+        let run = run_recorded(self.0.services.clone(), id, claim.clone(), feed, control);
+        Ok(self.launch(claim, feed_handle, run))
     }
 
     /// Runs a claimed discussion in a task of its own.
     fn launch(
         &self,
         claim: Claim,
-        ear: Ear,
-        held: impl Future<Output = Result<Ended, RunError>> + Send + 'static,
+        feed_handle: FeedHandle,
+        run: impl Future<Output = Result<Ended, RunError>> + Send + 'static,
     ) -> Handle {
         let (id, engine) = (claim.id, self.clone());
-        let early = ear.listen();
+        let early = feed_handle.listen();
         // Boxed, because a task holds an unboxed future twice, before and after its start.
-        let held = Box::pin(held);
+        let run = Box::pin(run);
         let task = tokio::spawn(async move {
             // A panic must not keep the claim: no process could go on.
             let ended =
-                AssertUnwindSafe(held).catch_unwind().await.unwrap_or_else(|panic| Err(fault(&*panic)));
-            engine.forget(id, Some(&claim));
+                AssertUnwindSafe(run).catch_unwind().await.unwrap_or_else(|panic| Err(fault(&*panic)));
+            engine.unregister(id, Some(&claim));
             if ended.is_err() {
                 // Released, so that other processes need not wait for the lease to expire.
-                let _ = engine.0.shared.store.release(claim).await;
+                let _ = engine.0.services.store.release(claim).await;
             }
             ended
         });
         let end = task.map(|joined| joined.unwrap_or_else(|panic| Err(RunError::Fault(panic.to_string()))));
-        Handle::new(id, (ear, early), &self.0.shared, end.boxed())
+        Handle::new(id, (feed_handle, early), &self.0.services, end.boxed())
     }
 
     /// Whether this process runs it.
@@ -328,7 +329,7 @@ impl Engine {
 
     /// Leaves a discussion to another process: nothing new begins in it here, and its run ends when
     /// what is under way is recorded.
-    pub fn let_go(&self, id: DiscussionId) {
+    pub fn release(&self, id: DiscussionId) {
         if let Some(running) = self.running().get(&id) {
             running.control.leave();
         }
@@ -350,7 +351,7 @@ impl Engine {
 
     /// Sends a command to the process that runs the discussion, this one or another.
     pub async fn send(&self, id: DiscussionId, command: Command) -> Result<CommandId, StoreError> {
-        self.0.shared.store.send(id, command).await
+        self.0.services.store.send(id, command).await
     }
 
     /// Gives a person's turn. Refused, with nothing changed, if it is not that person's turn, if
@@ -374,8 +375,8 @@ impl Engine {
 
     /// The state of a discussion so far, whichever process runs it (A16).
     pub async fn state(&self, id: DiscussionId) -> Result<Snapshot, StoreError> {
-        let state = read_state(&self.0.shared, id).await?.ok_or(StoreError::Unknown(id))?;
-        Ok(Snapshot::new(Box::new(state), self.0.shared.registry.clone()))
+        let state = read_state(&self.0.services, id).await?.ok_or(StoreError::Unknown(id))?;
+        Ok(Snapshot::new(Box::new(state), self.0.services.registry.clone()))
     }
 
     pub(crate) fn running(&self) -> std::sync::MutexGuard<'_, HashMap<DiscussionId, Running>> {
@@ -384,7 +385,7 @@ impl Engine {
 
     /// Registers a run for commands. Of two runs that were begun together, the one with the newer
     /// claim gets them.
-    fn enlist(&self, claim: &Claim, control: &Arc<Control>) {
+    fn register(&self, claim: &Claim, control: &Arc<Control>) {
         let mut running = self.running();
         let held = running.get(&claim.id).and_then(|it| it.claim.as_ref());
         if held.is_none_or(|held| held.fence < claim.fence) {
@@ -397,7 +398,7 @@ impl Engine {
     }
 
     /// Removes a run. A run that was fenced doesn't remove the one that took over.
-    fn forget(&self, id: DiscussionId, claim: Option<&Claim>) {
+    fn unregister(&self, id: DiscussionId, claim: Option<&Claim>) {
         let mut running = self.running();
         if running.get(&id).is_some_and(|it| it.claim.as_ref() == claim) {
             running.remove(&id);
@@ -408,8 +409,8 @@ impl Engine {
     fn keep_leases(&self) {
         self.0.leases.call_once(|| {
             // Subscribes now, not when the task first runs.
-            let news = self.0.shared.store.watch();
-            drop(tokio::spawn(lease::keep(Arc::downgrade(&self.0), news)));
+            let news = self.0.services.store.watch();
+            drop(tokio::spawn(lease::renew_leases(Arc::downgrade(&self.0), news)));
         });
     }
 }

@@ -7,7 +7,7 @@ use futures::future::join_all;
 use tokio::time::timeout;
 
 use crate::{
-    floor::shared::Shared,
+    floor::services::Services,
     model::{
         error::{Code, ErrorClass, Problem, ProviderError},
         event::{Absent, Event},
@@ -29,12 +29,12 @@ pub(crate) struct NoPanel {
 
 /// Seats the panel, or returns why there can be no discussion. A resumed discussion keeps its
 /// panel.
-pub(crate) async fn seat_panel(shared: &Shared, record: &mut Record) -> Result<Option<NoPanel>, Failure> {
+pub(crate) async fn seat_panel(services: &Services, record: &mut Record) -> Result<Option<NoPanel>, Failure> {
     if record.state.seated.is_some() {
         return Ok(None);
     }
     let spec = record.state.spec.clone();
-    let checks = spec.participants.iter().map(|who| check(shared, &spec, who));
+    let checks = spec.participants.iter().map(|who| check(services, &spec, who));
     let mut absent = Vec::new();
     for (who, checked) in spec.participants.iter().zip(join_all(checks).await) {
         if let Err(error) = checked {
@@ -50,11 +50,11 @@ pub(crate) async fn seat_panel(shared: &Shared, record: &mut Record) -> Result<O
     Ok(None)
 }
 
-async fn check(shared: &Shared, spec: &Spec, who: &Participant) -> Result<(), ProviderError> {
+async fn check(services: &Services, spec: &Spec, who: &Participant) -> Result<(), ProviderError> {
     if who.is_person() {
         return Ok(());
     }
-    let Some(voice) = shared.voices.voice(spec, who) else {
+    let Some(voice) = services.voices.voice(spec, who) else {
         return Err(ProviderError::new(
             ErrorClass::Validation,
             format!("there is no provider named {}", who.provider),
@@ -82,6 +82,6 @@ fn too_few(spec: &Spec, seated: &[String], absent: &[Absent]) -> Option<Problem>
         .map(|it| format!("{}: {} ({})", it.participant, it.message, it.class.advice()))
         .collect();
     let message =
-        format!("{} of {needed} providers needed are available. {}", seated.len(), reasons.join("; "));
+        format!("{} of {needed} required providers are available. {}", seated.len(), reasons.join("; "));
     Some(Problem::new(Code::InsufficientProviders, message))
 }

@@ -64,7 +64,7 @@ pub(crate) async fn collect(
             }
         }
     }
-    let message = "the answer broke off before its end";
+    let message = "the answer ended early";
     Err(ProviderError::new(ErrorClass::Network, message))
 }
 
@@ -123,8 +123,8 @@ fn finished(reply: Reply) -> Result<Reply, ProviderError> {
 }
 
 /// A model that thinks first may spend its whole limit on thinking.
-const ALL_THOUGHT: &str = "it reached its limit of tokens before it said a word; allow it more thoughts, like \
-                           quirks = { thinking = 8192 } in its part of the configuration";
+const ALL_THOUGHT: &str = "it reached its token limit before its answer began; allow it more thinking tokens, like \
+                           quirks = { thinking = 8192 } in its section of the configuration";
 
 #[cfg(test)]
 mod tests {

@@ -121,8 +121,8 @@ impl Floor {
         digest: String,
     ) -> Result<Result<Measured, String>, Halt> {
         let spec = self.record.state.spec.clone();
-        let Some(embedder) = self.shared.voices.embedder(&spec, model) else {
-            return Ok(Err(format!("nobody embeds texts as {model}")));
+        let Some(embedder) = self.services.voices.embedder(&spec, model) else {
+            return Ok(Err(format!("no provider has the embedding model {model}")));
         };
         let all: BTreeSet<&str> = texts_of(speeches).collect();
         self.now.vectors.retain(|text, _| all.contains(&**text));
@@ -184,7 +184,7 @@ impl Floor {
             tokio::select! {
                 biased;
                 () = control.woken() => {
-                    if let Err(aborted) = self.heed().await {
+                    if let Err(aborted) = self.take_commands().await {
                         let (participant, why) = (wanted.model.clone(), Abandoned::Aborted);
                         let abandoned = Event::CallAbandoned { attempt, participant, why };
                         self.record.append(vec![(Some(wanted.step.clone()), abandoned)]).await?;
@@ -209,7 +209,7 @@ impl Floor {
         deadline: Instant,
     ) -> Option<u64> {
         self.ledger.settle(reserved, Spent { calls: 1, ..Spent::default() });
-        let wait = failures.wait_ms(error, RETRIES, self.shared.clock.draw())?;
+        let wait = failures.wait_ms(error, RETRIES, self.services.clock.draw())?;
         let in_time = Instant::now() + Duration::from_millis(wait) < deadline;
         (in_time && self.ledger.reserve(reserved).is_ok()).then_some(wait)
     }
@@ -263,7 +263,10 @@ fn checked(embedded: Embedded, texts: usize) -> Result<Embedded, ProviderError> 
     if embedded.vectors.len() == texts && (texts == 0 || length > 0) && embedded.vectors.iter().all(usable) {
         return Ok(embedded);
     }
-    Err(ProviderError::new(ErrorClass::InvalidResponse, "what came back is not one vector for each text"))
+    Err(ProviderError::new(
+        ErrorClass::InvalidResponse,
+        "the response does not have one vector for each text",
+    ))
 }
 
 fn texts_of(speeches: &[Compare]) -> impl Iterator<Item = &str> {
@@ -308,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn d08_an_answer_that_is_no_vector_for_each_text_is_none() {
+    fn d08_a_response_without_one_vector_per_text_is_refused() {
         let check = |vectors: Vec<Vec<f32>>, texts: usize, usable: bool| {
             let embedded = Embedded { vectors, usage: None, cost: None };
             assert_eq!(checked(embedded.clone(), texts).is_ok(), usable, "{embedded:?}");

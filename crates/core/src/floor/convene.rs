@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 
 use crate::{
     call::ledger::Ledger,
-    floor::{Floor, shared::Shared},
+    floor::{Floor, services::Services},
     model::{
         error::{Code, Problem},
         event::{Ancestor, Lineage, SubConcluded},
@@ -20,8 +20,8 @@ use crate::{
 };
 
 /// A sub-discussion to run.
-pub(crate) struct Below {
-    pub(crate) shared: Arc<Shared>,
+pub(crate) struct SubRun {
+    pub(crate) services: Arc<Services>,
     pub(crate) claim: Claim,
     pub(crate) feed: Feed,
     pub(crate) control: Arc<Control>,
@@ -33,7 +33,7 @@ pub(crate) struct Below {
 
 /// Runs a sub-discussion under its root's claim. `None` if it is suspended or another process has
 /// taken over the record.
-pub(crate) type HoldBelow = fn(Below) -> BoxFuture<'static, Option<SubConcluded>>;
+pub(crate) type RunSub = fn(SubRun) -> BoxFuture<'static, Option<SubConcluded>>;
 
 impl Floor {
     /// Runs the sub-discussion that `who` asked for at this step, or returns why it can't. `None`
@@ -58,8 +58,8 @@ impl Floor {
         }
         let state = &self.record.state;
         let id = state.id.derived(step.as_str());
-        let below = Below {
-            shared: self.shared.clone(),
+        let below = SubRun {
+            services: self.services.clone(),
             claim: self.record.claim().clone(),
             feed: self.record.feed().clone(),
             control: self.control.clone(),
@@ -68,9 +68,9 @@ impl Floor {
             spec: self.sub_spec(topic),
             lineage: self.lineage_below(),
         };
-        let hold_below = self.hold_below;
+        let run_sub = self.run_sub;
         Box::pin(async move {
-            let ended = hold_below(below).await?;
+            let ended = run_sub(below).await?;
             Some(Box::new(SubConcluded { participant, child: Some(id), ..ended }))
         })
     }
@@ -87,10 +87,7 @@ impl Floor {
         }
         let above = state.lineage.iter().flat_map(|lineage| lineage.chain.iter().map(|it| it.topic.as_str()));
         if above.chain([state.spec.topic.as_str()]).any(|it| same_topic(it, topic)) {
-            return Err(Problem::new(
-                Code::CircularDiscussion,
-                "this very question is being discussed already",
-            ));
+            return Err(Problem::new(Code::CircularDiscussion, "this question is being discussed already"));
         }
         if self.remaining_ms() == 0 {
             return Err(Problem::new(Code::DiscussionTimeout, "there is no time left for it"));
@@ -102,7 +99,7 @@ impl Floor {
     /// default pattern.
     fn sub_spec(&self, topic: &str) -> Spec {
         let spec = &self.record.state.spec;
-        let registry = &self.shared.registry;
+        let registry = &self.services.registry;
         let present = self.present(&spec.participants);
         // People are left out: they would have to answer in every sub-discussion.
         let models = present.into_iter().filter(|it| !it.is_person());

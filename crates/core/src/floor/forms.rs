@@ -8,7 +8,7 @@ use crate::{
     floor::{
         Floor,
         ask::Ask,
-        group::{Asked, hold},
+        group::{Asked, ask_group},
         halt::{Halt, Why},
         reading::{Misread, Reader, Reminder, Understood, recorded, shape},
     },
@@ -84,17 +84,22 @@ impl Floor {
         asked: Vec<Asked>,
         enough: &(dyn Fn(&[Arc<Turn>]) -> bool + Send + Sync),
     ) -> Result<(Vec<Understood<R::Value>>, Unread), Halt> {
-        let held = hold(self, asked.clone(), enough).await;
-        let turns = match &held {
+        let answered = ask_group(self, asked.clone(), enough).await;
+        let turns = match &answered {
             Ok(turns) => turns.clone(),
             Err(Halt(Why::WindUp)) => asked.iter().map(|it| self.record.turn(&it.step)).collect(),
             Err(Halt(
-                Why::Suspended | Why::Awaiting | Why::TakenBack | Why::Left | Why::Aborted | Why::Failed(_),
+                Why::Suspended
+                | Why::Awaiting
+                | Why::PauseCancelled
+                | Why::Left
+                | Why::Aborted
+                | Why::Failed(_),
             )) => Vec::new(),
         };
         let (read, unread) = sort_out(reader, asked, turns);
         self.note_readings(reader, &read);
-        held.map(|_| (read.into_iter().map(|it| it.1).collect(), unread))
+        answered.map(|_| (read.into_iter().map(|it| it.1).collect(), unread))
     }
 
     fn note_readings<R: Reader>(&mut self, reader: &R, read: &Read<R::Value>) {

@@ -24,7 +24,7 @@ use crate::{
 const INSTRUCTIONS: u64 = 2_000;
 
 /// Why nothing new may begin while what is under way may finish.
-pub(crate) enum Holding {
+pub(crate) enum Draining {
     /// A person paused the discussion.
     Suspend,
     /// This process is leaving.
@@ -36,10 +36,10 @@ pub(crate) enum Holding {
 impl Floor {
     /// Checks whether something may be asked now. Its cost is the ledger's concern.
     pub(crate) async fn gate(&mut self, key: &Step) -> Result<(), Halt> {
-        match self.heed().await? {
-            Some(Holding::Suspend) => return Err(Halt::suspended()),
-            Some(Holding::Leave) => return Err(Halt::left()),
-            Some(Holding::WindUp(reason)) => return Err(self.wind_up(key, reason).await?),
+        match self.take_commands().await? {
+            Some(Draining::Suspend) => return Err(Halt::suspended()),
+            Some(Draining::Leave) => return Err(Halt::left()),
+            Some(Draining::WindUp(reason)) => return Err(self.wind_up(key, reason).await?),
             None => {}
         }
         if self.deadline() <= Instant::now() {
@@ -52,22 +52,22 @@ impl Floor {
 
     /// Takes new commands from the inbox and returns what they mean here. An abort is an error
     /// right away.
-    pub(crate) async fn heed(&mut self) -> Result<Option<Holding>, Halt> {
+    pub(crate) async fn take_commands(&mut self) -> Result<Option<Draining>, Halt> {
         // The next process reads the commands: taking them may need a store that can't be reached.
         if self.control.is_leaving() {
-            return Ok(Some(Holding::Leave));
+            return Ok(Some(Draining::Leave));
         }
         // Sub-discussions have no inbox of their own; they follow the command that the root took.
         if self.record.state.lineage.is_none() {
-            if self.control.is_poked() {
+            if self.control.take_wake() {
                 self.record.take_commands().await?;
             }
-            self.control.wish(self.record.state.wish.clone());
+            self.control.publish(self.record.state.pending.clone());
         }
-        match self.control.wished() {
+        match self.control.pending() {
             Some(Command::Abort) => Err(Halt::aborted()),
-            Some(Command::Pause) if self.now.is_talking() => Ok(Some(Holding::Suspend)),
-            Some(Command::Stop) if self.now.is_talking() => Ok(Some(Holding::WindUp(WindUp::Stopped))),
+            Some(Command::Pause) if self.now.is_talking() => Ok(Some(Draining::Suspend)),
+            Some(Command::Stop) if self.now.is_talking() => Ok(Some(Draining::WindUp(WindUp::Stopped))),
             Some(
                 Command::Pause
                 | Command::Stop
@@ -87,7 +87,7 @@ impl Floor {
     }
 
     /// Checks, after each group, whether enough participants are left to go on (INV-DISC-101).
-    pub(crate) async fn bear(&mut self, key: &Step) -> Result<(), Halt> {
+    pub(crate) async fn check_enough_left(&mut self, key: &Step) -> Result<(), Halt> {
         if !self.now.is_talking() {
             return Ok(());
         }
@@ -122,7 +122,12 @@ impl Floor {
             },
             (Why::WindUp, None) => false,
             (
-                Why::Suspended | Why::Awaiting | Why::TakenBack | Why::Left | Why::Aborted | Why::Failed(_),
+                Why::Suspended
+                | Why::Awaiting
+                | Why::PauseCancelled
+                | Why::Left
+                | Why::Aborted
+                | Why::Failed(_),
                 _,
             ) => false,
         };
@@ -177,8 +182,8 @@ impl Floor {
             return Spent::default();
         }
         let calls =
-            self.shared.registry.method(&spec.consensus.method).map_or(1, |method| (method.calls)(spec));
-        let voices = || spec.participants.iter().filter_map(|who| self.shared.voices.voice(spec, who));
+            self.services.registry.method(&spec.consensus.method).map_or(1, |method| (method.calls)(spec));
+        let voices = || spec.participants.iter().filter_map(|who| self.services.voices.voice(spec, who));
         // No request exceeds the largest window, however long the talk.
         let largest = voices().map(|voice| voice.window).max().unwrap_or(u64::MAX);
         let usage = Usage::new(

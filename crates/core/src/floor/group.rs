@@ -13,13 +13,13 @@ use crate::{
     floor::{
         Floor,
         ask::Ask,
-        below::WENT_ON,
-        gate::Holding,
+        gate::Draining,
         group::{
             calls::Calls,
             waiting::{Happened, Listener},
         },
         halt::Halt,
+        open_subs::WENT_ON,
         request::Queued,
         seat::{Seat, Stage, Sub, outcome::News},
     },
@@ -58,7 +58,7 @@ type Enough<'e> = &'e (dyn Fn(&[Arc<Turn>]) -> bool + Send + Sync);
 
 /// Asks all of them and waits until each has answered or failed, or the answers are enough. Returns
 /// the answers in the order asked.
-pub(crate) async fn hold(
+pub(crate) async fn ask_group(
     floor: &mut Floor,
     asked: Vec<Asked>,
     enough: Enough<'_>,
@@ -69,8 +69,8 @@ pub(crate) async fn hold(
             return Err(Failure::TakenTwice(it.step.clone()).into());
         }
     }
-    let seats = asked.into_iter().map(|it| Seat::take(floor, it)).collect();
-    Group::of(floor, seats, key, enough).hold().await
+    let seats = asked.into_iter().map(|it| Seat::restore(floor, it)).collect();
+    Group::of(floor, seats, key, enough).run_to_end().await
 }
 
 pub(crate) struct Group<'f, 'e> {
@@ -86,7 +86,7 @@ impl<'f, 'e> Group<'f, 'e> {
         Group { floor, seats, calls: Calls::default(), key, enough }
     }
 
-    async fn hold(mut self) -> Result<Vec<Option<Arc<Turn>>>, Halt> {
+    async fn run_to_end(mut self) -> Result<Vec<Option<Arc<Turn>>>, Halt> {
         if let Some(taken) = self.floor.record.group_closed(&self.key).map(<[String]>::to_vec) {
             // The answer of a participant that was dropped doesn't count, even if it came at the
             // last moment.
@@ -94,7 +94,7 @@ impl<'f, 'e> Group<'f, 'e> {
             dropped.for_each(|seat| seat.stage = Stage::Fresh);
             let turns = self.leave();
             // A participant that failed before the group was closed is missing in a replay too.
-            self.floor.bear(&self.key).await?;
+            self.floor.check_enough_left(&self.key).await?;
             return Ok(turns);
         }
         if !self.floor.now.closing && self.floor.record.has_mark(&self.key.purpose("wound-up")) {
@@ -109,7 +109,7 @@ impl<'f, 'e> Group<'f, 'e> {
             }
             self.run().await?;
         }
-        self.hear_people().await?;
+        self.await_people().await?;
         self.close().await
     }
 
@@ -119,7 +119,7 @@ impl<'f, 'e> Group<'f, 'e> {
     }
 
     /// Leaves if people still have to answer; a later run finds their answers in the record.
-    async fn hear_people(&mut self) -> Result<(), Halt> {
+    async fn await_people(&mut self) -> Result<(), Halt> {
         if !self.seats.iter().any(Seat::is_awaited) || self.is_enough() {
             return Ok(());
         }
@@ -130,7 +130,7 @@ impl<'f, 'e> Group<'f, 'e> {
         if self.seats.iter().any(|seat| seat.is_awaited() && self.floor.record.settled(seat.step()).is_some())
         {
             // A person answered just now: the record is newer than what this group began with.
-            return Err(Halt::taken_back());
+            return Err(Halt::pause_cancelled());
         }
         self.reuse(Seat::is_awaited).await?;
         if !self.seats.iter().any(Seat::is_awaited) {
@@ -163,7 +163,7 @@ impl<'f, 'e> Group<'f, 'e> {
         if let Err(short) = self.floor.ledger.reserve(all) {
             return Err(self.floor.wind_up(&self.key, short).await?);
         }
-        let now = self.floor.shared.clock.now();
+        let now = self.floor.services.clock.now();
         for (index, reserved) in wanted {
             let queued = self.seats[index].queue_first(reserved, now);
             self.queue(index, queued);
@@ -212,43 +212,44 @@ impl<'f, 'e> Group<'f, 'e> {
 
     /// Runs until the group is over; the error is why it ends early.
     pub(crate) async fn run(&mut self) -> Result<(), Halt> {
-        let mut holding: Option<Holding> = None;
+        let mut draining: Option<Draining> = None;
         let mut listener = Listener::of(self.floor);
-        while !self.is_over() && !self.is_idle(holding.as_ref()) {
+        while !self.is_over() && !self.is_idle(draining.as_ref()) {
             match self.wait(&mut listener).await? {
-                Happened::Command => holding = self.heed(holding).await?,
+                Happened::Command => draining = self.take_commands(draining).await?,
                 Happened::Arrival(arrival) => {
-                    let short = self.take_in(arrival, holding.is_some()).await?;
-                    holding = holding.or(short.map(Holding::WindUp));
+                    let short = self.take_in(arrival, draining.is_some()).await?;
+                    draining = draining.or(short.map(Draining::WindUp));
                 }
                 Happened::Deadline => {
                     self.take_in_arrived().await?;
                     self.abandon(Abandoned::Deadline).await?;
-                    holding = Some(Holding::WindUp(WindUp::Deadline));
+                    draining = Some(Draining::WindUp(WindUp::Deadline));
                 }
             }
         }
-        if self.is_over() || (holding.is_none() && self.seats.iter().any(|it| it.wants_summary(self.floor))) {
+        if self.is_over() || (draining.is_none() && self.seats.iter().any(|it| it.wants_summary(self.floor)))
+        {
             return Ok(());
         }
         self.give_back();
         let key = self.key.clone();
-        let halt = match holding {
-            Some(Holding::WindUp(reason)) => self.floor.wind_up(&key, reason).await?,
-            Some(Holding::Leave) => Halt::left(),
-            Some(Holding::Suspend) if self.floor.control.wished() != Some(Command::Pause) => {
-                Halt::taken_back()
+        let halt = match draining {
+            Some(Draining::WindUp(reason)) => self.floor.wind_up(&key, reason).await?,
+            Some(Draining::Leave) => Halt::left(),
+            Some(Draining::Suspend) if self.floor.control.pending() != Some(Command::Pause) => {
+                Halt::pause_cancelled()
             }
-            Some(Holding::Suspend) | None => Halt::suspended(),
+            Some(Draining::Suspend) | None => Halt::suspended(),
         };
         self.leave();
         Err(halt)
     }
 
     /// Handles commands while calls are under way. Only an abort drops the calls.
-    async fn heed(&mut self, holding: Option<Holding>) -> Result<Option<Holding>, Halt> {
-        match self.floor.heed().await {
-            Ok(wish) => Ok(holding.or(wish)),
+    async fn take_commands(&mut self, draining: Option<Draining>) -> Result<Option<Draining>, Halt> {
+        match self.floor.take_commands().await {
+            Ok(new) => Ok(draining.or(new)),
             Err(aborted) => {
                 self.take_in_arrived().await?;
                 self.abandon(Abandoned::Aborted).await?;
@@ -268,20 +269,20 @@ impl<'f, 'e> Group<'f, 'e> {
 
     /// Whether nothing more will arrive. If nothing new may begin, only calls and sub-discussions
     /// count as under way: a request that waits in the lane has not begun.
-    fn is_idle(&self, holding: Option<&Holding>) -> bool {
+    fn is_idle(&self, draining: Option<&Draining>) -> bool {
         let under_way = |seat: &Seat| matches!(seat.stage, Stage::Calling | Stage::Convening(_));
-        if holding.is_some() { !self.seats.iter().any(under_way) } else { self.calls.is_empty() }
+        if draining.is_some() { !self.seats.iter().any(under_way) } else { self.calls.is_empty() }
     }
 
     /// Abandons the calls under way; what was reserved for them stays spent.
     async fn abandon(&mut self, why: Abandoned) -> Result<(), Halt> {
         let mut facts = Vec::new();
         for seat in &mut self.seats {
-            let left_behind = match (&seat.stage, seat.cut_off_attempt()) {
+            let abandoned = match (&seat.stage, seat.cut_off_attempt()) {
                 (Stage::Calling, _) => Some((seat.tried.attempts, why)),
                 (_, cut_off) => cut_off.map(|attempt| (attempt, Abandoned::Crashed)),
             };
-            if let Some((attempt, why)) = left_behind {
+            if let Some((attempt, why)) = abandoned {
                 let participant = seat.name().to_owned();
                 facts.push((Some(seat.step().clone()), Event::CallAbandoned { attempt, participant, why }));
             }
@@ -306,10 +307,10 @@ impl<'f, 'e> Group<'f, 'e> {
             self.abandon(Abandoned::Enough).await?;
             self.give_back();
             self.floor.record.append(vec![(Some(self.key.purpose("closed")), closed)]).await?;
-            self.floor.end_below(WENT_ON).await?;
+            self.floor.end_open_subs(WENT_ON).await?;
         }
         let turns = self.leave();
-        self.floor.bear(&self.key).await?;
+        self.floor.check_enough_left(&self.key).await?;
         Ok(turns)
     }
 
@@ -318,7 +319,9 @@ impl<'f, 'e> Group<'f, 'e> {
         let mut turns = Vec::with_capacity(self.seats.len());
         for seat in &self.seats {
             match &seat.stage {
-                Stage::Settled(Some(turn)) if seat.question.ask().spoken => self.floor.hear(turn),
+                Stage::Settled(Some(turn)) if seat.question.ask().spoken => {
+                    self.floor.add_to_transcript(turn);
+                }
                 Stage::Settled(None) if seat.question.ask().stretch.is_none() => {
                     self.floor.now.out.insert(seat.name().to_owned());
                 }

@@ -15,7 +15,7 @@ pub(crate) enum Why {
     Awaiting,
     /// The pause was withdrawn, or superseded by a stop, before it took effect: go on from the
     /// record.
-    TakenBack,
+    PauseCancelled,
     /// This process leaves; another one goes on from the record, and the lifecycle stays the same.
     Left,
     /// Stop deliberating and conclude with what has been said; the reason is a fact in the record.
@@ -35,8 +35,8 @@ impl Halt {
         Halt(Why::Awaiting)
     }
 
-    pub(crate) fn taken_back() -> Self {
-        Halt(Why::TakenBack)
+    pub(crate) fn pause_cancelled() -> Self {
+        Halt(Why::PauseCancelled)
     }
 
     pub(crate) fn left() -> Self {

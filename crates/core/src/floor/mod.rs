@@ -6,7 +6,6 @@
 
 mod answer_text;
 pub mod ask;
-pub(crate) mod below;
 mod collect;
 pub mod compare;
 pub(crate) mod convene;
@@ -15,11 +14,12 @@ mod gate;
 mod group;
 pub mod halt;
 pub mod notes;
+pub(crate) mod open_subs;
 pub mod reading;
 mod request;
 pub(crate) mod reuse;
 mod seat;
-pub mod shared;
+pub mod services;
 mod summarize;
 pub(crate) mod view;
 mod window;
@@ -36,12 +36,12 @@ use crate::{
     },
     floor::{
         ask::Ask,
-        convene::HoldBelow,
-        group::{Asked, hold},
+        convene::RunSub,
+        group::{Asked, ask_group},
         halt::Halt,
         reading::Understood,
         reuse::Source,
-        shared::Shared,
+        services::Services,
         window::{FENCE, Lengths, Ratio, SummarySize},
     },
     model::{
@@ -70,14 +70,14 @@ use crate::{
 /// }
 /// ```
 pub struct Floor {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) services: Arc<Services>,
     pub(crate) pattern: &'static Pattern,
     pub(crate) record: Record,
     pub(crate) control: Arc<Control>,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) source: Source,
     /// Runs a sub-discussion. A function of the engine, because the floor doesn't know the engine.
-    pub(crate) hold_below: HoldBelow,
+    pub(crate) run_sub: RunSub,
     pub(crate) now: Now,
 }
 
@@ -135,7 +135,7 @@ impl Floor {
     /// The registered patterns, methods, strategies and detectors.
     #[must_use]
     pub fn registry(&self) -> &Registry {
-        &self.shared.registry
+        &self.services.registry
     }
 
     /// The participants that take turns in the talk and have not failed, in seating order.
@@ -233,7 +233,7 @@ impl Floor {
         let spoken = |who: &Participant| Ask { spoken: true, ..ask(who) };
         let asked = self.seats(who).map(|who| Asked::new(who, self.step(who), spoken(who)));
         let asked = asked.collect();
-        let turns = hold(self, asked, &enough).await?;
+        let turns = ask_group(self, asked, &enough).await?;
         Ok(turns.into_iter().flatten().collect())
     }
 
@@ -243,12 +243,12 @@ impl Floor {
     }
 
     /// Adds a turn to the transcript that all participants are shown.
-    pub(crate) fn hear(&mut self, turn: &Arc<Turn>) {
+    pub(crate) fn add_to_transcript(&mut self, turn: &Arc<Turn>) {
         self.now.tokens += FENCE + tokens::at_worst(turn.text.len());
         let models = self.record.state.spec.participants.iter().filter(|it| !it.is_person());
         let Now { families, lengths, .. } = &mut self.now;
         let families = families.get_or_insert_with(|| models.map(Family::of).collect());
-        lengths.hear(families.iter().copied(), &turn.text);
+        lengths.add_turn(families.iter().copied(), &turn.text);
         self.now.transcript.push(turn.clone());
     }
 

@@ -78,7 +78,7 @@ impl Floor {
         for last in (1..count).rev() {
             let lot = match &self.record.state.spec.simulation {
                 Some(simulation) => lot_of(simulation.seed, &step, last),
-                None => self.shared.clock.draw(),
+                None => self.services.clock.draw(),
             };
             order.swap(last, (lot % (last as u64 + 1)) as usize);
         }

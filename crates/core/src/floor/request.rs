@@ -68,7 +68,8 @@ impl Queued {
 async fn enter_by(lane: &Lane, tokens: u64, deadline: Option<Instant>) -> Result<Place, ProviderError> {
     let entering = lane.enter(tokens);
     let Some(deadline) = deadline else { return entering.await.map_err(closed) };
-    let too_late = |_| ProviderError::new(ErrorClass::Timeout, "its turn at the provider came too late");
+    let too_late =
+        |_| ProviderError::new(ErrorClass::Timeout, "the wait in the provider's lane took too long");
     timeout_at(deadline, entering).await.map_err(too_late)?.map_err(closed)
 }
 
@@ -93,7 +94,7 @@ fn no_such_voice() -> ProviderError {
 }
 
 fn closed(Closed(wait): Closed) -> ProviderError {
-    let message = format!("the provider asked to be left alone for {} s", wait.as_secs());
+    let message = format!("rate-limited by the provider for {} s", wait.as_secs());
     let retry_after_ms = Some(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
     ProviderError { retry_after_ms, ..ProviderError::new(ErrorClass::RateLimit, message) }
 }

@@ -67,8 +67,8 @@ pub(crate) enum Stage {
 
 impl Seat {
     /// Creates a seat, in the state that the record left it.
-    pub(crate) fn take(floor: &Floor, asked: Asked) -> Seat {
-        let voice = floor.shared.voices.voice(&floor.record.state.spec, &asked.who);
+    pub(crate) fn restore(floor: &Floor, asked: Asked) -> Seat {
+        let voice = floor.services.voices.voice(&floor.record.state.spec, &asked.who);
         let is_person = asked.who.is_person();
         let mut seat = Seat::new(asked, voice);
         seat.recall(&floor.record);
@@ -178,10 +178,10 @@ impl Seat {
     /// Prepares the call, now that the lane has a place, as it will be recorded.
     pub(crate) fn place(&mut self, floor: &Floor, cleared: Cleared) -> (Placed, Request) {
         let view = self.view.take().unwrap_or_else(|| self.view(floor));
-        let repeats = self.tried.begin(floor.shared.clock.now(), view.counted);
+        let repeats = self.tried.begin(floor.services.clock.now(), view.counted);
         let step_time = Duration::from_millis(floor.record.state.spec.timing.step_ms);
         let deadline = self.tried.deadline_from(Instant::now(), step_time);
-        let nonce = format!("{:016x}", floor.shared.clock.draw());
+        let nonce = format!("{:016x}", floor.services.clock.draw());
         let placed = self.placed(&view, nonce.clone(), repeats);
         let call = Arc::new(self.call(floor, view, nonce));
         self.stage = Stage::Calling;

@@ -44,7 +44,7 @@ impl Group<'_, '_> {
 
     /// Asks for the summary in a group of its own; if that group has to leave, so does this one.
     async fn sum_up(&mut self, asked: Asked) -> Result<(), Halt> {
-        let mut seat = Seat::take(self.floor, asked);
+        let mut seat = Seat::restore(self.floor, asked);
         if let Some(turn) = self.floor.reused(&seat) {
             let fact = (Some(turn.step.clone()), seat.answered(&turn, self.floor.moment()));
             return Ok(self.floor.record.append(vec![fact]).await?);
@@ -54,7 +54,7 @@ impl Group<'_, '_> {
         if self.floor.ledger.reserve(wanted).is_err() {
             return Ok(());
         }
-        let queued = seat.queue_first(wanted, self.floor.shared.clock.now());
+        let queued = seat.queue_first(wanted, self.floor.services.clock.now());
         let mut summing = Group::of(self.floor, vec![seat], self.key.clone(), &|_| false);
         summing.queue(0, queued);
         summing.run().await
@@ -73,7 +73,7 @@ impl Floor {
             return None;
         }
         let spec = &self.record.state.spec;
-        let registry = &self.shared.registry;
+        let registry = &self.services.registry;
         let sums_up = || registry.strategies().iter().copied().find(|it| it.overflow == OnOverflow::SumsUp);
         let strategy = registry.strategy(&spec.window.strategy).or_else(sums_up)?;
         let most = u32::try_from(wanted.most).unwrap_or(u32::MAX);
@@ -86,7 +86,7 @@ impl Floor {
     fn summariser(&self) -> Option<Participant> {
         let spec = &self.record.state.spec;
         let models = self.seats(&spec.participants).filter(|it| !it.is_person());
-        let voiced = models.filter_map(|it| Some((it, self.shared.voices.voice(spec, it)?.window)));
+        let voiced = models.filter_map(|it| Some((it, self.services.voices.voice(spec, it)?.window)));
         let first_largest = voiced.reduce(|best, next| if next.1 > best.1 { next } else { best });
         first_largest.map(|it| it.0.clone())
     }

@@ -91,7 +91,7 @@ pub(crate) fn view(who: &str, ask: &Ask, window: &Window<'_>) -> View {
         + family.estimate(&ask.prompt)
         + ask.exchange.iter().map(|it| tokens_of(it, family)).sum::<u64>();
     let asked_bytes = ask.system.len() + ask.prompt.len() + ask.exchange.iter().map(size).sum::<usize>();
-    let heard = heard(ask, window, window.room.saturating_sub(asked));
+    let heard = select_turns(ask, window, window.room.saturating_sub(asked));
     let bytes = asked_bytes + heard.turns.iter().map(|turn| turn.text.len()).sum::<usize>();
     // A summariser, or a participant that may see no names, gets no turn as its own.
     let is_own = |turn: &Turn| ask.mask.is_none() && ask.stretch.is_none() && turn.participant == who;
@@ -105,7 +105,7 @@ pub(crate) fn view(who: &str, ask: &Ask, window: &Window<'_>) -> View {
 
 /// The part of the talk that is shown.
 #[derive(Default)]
-struct Heard {
+struct SelectedTurns {
     turns: Vec<Arc<Turn>>,
     counted: u64,
     unheard: u32,
@@ -113,12 +113,12 @@ struct Heard {
     tight: Option<u32>,
 }
 
-fn heard(ask: &Ask, window: &Window<'_>, room: u64) -> Heard {
+fn select_turns(ask: &Ask, window: &Window<'_>, room: u64) -> SelectedTurns {
     let covered = window.summary.map(|it| Covered { turns: it.summary.covers as usize, size: it.size });
     let talk = Length { sums: window.sums, summary: covered, room, settings: window.settings };
     let (fit, to) = match (ask.hears, ask.stretch) {
         (_, Some(stretch)) => (stretched(&talk, stretch), stretch.to),
-        (Hears::Nothing, None) => return Heard::default(),
+        (Hears::Nothing, None) => return SelectedTurns::default(),
         (Hears::Everything | Hears::Alphabetically, None) => {
             let newest =
                 || Fit { before: Before::Nothing, from: talk.newest(0, room), sum_up: None, tight: None };
@@ -139,7 +139,7 @@ fn heard(ask: &Ask, window: &Window<'_>, room: u64) -> Heard {
     let summary = window.summary.filter(|_| covered.is_some()).and_then(|it| it.summary.shown());
     turns.splice(0..0, summary.map(|turn| in_front(ask, turn)));
     let counted = counted + talk.size(from, to);
-    Heard { turns, counted, unheard: unheard as u32, sum_up: fit.sum_up, tight: fit.tight }
+    SelectedTurns { turns, counted, unheard: unheard as u32, sum_up: fit.sum_up, tight: fit.tight }
 }
 
 /// The view for a summary: the previous summary, and as many of the newest turns since as fit.
@@ -192,29 +192,13 @@ mod tests {
     use super::*;
     use crate::floor::window::{Lengths, Weighed};
     use crate::model::{
-        event::Summarised,
-        id::Step,
-        mask::Mask,
-        settings::Settings,
-        time::Timestamp,
-        transcript::{Bill, Finish},
+        event::Summarised, id::Step, mask::Mask, settings::Settings, transcript::sample_turn,
     };
     use crate::registry::{ContextStrategy, OnOverflow};
 
     fn turn(participant: &str, round: u32, text: &str) -> Arc<Turn> {
-        Arc::new(Turn {
-            step: Step::new(round, "speaking", participant),
-            participant: participant.to_owned(),
-            round,
-            phase: "speaking".to_owned(),
-            form: None,
-            text: text.into(),
-            started_at: Timestamp(0),
-            duration_ms: 0,
-            finish: Finish::Stop,
-            bill: Bill::default(),
-            reused: false,
-        })
+        let step = Step::new(round, "speaking", participant);
+        Arc::new(sample_turn(step, (round, "speaking"), participant, text))
     }
 
     /// Builds the view in a window with this much room, with a strategy as plain as sliding.
@@ -227,7 +211,7 @@ mod tests {
     ) -> View {
         let family = Family::Other;
         let mut lengths = Lengths::default();
-        transcript.iter().for_each(|turn| lengths.hear([family].into_iter(), &turn.text));
+        transcript.iter().for_each(|turn| lengths.add_turn([family].into_iter(), &turn.text));
         let (sums, settings) = (lengths.sums(family), &Settings::default());
         let summary = summary.map(|summary| Weighed { summary, size: summary.tokens(family) });
         view(who, ask, &Window { family, room, strategy: Some(&PLAIN), settings, transcript, sums, summary })
@@ -271,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_stands_for_what_it_covers_and_is_nobodys() {
+    fn a_summary_replaces_the_turns_it_covers_and_has_no_speaker() {
         let summary = Summarised { covers: 2, heard: 3, turn: Some(turn("ann", 1, "so far")) };
         let view = shown("ann", &four(), &Ask::new("", "now"), 400, Some(&summary));
         assert_eq!(heard(&view), ["so far", "late", "last", "now"]);
@@ -282,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sums_up_is_shown_the_summary_before_and_the_turns_since() {
+    fn the_summarizer_is_shown_the_last_summary_and_the_turns_since() {
         let summary = Summarised { covers: 1, heard: 2, turn: Some(turn("ann", 1, "so far")) };
         let ask = |from, to| Ask { stretch: Some(Stretch { from, to }), ..Ask::new("", "sum up") };
         let all = shown("ann", &four(), &ask(2, 3), 400, Some(&summary));
@@ -300,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_masked_view_has_labels_in_their_order_and_nobodys_name() {
+    fn a_masked_view_has_labels_in_their_order_and_no_names() {
         let table = ["ann", "bob"].map(crate::model::participant::Participant::of);
         let labels = [(&table[1], "Debater A"), (&table[0], "Debater B")];
         let mask = Arc::new(Mask::new(&labels));

@@ -37,7 +37,7 @@ pub(crate) struct Lengths(BTreeMap<Family, Vec<u64>>);
 
 impl Lengths {
     /// Adds a turn, for every family on the panel.
-    pub(crate) fn hear(&mut self, families: impl Iterator<Item = Family>, text: &str) {
+    pub(crate) fn add_turn(&mut self, families: impl Iterator<Item = Family>, text: &str) {
         let turns = self.0.values().map(Vec::len).max().unwrap_or(1);
         for family in families {
             let sums = self.0.entry(family).or_insert_with(|| vec![0]);
@@ -123,7 +123,7 @@ impl Floor {
         let ratio = self.now.ratios.get(seat.name()).copied().unwrap_or_default().value();
         let room = tokens.saturating_sub(RESERVE.min(tokens / 4) + answer);
         let room = (room as f64 / ratio) as u64;
-        let usual = || self.shared.registry.strategy(&spec.window.strategy);
+        let usual = || self.services.registry.strategy(&spec.window.strategy);
         Window {
             family,
             room: if seat.overflowed() { room / 2 } else { room },
@@ -150,7 +150,7 @@ impl Floor {
 
     /// The strategy for the retry: the one in the spec, otherwise the first that shrinks.
     fn overflow_strategy(&self) -> Option<&'static ContextStrategy> {
-        let registry = &self.shared.registry;
+        let registry = &self.services.registry;
         let shrinks = || registry.strategies().iter().copied().find(|it| it.overflow == OnOverflow::Shrinks);
         registry.strategy(&self.record.state.spec.window.overflow).or_else(shrinks)
     }
@@ -230,8 +230,8 @@ mod tests {
     fn lengths_are_kept_for_each_family_once() {
         let mut lengths = Lengths::default();
         let table = || [Family::O200k, Family::Claude, Family::O200k].into_iter();
-        lengths.hear(table(), "one two three");
-        lengths.hear(table(), "four");
+        lengths.add_turn(table(), "one two three");
+        lengths.add_turn(table(), "four");
         let sizes = lengths.sums(Family::O200k);
         assert_eq!(sizes.len(), 3);
         assert_eq!(sizes[2] - sizes[1], FENCE + Family::O200k.estimate("four"));

@@ -10,7 +10,7 @@ use crate::{
         id::{DiscussionId, Tenant},
         time::Timestamp,
     },
-    seams::{Archive, Deed, Expired, Reservation, Retention, Session, StoreError, Summary, Wanted},
+    seams::{Archive, AuditEntry, Expired, Reservation, Retention, Session, StoreError, Summary, Wanted},
 };
 
 /// The weights of a word in the topic, in the synthesis and in the turns.
@@ -78,18 +78,22 @@ impl Archive for MemoryStore {
         })
     }
 
-    fn log(&self, deed: Deed) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn log(&self, entry: AuditEntry) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            self.lock().deeds.push(deed);
+            self.lock().audit_entries.push(entry);
             Ok(())
         })
     }
 
-    fn deeds(&self, tenant: Tenant, limit: usize) -> BoxFuture<'_, Result<Vec<Deed>, StoreError>> {
+    fn audit_entries(
+        &self,
+        tenant: Tenant,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<AuditEntry>, StoreError>> {
         Box::pin(async move {
             let contents = self.lock();
-            let deeds = contents.deeds.iter().rev().filter(|it| it.tenant == tenant);
-            Ok(deeds.take(limit).cloned().collect())
+            let audit_entries = contents.audit_entries.iter().rev().filter(|it| it.tenant == tenant);
+            Ok(audit_entries.take(limit).cloned().collect())
         })
     }
 

@@ -28,7 +28,7 @@ use crate::{
         state::State,
         time::Timestamp,
     },
-    seams::{Append, Claim, Created, Deed, Reservation, Session, Store, StoreError, Then, admit},
+    seams::{Append, AuditEntry, Claim, Created, Reservation, Session, Store, StoreError, Then, admit},
 };
 
 /// The maximum lease; longer ones would overflow the clock.
@@ -47,7 +47,7 @@ struct Contents {
     writes: u64,
     sessions: Vec<Session>,
     reservations: Vec<Reservation>,
-    deeds: Vec<Deed>,
+    audit_entries: Vec<AuditEntry>,
     watchers: Vec<UnboundedSender<DiscussionId>>,
 }
 

@@ -19,7 +19,7 @@ impl Contents {
         let reappeared = self.show_again(&cutoffs);
         let removed = self.purge(&cutoffs);
         let hidden = self.hide(&cutoffs);
-        self.deeds.retain(|it| it.at >= cutoffs.logged_before);
+        self.audit_entries.retain(|it| it.at >= cutoffs.logged_before);
         Expired { hidden, removed, reappeared, leap: None }
     }
 

@@ -4,6 +4,8 @@ use std::{borrow::Cow, collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::excerpt::in_short;
+
 /// The longest name of a seat, in characters. Some providers name the models of others by a whole
 /// path.
 pub const LONGEST_NAME: usize = 128;
@@ -18,6 +20,12 @@ pub fn is_name(written: &str) -> bool {
     let plain = |it: char| it.is_alphanumeric() || "-_.:/@~+".contains(it);
     let begins = written.chars().next().is_some_and(char::is_alphanumeric);
     begins && !written.ends_with('/') && written.chars().count() <= LONGEST_NAME && written.chars().all(plain)
+}
+
+/// The complaint about a name that is not among the participants.
+pub fn not_a_participant<'n>(name: &str, participants: impl IntoIterator<Item = &'n str>) -> String {
+    let names: Vec<String> = participants.into_iter().map(in_short).collect();
+    format!("{} does not take part; the participants are {}", in_short(name), names.join(", "))
 }
 
 /// One seat: a name in the panel and the voice behind it.

@@ -59,7 +59,7 @@ pub struct Ruled {
 
 /// Why a ruling is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unfit {
+pub enum RulingError {
     /// No decision of this kind is awaited.
     NotAwaited,
     /// There is no such choice.
@@ -70,18 +70,19 @@ pub enum Unfit {
 
 impl RulingAwaited {
     /// Whether this ruling is acceptable here.
-    pub fn admits(&self, ruling: &Ruling) -> Result<(), Unfit> {
+    pub fn admits(&self, ruling: &Ruling) -> Result<(), RulingError> {
         if self.kind != ruling.kind {
-            return Err(Unfit::NotAwaited);
+            return Err(RulingError::NotAwaited);
         }
-        let choice = self.choices.iter().find(|it| it.name == ruling.choice).ok_or(Unfit::NoSuchChoice)?;
+        let choice =
+            self.choices.iter().find(|it| it.name == ruling.choice).ok_or(RulingError::NoSuchChoice)?;
         let named = ruling.candidate.as_ref();
         let fits = if choice.takes_candidate {
             named.is_some_and(|it| self.candidates.contains(it))
         } else {
             named.is_none()
         };
-        fits.then_some(()).ok_or(Unfit::NoSuchCandidate)
+        fits.then_some(()).ok_or(RulingError::NoSuchCandidate)
     }
 
     /// The accepted ruling.

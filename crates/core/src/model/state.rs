@@ -99,7 +99,7 @@ pub struct State {
     /// The last command taken from the inbox.
     pub seen: CommandId,
     /// A command that was taken but has not taken effect yet.
-    pub wish: Option<Command>,
+    pub pending: Option<Command>,
     /// Why deliberation ended early.
     pub wound_up: Option<WindUp>,
     /// The decision, once made.
@@ -251,7 +251,7 @@ impl State {
             under_way: BTreeMap::new(),
             wear: Wear::default(),
             seen: CommandId::default(),
-            wish: None,
+            pending: None,
             wound_up: None,
             decision: None,
             conclusion: None,
@@ -324,10 +324,7 @@ impl State {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::model::{
-        spec::tests::order,
-        transcript::{Bill, Finish},
-    };
+    use crate::model::{spec::tests::order, transcript::sample_turn};
 
     /// The state of this spec after these events, each with its step.
     pub(crate) fn after(spec: Spec, events: Vec<(Option<Step>, Event)>) -> State {
@@ -364,23 +361,11 @@ pub(crate) mod tests {
     }
 
     fn turn(step: &Step, text: &str) -> Turn {
-        Turn {
-            step: step.clone(),
-            participant: "cyd".to_owned(),
-            round: 1,
-            phase: "judging".to_owned(),
-            form: None,
-            text: text.into(),
-            started_at: Timestamp(0),
-            duration_ms: 0,
-            finish: Finish::Stop,
-            bill: Bill::default(),
-            reused: false,
-        }
+        sample_turn(step.clone(), (1, "judging"), "cyd", text)
     }
 
     #[test]
-    fn what_was_said_under_labels_is_told_with_names() {
+    fn labels_in_recorded_text_are_replaced_by_names() {
         let (masked, plain) = (Step::new(1, "judging", "cyd"), Step::new(2, "speaking", "cyd"));
         let labels = [("Debater A", "bob"), ("Debater B", "ann")];
         let state = after(order(), vec![placed(&masked, &labels), placed(&plain, &[])]);

@@ -113,3 +113,21 @@ impl Finish {
         self.cut_reason().map(|reason| format!("[cut off here: {reason}]"))
     }
 }
+
+/// A turn without duration and cost, for tests.
+#[cfg(test)]
+pub(crate) fn sample_turn(step: Step, (round, phase): (u32, &str), participant: &str, text: &str) -> Turn {
+    Turn {
+        step,
+        participant: participant.to_owned(),
+        round,
+        phase: phase.to_owned(),
+        form: None,
+        text: text.into(),
+        started_at: Timestamp(0),
+        duration_ms: 0,
+        finish: Finish::Stop,
+        bill: Bill::default(),
+        reused: false,
+    }
+}

@@ -10,22 +10,22 @@ use crate::model::command::Command;
 /// pending command.
 #[derive(Debug, Default)]
 pub(crate) struct Control {
-    poked: AtomicBool,
+    woken: AtomicBool,
     /// Whether this process is to leave it to another one.
     leaving: AtomicBool,
     wake: Notify,
-    wish: watch::Sender<Option<Command>>,
+    pending: watch::Sender<Option<Command>>,
 }
 
 impl Control {
     /// For a discussion whose inbox has not been read yet and may have commands.
     pub(crate) fn unread() -> Self {
-        Control { poked: AtomicBool::new(true), ..Control::default() }
+        Control { woken: AtomicBool::new(true), ..Control::default() }
     }
 
     /// Signals that there may be a new command.
-    pub(crate) fn poke(&self) {
-        self.poked.store(true, Ordering::Release);
+    pub(crate) fn wake(&self) {
+        self.woken.store(true, Ordering::Release);
         self.wake.notify_one();
     }
 
@@ -33,7 +33,7 @@ impl Control {
     pub(crate) fn leave(&self) {
         self.leaving.store(true, Ordering::Release);
         self.wake.notify_one();
-        self.wish.send_modify(|_| {});
+        self.pending.send_modify(|_| {});
     }
 
     pub(crate) fn is_leaving(&self) -> bool {
@@ -41,8 +41,8 @@ impl Control {
     }
 
     /// Whether there may be a new command; resets the flag.
-    pub(crate) fn is_poked(&self) -> bool {
-        self.poked.swap(false, Ordering::AcqRel)
+    pub(crate) fn take_wake(&self) -> bool {
+        self.woken.swap(false, Ordering::AcqRel)
     }
 
     /// Waits for such a signal. For the root only: `notify_one` wakes a single task, and only the
@@ -52,20 +52,20 @@ impl Control {
     }
 
     /// Publishes the pending command, also to sub-discussions.
-    pub(crate) fn wish(&self, wish: Option<Command>) {
-        self.wish.send_if_modified(|wished| {
-            let is_new = *wished != wish;
-            *wished = wish;
+    pub(crate) fn publish(&self, pending: Option<Command>) {
+        self.pending.send_if_modified(|current| {
+            let is_new = *current != pending;
+            *current = pending;
             is_new
         });
     }
 
-    pub(crate) fn wished(&self) -> Option<Command> {
-        self.wish.borrow().clone()
+    pub(crate) fn pending(&self) -> Option<Command> {
+        self.pending.borrow().clone()
     }
 
     /// A receiver for a sub-discussion, notified when the pending command changes.
-    pub(crate) fn wishes(&self) -> watch::Receiver<Option<Command>> {
-        self.wish.subscribe()
+    pub(crate) fn subscribe_pending(&self) -> watch::Receiver<Option<Command>> {
+        self.pending.subscribe()
     }
 }

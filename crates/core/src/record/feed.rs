@@ -66,12 +66,12 @@ impl Piece {
 
 /// A handle to subscribe to a feed while it exists. Costs nothing until it is used.
 #[derive(Debug, Clone)]
-pub(crate) struct Ear {
+pub(crate) struct FeedHandle {
     channel: Weak<Channel>,
     began: Arc<OnceLock<Seq>>,
 }
 
-impl Ear {
+impl FeedHandle {
     pub(crate) fn listen(&self) -> Option<broadcast::Receiver<Signal>> {
         let channel = self.channel.upgrade()?;
         Some(channel.sender().get_or_insert_with(|| broadcast::Sender::new(BACKLOG)).subscribe())
@@ -127,8 +127,8 @@ impl Feed {
     }
 
     /// A handle to subscribe that doesn't keep the feed open.
-    pub(crate) fn ear(&self) -> Ear {
-        Ear { channel: Arc::downgrade(&self.channel), began: self.began.clone() }
+    pub(crate) fn feed_handle(&self) -> FeedHandle {
+        FeedHandle { channel: Arc::downgrade(&self.channel), began: self.began.clone() }
     }
 
     fn send(&self, signal: impl FnOnce() -> Signal) {
@@ -150,13 +150,13 @@ mod tests {
     #[test]
     fn the_buffer_is_freed_with_the_last_subscriber_and_recreated_for_the_next() {
         let feed = Feed::new();
-        let mut first = feed.ear().listen().unwrap();
+        let mut first = feed.feed_handle().listen().unwrap();
         feed.trouble("one");
         assert!(matches!(first.try_recv(), Ok(Signal::Trouble(it)) if &*it == "one"));
         drop(first);
         feed.trouble("has no subscriber");
         assert!(feed.channel.sender().is_none());
-        let mut next = feed.ear().listen().unwrap();
+        let mut next = feed.feed_handle().listen().unwrap();
         feed.trouble("two");
         assert!(matches!(next.try_recv(), Ok(Signal::Trouble(it)) if &*it == "two"));
     }

@@ -172,7 +172,7 @@ impl Registry {
             |options: crate::registry::Options| options.iter().any(|it| it.declared().name == name);
         let only_with = |what: &str, names: Vec<&str>| {
             let names = names.join(" or ");
-            (!names.is_empty()).then(|| format!("counts only with the {what} {names}; leave this out"))
+            (!names.is_empty()).then(|| format!("applies only to the {what} {names}; leave this out"))
         };
         let patterns = self.patterns().iter().filter(|it| declares(it.options)).map(|it| it.name);
         let methods = self.methods().iter().filter(|it| declares(it.options)).map(|it| it.name);
@@ -384,17 +384,17 @@ mod tests {
     fn an_option_that_applies_elsewhere_is_refused_with_where() {
         refuses(&setting("pace", json!(0.7)), &[]);
         let elsewhere = |name, told| refuses(&setting(name, json!(3)), &[(told, Code::InvalidRequest)]);
-        elsewhere("depth", "depth: counts only with the window strategy deep; leave this out");
+        elsewhere("depth", "depth: applies only to the window strategy deep; leave this out");
         elsewhere("mood", "mood: is not a known option");
         let by_lot = |name, told| {
             let mut spec = Spec { pattern: "parade".to_owned(), ..setting(name, json!(3)) };
             spec.consensus.method = "lot".to_owned();
             refuses(&spec, &[(told, Code::InvalidRequest)]);
         };
-        by_lot("quorum", "quorum: counts only with the consensus method vote; leave this out");
-        by_lot("chair", "chair: counts only with the pattern talk; leave this out");
+        by_lot("quorum", "quorum: applies only to the consensus method vote; leave this out");
+        by_lot("chair", "chair: applies only to the pattern talk; leave this out");
         let riot = Spec { pattern: "riot".to_owned(), ..setting("pace", json!(0.7)) };
-        let told = "pace: counts only with the pattern talk or parade; leave this out";
+        let told = "pace: applies only to the pattern talk or parade; leave this out";
         let unknown = "pattern: there is no pattern named riot; there are talk, parade";
         refuses(&riot, &[(unknown, Code::InvalidPattern), (told, Code::InvalidRequest)]);
     }
@@ -402,7 +402,7 @@ mod tests {
     #[test]
     fn values_are_checked_against_the_participants_and_the_detectors() {
         refuses(&setting("chair", json!("ann")), &[]);
-        let stranger = "chair: eve does not take part; there are ann, bob, cyd";
+        let stranger = "chair: eve does not take part; the participants are ann, bob, cyd";
         refuses(&setting("chair", json!("eve")), &[(stranger, Code::InvalidRoles)]);
         refuses(&setting("notices", json!(["boredom"])), &[]);
         let unknown = "notices: there is no \"hunger\"; there are boredom";

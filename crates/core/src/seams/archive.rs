@@ -43,10 +43,14 @@ pub trait Archive: Send + Sync {
     fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>>;
 
     /// Writes an audit entry.
-    fn log(&self, deed: Deed) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn log(&self, entry: AuditEntry) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Audit entries of this tenant, newest first, at most `limit`.
-    fn deeds(&self, tenant: Tenant, limit: usize) -> BoxFuture<'_, Result<Vec<Deed>, StoreError>>;
+    fn audit_entries(
+        &self,
+        tenant: Tenant,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<AuditEntry>, StoreError>>;
 
     /// Creates a session.
     fn create_session(&self, session: Session) -> BoxFuture<'_, Result<(), StoreError>>;
@@ -168,7 +172,7 @@ pub struct Reservation {
 /// An audit entry: what somebody did to a discussion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Deed {
+pub struct AuditEntry {
     /// The time.
     #[serde(skip)]
     pub at: Timestamp,

@@ -9,7 +9,7 @@ use crate::model::{
     command::{Command, CommandId},
     event::Fact,
     id::{DiscussionId, Seq},
-    ruling::{Ruling, RulingAwaited, Unfit},
+    ruling::{Ruling, RulingAwaited, RulingError},
 };
 
 /// A store of facts, for one machine or many.
@@ -208,7 +208,7 @@ pub enum StoreError {
 
 fn not_awaited(awaited: &[String], participant: &str) -> String {
     match awaited {
-        [] => format!("it is not {participant}'s turn: nobody is awaited; nothing was changed"),
+        [] => format!("it is not {participant}'s turn: no person is awaited; nothing was changed"),
         awaited => {
             format!("it is not {participant}'s turn but that of {}; nothing was changed", awaited.join(", "))
         }
@@ -234,12 +234,12 @@ pub fn admit(id: DiscussionId, awaited: Option<&RulingAwaited>, ruling: &Ruling)
     let not_awaited = || StoreError::RulingNotAwaited { id, kind: ruling.kind.clone() };
     let awaited = awaited.ok_or_else(not_awaited)?;
     awaited.admits(ruling).map_err(|unfit| match unfit {
-        Unfit::NotAwaited => not_awaited(),
-        Unfit::NoSuchChoice => StoreError::NoSuchChoice {
+        RulingError::NotAwaited => not_awaited(),
+        RulingError::NoSuchChoice => StoreError::NoSuchChoice {
             choice: ruling.choice.clone(),
             choices: awaited.choices.iter().map(|it| it.name.clone()).collect(),
         },
-        Unfit::NoSuchCandidate => StoreError::NoSuchCandidate {
+        RulingError::NoSuchCandidate => StoreError::NoSuchCandidate {
             name: ruling.candidate.clone(),
             candidates: awaited.candidates.clone(),
         },

@@ -5,7 +5,10 @@ use std::{fmt::Display, ops::RangeInclusive};
 use serde_json::{Map, Value};
 
 use super::option::{Choice, Kind, LONGEST_CELL, MOST_CELL_TEXTS, MOST_SEATS, RowCell, RowCellKind};
-use crate::model::{excerpt::in_short, participant::is_name};
+use crate::model::{
+    excerpt::in_short,
+    participant::{is_name, not_a_participant},
+};
 
 /// The names that an option's value may refer to.
 #[derive(Debug, Clone, Copy)]
@@ -97,8 +100,7 @@ fn too_long(value: &Value, longest: usize) -> Option<String> {
 
 fn not_seated(name: &str, seats: Option<&[&str]>) -> Option<String> {
     let seats = seats?;
-    let there = || seats.iter().map(in_short).collect::<Vec<_>>().join(", ");
-    (!seats.contains(&name)).then(|| format!("{} does not take part; there are {}", in_short(name), there()))
+    (!seats.contains(&name)).then(|| not_a_participant(name, seats.iter().copied()))
 }
 
 /// Unlike a name that is not seated, a text that is no name is wrong in any discussion.
@@ -260,7 +262,11 @@ mod tests {
         let choice = Kind::Choice { of: OF, default: None };
         check(&choice, &json!("end"), None);
         check(&choice, &json!("ask"), Some("there is no \"ask\"; there are swap, end"));
-        check(&Kind::Seat { role: None }, &json!("cyd"), Some("cyd does not take part; there are ann, bob"));
+        check(
+            &Kind::Seat { role: None },
+            &json!("cyd"),
+            Some("cyd does not take part; the participants are ann, bob"),
+        );
         check(&Kind::Detectors, &json!(["drift"]), None);
         check(&Kind::Detectors, &json!(["boredom"]), Some("there is no \"boredom\"; there are drift"));
     }
@@ -295,7 +301,7 @@ mod tests {
         let reasons = "has a row with the wrong kind of reasons: [1]";
         check(&rows, &json!([{ "participant": "ann", "position": "", "reasons": [1] }]), Some(reasons));
         let cyd = json!({ "participant": "cyd", "position": "" });
-        check(&rows, &json!([cyd]), Some("cyd does not take part; there are ann, bob"));
+        check(&rows, &json!([cyd]), Some("cyd does not take part; the participants are ann, bob"));
         check(&rows, &json!([cyd, cyd, cyd]), Some("takes up to 2 entries; there are 3"));
     }
 
@@ -308,6 +314,10 @@ mod tests {
         check(&stops, &json!({ "ann": [""] }), Some(wrong));
         check(&stops, &json!({ "ann": "END" }), Some("has \"END\" for ann where a list of texts belongs"));
         check(&stops, &json!(["END"]), Some("must be an object by participant, not [\"END\"]"));
-        check(&stops, &json!({ "cyd": ["x"] }), Some("cyd does not take part; there are ann, bob"));
+        check(
+            &stops,
+            &json!({ "cyd": ["x"] }),
+            Some("cyd does not take part; the participants are ann, bob"),
+        );
     }
 }

@@ -133,25 +133,37 @@ pub enum RowCellKind {
     Texts,
 }
 
-/// Gives the variants of an enum names and summaries, the default first.
+/// Defines an enum whose variants have names and summaries, the default first. A variant's summary
+/// is its documentation too.
 ///
 /// ```
 /// use quorum_core::{choices, vocabulary::option::Named};
 ///
-/// #[derive(Debug, Clone, Copy, PartialEq)]
-/// enum Mode { InTurn, AtOnce }
-///
-/// choices!(Mode {
-///     InTurn = "in-turn": "each after the other",
-///     AtOnce = "at-once": "all together",
-/// });
+/// choices! {
+///     /// How participants are asked.
+///     #[derive(Debug, Clone, Copy, PartialEq)]
+///     enum Mode {
+///         InTurn = "in-turn": "each after the other",
+///         AtOnce = "at-once": "all together",
+///     }
+/// }
 ///
 /// assert_eq!(Mode::AtOnce.name(), "at-once");
 /// assert_eq!(Mode::named("in-turn"), Some(Mode::InTurn));
 /// ```
 #[macro_export]
 macro_rules! choices {
-    ($kind:ident { $($variant:ident = $name:literal: $summary:literal),+ $(,)? }) => {
+    (
+        $(#[$meta:meta])*
+        $visibility:vis enum $kind:ident {
+            $($(#[$variant_meta:meta])* $variant:ident = $name:literal: $summary:literal),+ $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        $visibility enum $kind {
+            $(#[doc = $summary] $(#[$variant_meta])* $variant),+
+        }
+
         impl $crate::vocabulary::option::Named for $kind {
             const ALL: &'static [(Self, $crate::vocabulary::option::Choice)] =
                 &[$(($kind::$variant, $crate::vocabulary::option::Choice::new($name, $summary))),+];

@@ -161,96 +161,60 @@ impl DebateSpec {
     }
 }
 
-/// How a debate proceeds and when it ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Format {
-    /// Openings, rebuttals, closings.
-    #[default]
-    StructuredRounds,
-    /// Without fixed stages, until the judge ends it.
-    FreeForm,
-    /// A fixed number of rounds.
-    RoundLimited,
-    /// Until the debaters converge or further rounds add little.
-    ConvergenceSeeking,
+choices! {
+    /// How a debate proceeds and when it ends.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum Format {
+        #[default]
+        StructuredRounds = "structured-rounds": "openings, rebuttals, closings",
+        FreeForm = "free-form": "without fixed stages, until the judge ends it",
+        RoundLimited = "round-limited": "a fixed number of rounds",
+        ConvergenceSeeking = "convergence-seeking": "until the debaters converge or further rounds add little",
+    }
 }
 
-choices!(Format {
-    StructuredRounds = "structured-rounds": "openings, rebuttals, closings",
-    FreeForm = "free-form": "without fixed stages, until the judge ends it",
-    RoundLimited = "round-limited": "a fixed number of rounds",
-    ConvergenceSeeking = "convergence-seeking": "until the debaters converge or further rounds add little",
-});
-
-/// Whether debaters speak in turn or in parallel.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// In turn, each after hearing those before; only the openings of a structured debate are
-    /// parallel.
-    #[default]
-    Sequential,
-    /// In parallel; nobody hears the others before the round is over.
-    Simultaneous,
+choices! {
+    /// Whether debaters speak in turn or in parallel.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum Mode {
+        #[default]
+        Sequential = "sequential": "in turn; only the openings of a structured debate are parallel",
+        Simultaneous = "simultaneous": "in parallel; nobody hears the others before the round is over",
+    }
 }
 
-choices!(Mode {
-    Sequential = "sequential": "in turn; only the openings of a structured debate are parallel",
-    Simultaneous = "simultaneous": "in parallel; nobody hears the others before the round is over",
-});
-
-/// When the judge is asked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Judging {
-    /// After every round and at the end.
-    #[default]
-    EveryRound,
-    /// Only at the end.
-    VerdictOnly,
+choices! {
+    /// When the judge is asked.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum Judging {
+        #[default]
+        EveryRound = "every-round": "after every round, and at the end",
+        VerdictOnly = "verdict-only": "only at the end",
+    }
 }
 
-choices!(Judging {
-    EveryRound = "every-round": "after every round, and at the end",
-    VerdictOnly = "verdict-only": "only at the end",
-});
-
-/// What happens when the judge fails (D13).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum JudgeFailure {
-    /// The next candidate judges.
-    Swap,
-    /// The debate continues without a judge.
-    #[default]
-    GoWithout,
-    /// The debate is concluded.
-    End,
-    /// The debate waits until people choose one of these.
-    Ask,
+choices! {
+    /// What happens when the judge fails (D13).
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum JudgeFailure {
+        #[default]
+        GoWithout = "go-without": "the debate continues without a judge",
+        Swap = "swap": "the next candidate judges",
+        End = "end": "the debate is concluded",
+        Ask = "ask": "the debate waits until people choose one of these",
+    }
 }
 
-choices!(JudgeFailure {
-    GoWithout = "go-without": "the debate continues without a judge",
-    Swap = "swap": "the next candidate judges",
-    End = "end": "the debate is concluded",
-    Ask = "ask": "the debate waits until people choose one of these",
-});
-
-/// How positions are spread among the debaters (D05).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Diversity {
-    /// For and against.
-    Binary,
-    /// From one end of the range of opinions to the other.
-    Spectrum,
-    /// Different angles that need not be opposed.
-    MultiPerspective,
+choices! {
+    /// How positions are spread among the debaters (D05).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Diversity {
+        Binary = "binary": "for and against",
+        Spectrum = "spectrum": "from one end of the range of opinions to the other",
+        MultiPerspective = "multi-perspective": "different angles that need not be opposed",
+    }
 }
-
-choices!(Diversity {
-    Binary = "binary": "for and against",
-    Spectrum = "spectrum": "from one end of the range of opinions to the other",
-    MultiPerspective = "multi-perspective": "different angles that need not be opposed",
-});
 
 #[cfg(test)]
 mod tests {

@@ -190,13 +190,14 @@ async fn s9_comparing_stays_within_every_budget_and_is_billed() {
     let limits = Limits { usd: Usd::from_dollars(1.0), ..Limits::default() };
     let unpriced = table(&saying(ONE, ONE).embeds(apart()).priced(dollar_a_million()));
     let refused = unpriced.open(Spec { limits, ..order(2) }).await.unwrap_err().to_string();
-    assert!(refused.starts_with("maxCost: nobody knows the price of acme/embed-1"), "{refused}");
+    assert!(refused.starts_with("maxCost: the price of acme/embed-1 is unknown"), "{refused}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_embedder_is_refused_before_anything_is_asked() {
     let refused = table(&panel()).open(order(2)).await.unwrap_err().to_string();
-    let expected = "embeddings: nobody embeds texts as acme/embed-1; leave it out, and words are compared";
+    let expected =
+        "embeddings: no provider has the embedding model acme/embed-1; leave it out to compare words";
     assert_eq!(refused, expected);
 }
 

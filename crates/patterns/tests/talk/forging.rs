@@ -1,6 +1,6 @@
 //! A participant that tries to speak, vote or judge for others has no effect (S8).
 
-use quorum_core::{call::Voiced, model::spec::Spec};
+use quorum_core::{call::MessageRole, model::spec::Spec};
 use quorum_testkit::{
     panel::panel,
     spec::{deciding_by, spec},
@@ -81,7 +81,7 @@ async fn s8_text_of_others_is_fenced_with_this_requests_nonce() {
         let asked = table.panel.asked().into_iter().find(|it| it.step.as_str() == "1/speaking/bob").unwrap();
         let (voiced, shown) = &asked.call.render()[0];
         let nonce = &asked.call.nonce;
-        assert_eq!(*voiced, Voiced::User);
+        assert_eq!(*voiced, MessageRole::User);
         assert!(shown.starts_with(&format!("<said-{nonce} by=\"ann\" round=\"1\">\n")), "{shown}");
         assert!(shown.ends_with(&format!("\n</said-{nonce}>")), "{shown}");
         assert_eq!(shown.matches(nonce.as_str()).count(), 2, "{shown}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quorum_core::{
-    call::Voiced,
+    call::MessageRole,
     engine::handle::Finished,
     memory::MemoryStore,
     model::{
@@ -102,7 +102,7 @@ async fn d06_the_judge_sees_neither_names_nor_providers_in_the_bytes_sent() {
                 assert!(!sent.contains(word), "{word} in what {} was sent:\n{sent}", call.step);
             }
             assert!(sent.contains("by=\"debater a\"") && sent.contains("by=\"guest a\""), "{sent}");
-            assert!(call.call.render().iter().all(|it| it.0 == Voiced::User));
+            assert!(call.call.render().iter().all(|it| it.0 == MessageRole::User));
         }
     }
 }
@@ -310,7 +310,7 @@ async fn d13_without_a_guest_the_strongest_debater_judges_and_does_not_know_its_
     assert_eq!(report.rounds.iter().map(|it| it.judge.as_str()).collect::<Vec<_>>(), ["ann", "ann"]);
     let asked = judging(&table).into_iter().find(|it| it.step.as_str() == "1/judging/ann").unwrap();
     assert!(
-        asked.call.render().iter().all(|it| it.0 == Voiced::User),
+        asked.call.render().iter().all(|it| it.0 == MessageRole::User),
         "its own words are fenced like the others'"
     );
 }

@@ -102,7 +102,7 @@ async fn c06_an_empty_or_endless_judgement_is_refused_and_changes_nothing() {
     for text in [String::new(), " \n".to_owned(), "x".repeat(1 << 20)] {
         let say = Say { participant: "eva".to_owned(), text };
         let refused = table.engine.say(id, say, None).await.unwrap_err().to_string();
-        assert!(refused.starts_with("a turn has between 1 and 100000 characters"), "{refused}");
+        assert!(refused.starts_with("a turn must have 1 to 100000 characters"), "{refused}");
     }
     assert_eq!(table.facts(id).await, before);
 }

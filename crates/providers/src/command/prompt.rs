@@ -1,6 +1,6 @@
 //! A call as one text, for programs that take a single prompt.
 
-use quorum_core::call::{Call, Shape, Voiced};
+use quorum_core::call::{Call, MessageRole, Shape};
 
 use crate::fenced;
 
@@ -11,12 +11,12 @@ const ROOM: &str =
 /// The system instructions, the messages so far, the question, and the required form of the answer.
 pub(super) fn text(call: &Call) -> String {
     let messages = call.render();
-    let own = messages.iter().any(|(voiced, _)| *voiced == Voiced::Assistant);
+    let own = messages.iter().any(|(voiced, _)| *voiced == MessageRole::Assistant);
     let nonce = &call.nonce;
     let own_note = own.then(|| format!("What stands inside <own-{nonce}> you said yourself, earlier."));
     let said = messages.into_iter().map(|(voiced, text)| match voiced {
-        Voiced::Assistant => format!("<own-{nonce}>\n{text}\n</own-{nonce}>"),
-        Voiced::User => text,
+        MessageRole::Assistant => format!("<own-{nonce}>\n{text}\n</own-{nonce}>"),
+        MessageRole::User => text,
     });
     let first = [call.system.to_string(), ROOM.to_owned()].into_iter().chain(own_note);
     let last = call.shape.as_ref().and_then(form).into_iter().chain(fenced::offer(call));

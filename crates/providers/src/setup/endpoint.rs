@@ -14,7 +14,7 @@ use crate::{
         address::{self, Plain, Wrong},
         plan::Plan,
     },
-    source::{Endpoint, Program, Way},
+    source::{Endpoint, Program, Transport},
     wire::wire,
 };
 
@@ -72,11 +72,11 @@ pub fn file_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or_default()
 }
 
-type Found = (Result<Way, Missing>, Option<KeyFrom>);
+type Found = (Result<Transport, Missing>, Option<KeyFrom>);
 
 /// How a provider is reached, and where its key comes from.
 pub(super) fn find(plan: &Plan<'_>, keys: &Keys, machine: &Machine<'_>) -> Found {
-    if let Some(command) = plan.own.and_then(|own| own.command.as_ref()) {
+    if let Some(command) = plan.overrides.and_then(|it| it.command.as_ref()) {
         return (own_program(plan, command, machine), None);
     }
     match key(plan, keys, machine) {
@@ -85,18 +85,18 @@ pub(super) fn find(plan: &Plan<'_>, keys: &Keys, machine: &Machine<'_>) -> Found
     }
 }
 
-fn without_key(plan: &Plan<'_>, machine: &Machine<'_>) -> Result<Way, Missing> {
+fn without_key(plan: &Plan<'_>, machine: &Machine<'_>) -> Result<Transport, Missing> {
     let cli = plan.row.and_then(|row| row.cli.as_ref());
     let path = cli.and_then(|cli| (machine.program)(&cli.program));
     if let (Some(cli), Some(path)) = (cli, path) {
-        let environment = plan.own.map(|own| own.environment.clone()).unwrap_or_default();
+        let environment = plan.overrides.map(|it| it.environment.clone()).unwrap_or_default();
         let (dialect, arguments) = (cli.dialect.clone(), Vec::new());
-        return Ok(Way::Command(Program { path, arguments, dialect, environment, supervisor: None }));
+        return Ok(Transport::Command(Program { path, arguments, dialect, environment, supervisor: None }));
     }
     if plan.needs_key() {
         return Err(Missing::Key { names: plan.key_names(), program: cli.map(|cli| cli.program.clone()) });
     }
-    match plan.row.filter(|row| row.local && plan.own.is_none()) {
+    match plan.row.filter(|row| row.local && plan.overrides.is_none()) {
         Some(row) if !is_available(row, machine) => {
             Err(Missing::Server { variable: row.base_url_env.name.clone() })
         }
@@ -117,13 +117,19 @@ fn port(base: &str) -> Option<SocketAddr> {
     base.strip_prefix("http://")?.split('/').next()?.parse().ok()
 }
 
-fn own_program(plan: &Plan<'_>, command: &[String], machine: &Machine<'_>) -> Result<Way, Missing> {
+fn own_program(plan: &Plan<'_>, command: &[String], machine: &Machine<'_>) -> Result<Transport, Missing> {
     let (program, arguments) = command.split_first().ok_or(Missing::Program(String::new()))?;
     let path = (machine.program)(program).ok_or_else(|| Missing::Program(program.clone()))?;
     let usual = plan.row.and_then(|row| row.cli.as_ref()).map(|cli| cli.dialect.as_str());
-    let dialect = plan.own.and_then(|own| own.dialect.as_deref()).or(usual).unwrap_or("plain").to_owned();
-    let environment = plan.own.map(|own| own.environment.clone()).unwrap_or_default();
-    Ok(Way::Command(Program { path, arguments: arguments.to_vec(), dialect, environment, supervisor: None }))
+    let dialect = plan.overrides.and_then(|it| it.dialect.as_deref()).or(usual).unwrap_or("plain").to_owned();
+    let environment = plan.overrides.map(|it| it.environment.clone()).unwrap_or_default();
+    Ok(Transport::Command(Program {
+        path,
+        arguments: arguments.to_vec(),
+        dialect,
+        environment,
+        supervisor: None,
+    }))
 }
 
 /// The first key that is set: in the environment, then in the file, each in the order of the
@@ -140,7 +146,7 @@ fn key(plan: &Plan<'_>, keys: &Keys, machine: &Machine<'_>) -> Option<(SecretStr
     })
 }
 
-fn http(plan: &Plan<'_>, key: Option<SecretString>, machine: &Machine<'_>) -> Result<Way, Missing> {
+fn http(plan: &Plan<'_>, key: Option<SecretString>, machine: &Machine<'_>) -> Result<Transport, Missing> {
     let base = base(plan, machine)?;
     let name = plan.wire().unwrap_or_default();
     let wire = wire(name).ok_or_else(|| Missing::Wire(name.to_owned()))?;
@@ -149,18 +155,18 @@ fn http(plan: &Plan<'_>, key: Option<SecretString>, machine: &Machine<'_>) -> Re
     }
     // An address other than the vendor's may lack this path; the check then proves nothing.
     let key_path = plan.row.and_then(|row| row.key_path.clone());
-    Ok(Way::Http(Arc::new(Endpoint { base, wire, key, key_names: plan.key_names(), key_path })))
+    Ok(Transport::Http(Arc::new(Endpoint { base, wire, key, key_names: plan.key_names(), key_path })))
 }
 
 /// The base URL from the configuration, else from the vendor's variable, else the catalogue's.
 fn base(plan: &Plan<'_>, machine: &Machine<'_>) -> Result<Url, Missing> {
-    if let Some(base) = plan.own.and_then(|own| own.base_url.clone()) {
+    if let Some(base) = plan.overrides.and_then(|it| it.base_url.clone()) {
         return Ok(base);
     }
     let row = plan.row.ok_or(Missing::Address)?;
     let variable = &row.base_url_env;
     let said = (machine.variable)(&variable.name).filter(|it| !it.trim().is_empty());
-    let plain = if plan.own.is_some_and(|own| own.insecure) { Plain::Allowed } else { Plain::Refused };
+    let plain = if plan.overrides.is_some_and(|it| it.insecure) { Plain::Allowed } else { Plain::Refused };
     match said {
         Some(said) => from_variable(said.trim(), row, plain)
             .map_err(|wrong| Missing::BadAddress { variable: variable.name.clone(), wrong }),

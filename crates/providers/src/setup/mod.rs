@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //!
-//! - [`overrides`](Own): what the configuration says of a provider.
+//! - [`overrides`](Overrides): what the configuration says of a provider.
 //! - `plan`: the catalogue's row with the user's overrides applied.
 //! - [`address`]: checks base URLs.
 //! - `machine`: variables, programs, ports and local servers, as a seam.
@@ -30,7 +30,7 @@ use quorum_core::{
 
 pub use endpoint::{Missing, file_name};
 pub use machine::Machine;
-pub use overrides::{Own, OwnModel, OwnQuirks};
+pub use overrides::{ModelOverrides, Overrides, QuirkOverrides};
 
 use crate::{
     catalog,
@@ -38,7 +38,7 @@ use crate::{
     keys::Keys,
     prices::Prices,
     setup::plan::Plan,
-    source::{Facts, Program, Source, Timeouts, Way},
+    source::{ModelInfo, Program, Source, Timeouts, Transport},
     wire::{Quirks, Schema},
 };
 
@@ -52,9 +52,9 @@ pub struct Setup {
 
 /// The user's input to the setup.
 #[derive(Debug, Clone, Copy)]
-pub struct Given<'a> {
+pub struct SetupInput<'a> {
     /// The providers in the configuration.
-    pub own: &'a [Own],
+    pub overrides: &'a [Overrides],
     /// The stored keys; those in the environment take precedence.
     pub keys: &'a Keys,
     /// Imported prices.
@@ -74,12 +74,12 @@ pub struct Provider {
     pub model: String,
     /// The models in the catalogue, the configuration and on a local server, the default one first.
     pub listed: Vec<String>,
-    /// Different models that form the panel if no other vendor can be asked.
+    /// Different models that form the panel if no other vendor is available.
     pub panel: Vec<String>,
     /// The facts of models that are not in `models`.
-    pub usual: Facts,
+    pub usual: ModelInfo,
     /// The facts of individual models, with imported prices.
-    pub models: BTreeMap<String, Facts>,
+    pub models: BTreeMap<String, ModelInfo>,
     /// The number of concurrent calls it accepts.
     pub width: Width,
     /// How long to wait for its output.
@@ -89,7 +89,7 @@ pub struct Provider {
     /// Where its key comes from, if it has one.
     pub key: Option<KeyFrom>,
     /// How it is reached, or why it can't be.
-    pub way: Result<Way, Missing>,
+    pub transport: Result<Transport, Missing>,
 }
 
 /// Where a key comes from: the variable's name, never its value.
@@ -125,28 +125,29 @@ pub enum CostSource {
 impl Setup {
     /// Determines every provider's availability from the user's input and the machine.
     #[must_use]
-    pub fn of(given: &Given<'_>, machine: &Machine<'_>) -> Setup {
-        let own = |name: &str| given.own.iter().find(|own| own.name == name);
-        let known = catalog::rows().iter().map(|row| Plan { row: Some(row), own: own(&row.name) });
-        let new = given.own.iter().filter(|own| catalog::row(&own.name).is_none());
-        let new = new.map(|own| Plan { row: None, own: Some(own) });
+    pub fn of(given: &SetupInput<'_>, machine: &Machine<'_>) -> Setup {
+        let overrides_of = |name: &str| given.overrides.iter().find(|it| it.name == name);
+        let known =
+            catalog::rows().iter().map(|row| Plan { row: Some(row), overrides: overrides_of(&row.name) });
+        let new = given.overrides.iter().filter(|it| catalog::row(&it.name).is_none());
+        let new = new.map(|it| Plan { row: None, overrides: Some(it) });
         let plans: Vec<Plan<'_>> = known.chain(new).collect();
         let elsewhere: Vec<Option<Provider>> = plans
             .iter()
             .map(|it| (!it.is_local()).then(|| provider(it, given, machine, Ask::Nobody)))
             .collect();
         // Asking a server takes time, and its models fill a panel only where others don't.
-        let there: Vec<&Provider> = elsewhere.iter().flatten().filter(|it| it.way.is_ok()).collect();
+        let there: Vec<&Provider> = elsewhere.iter().flatten().filter(|it| it.transport.is_ok()).collect();
         let ask = if are_one_vendor(&there) { Ask::LocalServer } else { Ask::Nobody };
         let providers = plans.iter().zip(elsewhere);
         let found = providers.map(|(plan, it)| it.unwrap_or_else(|| provider(plan, given, machine, ask)));
         Setup { providers: found.collect() }
     }
 
-    /// The provider whose models fill a panel by themselves, where no other vendor can be asked.
+    /// The provider whose models fill a panel by themselves, where no other vendor is available.
     #[must_use]
     pub fn sole_vendor(&self) -> Option<&Provider> {
-        let there: Vec<&Provider> = self.providers.iter().filter(|it| it.way.is_ok()).collect();
+        let there: Vec<&Provider> = self.providers.iter().filter(|it| it.transport.is_ok()).collect();
         if are_one_vendor(&there) { there.first().copied() } else { None }
     }
 
@@ -155,7 +156,7 @@ impl Setup {
     #[must_use]
     pub fn supervised_by(mut self, supervisor: &Supervisor) -> Setup {
         for provider in &mut self.providers {
-            if let Ok(Way::Command(program)) = &mut provider.way {
+            if let Ok(Transport::Command(program)) = &mut provider.transport {
                 program.supervisor = Some(supervisor.clone());
             }
         }
@@ -182,7 +183,7 @@ impl Provider {
     pub fn source(&self) -> Option<Source> {
         Some(Source {
             name: self.name.clone(),
-            way: self.way.clone().ok()?,
+            transport: self.transport.clone().ok()?,
             model: self.model.clone(),
             usual: self.usual,
             models: self.models.clone(),
@@ -194,13 +195,13 @@ impl Provider {
     /// Why it is not available; `None` if it is.
     #[must_use]
     pub fn missing(&self) -> Option<&Missing> {
-        self.way.as_ref().err()
+        self.transport.as_ref().err()
     }
 
     /// The local program that answers; `None` if there is none.
     #[must_use]
     pub fn program(&self) -> Option<LocalProgram> {
-        let Ok(Way::Command(program)) = &self.way else { return None };
+        let Ok(Transport::Command(program)) = &self.transport else { return None };
         Some(self.local_program(program))
     }
 
@@ -208,7 +209,7 @@ impl Provider {
     #[must_use]
     pub fn local_program(&self, program: &Program) -> LocalProgram {
         let tells_cost = command::dialect(&program.dialect).is_some_and(|it| it.tells_cost);
-        let cost = match (tells_cost, self.facts(&self.model).price) {
+        let cost = match (tells_cost, self.model_info(&self.model).price) {
             (true, _) => CostSource::Program,
             (false, Some(_)) => CostSource::Prices,
             (false, None) => CostSource::Unknown,
@@ -218,7 +219,7 @@ impl Provider {
 
     /// The facts of one of its models.
     #[must_use]
-    pub fn facts(&self, model: &str) -> Facts {
+    pub fn model_info(&self, model: &str) -> ModelInfo {
         self.models.get(model).copied().unwrap_or(self.usual)
     }
 }
@@ -236,33 +237,34 @@ fn are_one_vendor(there: &[&Provider]) -> bool {
     rest.iter().all(|it| it.key_names.iter().any(|name| first.key_names.contains(name)))
 }
 
-fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>, ask: Ask) -> Provider {
-    let (way, key) = endpoint::find(plan, given.keys, machine);
-    let served = match &way {
-        Ok(Way::Http(endpoint)) if ask == Ask::LocalServer => (machine.models)(endpoint),
+fn provider(plan: &Plan<'_>, given: &SetupInput<'_>, machine: &Machine<'_>, ask: Ask) -> Provider {
+    let (transport, key) = endpoint::find(plan, given.keys, machine);
+    let served = match &transport {
+        Ok(Transport::Http(endpoint)) if ask == Ask::LocalServer => (machine.models)(endpoint),
         Ok(_) | Err(_) => Vec::new(),
     };
-    let fitting = |facts: Facts| fitting(facts, way.as_ref().ok(), plan);
-    let models: BTreeMap<String, Facts> =
-        plan.models(given.prices).into_iter().map(|(name, facts)| (name, fitting(facts))).collect();
+    let fitting = |info: ModelInfo| fitting(info, transport.as_ref().ok(), plan);
+    let models: BTreeMap<String, ModelInfo> =
+        plan.models(given.prices).into_iter().map(|(name, info)| (name, fitting(info))).collect();
     let usual = fitting(plan.usual());
-    let usual = Facts { price: usual.price.or_else(|| ceiling(way.as_ref().ok(), &models)), ..usual };
-    let model = match &way {
+    let usual =
+        ModelInfo { price: usual.price.or_else(|| ceiling(transport.as_ref().ok(), &models)), ..usual };
+    let model = match &transport {
         // A program chooses its own model.
-        Ok(Way::Command(_)) => plan.own.and_then(|own| own.model.clone()).unwrap_or_default(),
-        Ok(Way::Http(_)) | Err(_) => plan.model_among(&served).unwrap_or_default(),
+        Ok(Transport::Command(_)) => plan.overrides.and_then(|it| it.model.clone()).unwrap_or_default(),
+        Ok(Transport::Http(_)) | Err(_) => plan.model_among(&served).unwrap_or_default(),
     };
     // A server whose models nobody knows can't be asked for one.
-    let way = way.and_then(|way| match &way {
-        Way::Http(_) if model.is_empty() => Err(Missing::Model),
-        Way::Http(_) | Way::Command(_) => Ok(way),
+    let transport = transport.and_then(|transport| match &transport {
+        Transport::Http(_) if model.is_empty() => Err(Missing::Model),
+        Transport::Http(_) | Transport::Command(_) => Ok(transport),
     });
     Provider {
         name: plan.name().to_owned(),
         aliases: plan.row.map(|row| row.aliases.clone()).unwrap_or_default(),
         strengths: plan.strengths(),
         listed: listed(&model, plan.listed().into_iter().chain(served.iter().cloned()).collect()),
-        panel: plan.panel(way.as_ref().ok(), &served),
+        panel: plan.panel(transport.as_ref().ok(), &served),
         model,
         usual,
         models,
@@ -270,31 +272,31 @@ fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>, ask: Ask)
         timeouts: plan.timeouts(),
         key_names: plan.key_names(),
         key,
-        way,
+        transport,
     }
 }
 
 /// The highest price of a provider's models, for a program that chooses its model itself and
 /// reports the cost afterwards. That much is reserved before a call; the reported cost counts.
-fn ceiling(way: Option<&Way>, models: &BTreeMap<String, Facts>) -> Option<Price> {
-    let Some(Way::Command(program)) = way else { return None };
-    let prices = || models.values().filter_map(|facts| facts.price);
+fn ceiling(transport: Option<&Transport>, models: &BTreeMap<String, ModelInfo>) -> Option<Price> {
+    let Some(Transport::Command(program)) = transport else { return None };
+    let prices = || models.values().filter_map(|info| info.price);
     let highest = |of: fn(&Price) -> Usd| prices().map(|price| of(&price)).max();
     command::dialect(&program.dialect).filter(|it| it.tells_cost)?;
     Some(Price::new(highest(|it| it.input)?, highest(|it| it.output)?))
 }
 
 /// Google's `v1` API supports no system instructions, tools or schemas, and rejects unknown fields.
-fn fitting(facts: Facts, way: Option<&Way>, plan: &Plan<'_>) -> Facts {
-    let is_older = |way: &Way| match way {
-        Way::Http(endpoint) => endpoint.wire.name == "gemini" && endpoint.base.path().ends_with("/v1"),
-        Way::Command(_) => false,
+fn fitting(info: ModelInfo, transport: Option<&Transport>, plan: &Plan<'_>) -> ModelInfo {
+    let is_older = |transport: &Transport| match transport {
+        Transport::Http(endpoint) => endpoint.wire.name == "gemini" && endpoint.base.path().ends_with("/v1"),
+        Transport::Command(_) => false,
     };
-    if !way.is_some_and(is_older) {
-        return facts;
+    if !transport.is_some_and(is_older) {
+        return info;
     }
-    let quirks = Quirks { system: false, tools: false, schema: Schema::Prompt, ..facts.quirks };
-    Facts { quirks: plan.own.map_or(quirks, |own| own.quirks.over(quirks)), ..facts }
+    let quirks = Quirks { system: false, tools: false, schema: Schema::Prompt, ..info.quirks };
+    ModelInfo { quirks: plan.overrides.map_or(quirks, |it| it.quirks.over(quirks)), ..info }
 }
 
 fn listed(first: &str, all: BTreeSet<String>) -> Vec<String> {

@@ -10,7 +10,7 @@ use crate::wire::{Limit, Quirks, Schema};
 /// One provider of the configuration. If the catalogue has the name, it changes that row; otherwise
 /// it is a new provider.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Own {
+pub struct Overrides {
     /// The name used in results.
     pub name: String,
     /// The name of its wire format.
@@ -40,7 +40,7 @@ pub struct Own {
     /// How long to wait for the next token.
     pub idle_ms: Option<u64>,
     /// Deviations from its wire's defaults.
-    pub quirks: OwnQuirks,
+    pub quirks: QuirkOverrides,
     /// The program that answers, with its arguments.
     pub command: Option<Vec<String>>,
     /// The name of that program's dialect.
@@ -48,12 +48,12 @@ pub struct Own {
     /// The environment variables that program gets besides the default ones.
     pub environment: Vec<String>,
     /// Overrides of individual models.
-    pub models: BTreeMap<String, OwnModel>,
+    pub models: BTreeMap<String, ModelOverrides>,
 }
 
 /// Overrides of one model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct OwnModel {
+pub struct ModelOverrides {
     /// Its context window in tokens.
     pub window: Option<u64>,
     /// Its price.
@@ -62,7 +62,7 @@ pub struct OwnModel {
 
 /// Overrides of the quirks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct OwnQuirks {
+pub struct QuirkOverrides {
     /// Whether it accepts system instructions separately.
     pub system: Option<bool>,
     /// Whether it accepts a temperature.
@@ -83,7 +83,7 @@ pub struct OwnQuirks {
     pub unopened_thoughts: Option<bool>,
 }
 
-impl OwnQuirks {
+impl QuirkOverrides {
     /// The catalogue's quirks with these overrides applied.
     #[must_use]
     pub fn over(self, quirks: Quirks) -> Quirks {

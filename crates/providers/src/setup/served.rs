@@ -19,7 +19,7 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 /// Words in the names of models that hold no conversation.
 const NO_CHAT: [&str; 3] = ["embed", "rerank", "whisper"];
 
-/// The models a server lists, in its order; none where it can't be asked.
+/// The models a server lists, in its order; none where it is not available.
 pub(super) fn models(endpoint: &Arc<Endpoint>) -> Vec<String> {
     let Some(listing) = endpoint.wire.listing else { return Vec::new() };
     let endpoint = endpoint.clone();

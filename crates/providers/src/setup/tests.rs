@@ -6,29 +6,35 @@ use super::*;
 use crate::prices::per_million;
 
 /// A setup with these variables and programs, and ollama's port open or not.
-fn setup(own: &[Own], keys: &Keys, variables: &[(&str, &str)], programs: &[&str], open: bool) -> Setup {
+fn setup(
+    overrides: &[Overrides],
+    keys: &Keys,
+    variables: &[(&str, &str)],
+    programs: &[&str],
+    open: bool,
+) -> Setup {
     let variable =
         |name: &str| variables.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned());
     let program = |name: &str| programs.contains(&name).then(|| PathBuf::from(format!("/bin/{name}")));
     let machine = Machine { variable: &variable, program: &program, listens: &|_| open, ..Machine::bare() };
-    Setup::of(&Given { own, keys, prices: &Prices::default() }, &machine)
+    Setup::of(&SetupInput { overrides, keys, prices: &Prices::default() }, &machine)
 }
 
-fn way(setup: &Setup, name: &str) -> String {
+fn transport(setup: &Setup, name: &str) -> String {
     let provider = setup.provider(name).unwrap();
-    match &provider.way {
-        Ok(Way::Http(endpoint)) => {
+    match &provider.transport {
+        Ok(Transport::Http(endpoint)) => {
             let key = endpoint.key.as_ref().map_or("no key", |key| key.expose_secret());
             format!("{} with {key}", endpoint.base)
         }
-        Ok(Way::Command(program)) => format!("{} speaking {}", program.path.display(), program.dialect),
+        Ok(Transport::Command(program)) => format!("{} speaking {}", program.path.display(), program.dialect),
         Err(missing) => missing.to_string(),
     }
 }
 
 #[track_caller]
 fn check(name: &str, variables: &[(&str, &str)], programs: &[&str], expected: &str) {
-    assert_eq!(way(&setup(&[], &Keys::default(), variables, programs, false), name), expected);
+    assert_eq!(transport(&setup(&[], &Keys::default(), variables, programs, false), name), expected);
 }
 
 #[test]
@@ -85,9 +91,9 @@ fn f16_a_supervisor_is_given_to_every_program() {
     let setup = setup(&[], &Keys::default(), &[("OPENAI_API_KEY", "k")], &["claude", "gemini"], false);
     let supervisor = Supervisor::new(PathBuf::from("/bin/mine"));
     let supervised = setup.supervised_by(&supervisor);
-    let of = |name: &str| match &supervised.provider(name).unwrap().way {
-        Ok(Way::Command(program)) => program.supervisor.clone(),
-        Ok(Way::Http(_)) | Err(_) => None,
+    let of = |name: &str| match &supervised.provider(name).unwrap().transport {
+        Ok(Transport::Command(program)) => program.supervisor.clone(),
+        Ok(Transport::Http(_)) | Err(_) => None,
     };
     let given = Some(supervisor.clone());
     assert_eq!((of("claude"), of("gemini"), of("openai")), (given.clone(), given, None));
@@ -98,7 +104,7 @@ fn d10_a_program_that_tells_its_cost_has_the_highest_price_reserved() {
     let setup = setup(&[], &Keys::default(), &[], &["claude", "codex"], false);
     let price = |name: &str| {
         let provider = setup.provider(name).unwrap();
-        provider.facts(&provider.model).price
+        provider.model_info(&provider.model).price
     };
     assert_eq!((price("claude"), price("codex")), (per_million(10.0, 50.0, None), None));
     let program = |name: &str| setup.provider(name).unwrap().program();
@@ -110,47 +116,48 @@ fn d10_a_program_that_tells_its_cost_has_the_highest_price_reserved() {
 
 #[test]
 fn d14_geminis_v1_is_not_sent_what_only_v1beta_knows() {
-    let quirks = |own: &[Own], base: &str| {
+    let quirks = |overrides: &[Overrides], base: &str| {
         let variables = [("GOOGLE_API_KEY", "k"), ("GOOGLE_GEMINI_BASE_URL", base)];
-        let setup = setup(own, &Keys::default(), &variables, &[], false);
+        let setup = setup(overrides, &Keys::default(), &variables, &[], false);
         let gemini = setup.provider("gemini").unwrap();
-        let of = |model: &str| gemini.facts(model).quirks;
+        let of = |model: &str| gemini.model_info(model).quirks;
         assert_eq!(of("gemini-unheard-of"), of("gemini-3.8-flash"));
         let Quirks { system, tools, schema, .. } = of("gemini-3.8-flash");
         (system, tools, schema)
     };
     assert_eq!(quirks(&[], "https://x"), (true, true, Schema::Strict));
     assert_eq!(quirks(&[], "https://x/v1beta"), (true, true, Schema::Strict));
-    let own = |quirks: OwnQuirks| Own {
+    let overrides = |quirks: QuirkOverrides| Overrides {
         name: "gemini".to_owned(),
         base_url: Some("https://x/v1".parse().unwrap()),
         quirks,
-        ..Own::default()
+        ..Overrides::default()
     };
-    assert_eq!(quirks(&[own(OwnQuirks::default())], ""), (false, false, Schema::Prompt));
-    let knows = OwnQuirks { tools: Some(true), ..OwnQuirks::default() };
-    assert_eq!(quirks(&[own(knows)], ""), (false, true, Schema::Prompt));
+    assert_eq!(quirks(&[overrides(QuirkOverrides::default())], ""), (false, false, Schema::Prompt));
+    let knows = QuirkOverrides { tools: Some(true), ..QuirkOverrides::default() };
+    assert_eq!(quirks(&[overrides(knows)], ""), (false, true, Schema::Prompt));
 }
 
 #[test]
 fn a_local_server_is_there_when_something_says_so() {
     let none = "no server was found";
     check("ollama", &[], &[], none);
-    let of = |own: &[Own], variables: &[(&str, &str)], open| {
-        way(&setup(own, &Keys::default(), variables, &[], open), "ollama")
+    let of = |overrides: &[Overrides], variables: &[(&str, &str)], open| {
+        transport(&setup(overrides, &Keys::default(), variables, &[], open), "ollama")
     };
     let there = "http://127.0.0.1:11434/ with no key";
     assert_eq!(of(&[], &[], true), there);
     assert_eq!(of(&[], &[("OLLAMA_HOST", "")], true), none);
-    assert_eq!(of(&[Own { name: "ollama".to_owned(), ..Own::default() }], &[], false), there);
+    assert_eq!(of(&[Overrides { name: "ollama".to_owned(), ..Overrides::default() }], &[], false), there);
 }
 
 #[test]
 fn d14_a_server_on_this_machine_is_asked_one_at_a_time() {
     let check = |base: &str, said: Option<usize>, expected: usize| {
         let base_url = Some(base.parse().unwrap());
-        let own = Own { name: "alpha".to_owned(), base_url, concurrency: said, ..Own::default() };
-        let setup = setup(&[own], &Keys::default(), &[], &[], false);
+        let overrides =
+            Overrides { name: "alpha".to_owned(), base_url, concurrency: said, ..Overrides::default() };
+        let setup = setup(&[overrides], &Keys::default(), &[], &[], false);
         assert_eq!(setup.provider("alpha").unwrap().width.concurrency, expected, "{base}");
     };
     check("http://127.0.0.1:9000/v1", None, 1);
@@ -161,26 +168,28 @@ fn d14_a_server_on_this_machine_is_asked_one_at_a_time() {
 
 #[test]
 fn d10_a_price_of_the_user_comes_before_an_imported_one_and_that_before_the_catalogue() {
-    let (own, imported) = (per_million(1.0, 2.0, None).unwrap(), per_million(3.0, 4.0, None).unwrap());
+    let (configured, imported) = (per_million(1.0, 2.0, None).unwrap(), per_million(3.0, 4.0, None).unwrap());
     let text = serde_json::json!({ "anthropic": {
         "claude-opus-5": { "price": imported }, "claude-new": { "price": imported, "window": 7 } } });
     let prices: Prices = serde_json::from_value(text).unwrap();
-    let rows = [Own {
+    let rows = [Overrides {
         name: "claude".to_owned(),
-        models: [("claude-sonnet-5".to_owned(), OwnModel { price: Some(own), window: None })].into(),
-        ..Own::default()
+        models: [("claude-sonnet-5".to_owned(), ModelOverrides { price: Some(configured), window: None })]
+            .into(),
+        ..Overrides::default()
     }];
     let machine = Machine::bare();
-    let setup = Setup::of(&Given { own: &rows, keys: &Keys::default(), prices: &prices }, &machine);
+    let setup =
+        Setup::of(&SetupInput { overrides: &rows, keys: &Keys::default(), prices: &prices }, &machine);
     let claude = setup.provider("anthropic").unwrap();
-    let of = |model: &str| claude.facts(model).price;
+    let of = |model: &str| claude.model_info(model).price;
     assert_eq!(
         (of("claude-sonnet-5"), of("claude-opus-5"), of("claude-new")),
-        (Some(own), Some(imported), Some(imported))
+        (Some(configured), Some(imported), Some(imported))
     );
     assert_eq!(of("claude-sonnet-5-5"), per_million(2.0, 10.0, Some(0.2)));
-    assert_eq!((of("claude-unheard-of"), claude.facts("claude-new").window), (None, 7));
-    assert_eq!(setup.provider("ollama").unwrap().facts("any").price, per_million(0.0, 0.0, None));
+    assert_eq!((of("claude-unheard-of"), claude.model_info("claude-new").window), (None, 7));
+    assert_eq!(setup.provider("ollama").unwrap().model_info("any").price, per_million(0.0, 0.0, None));
 }
 
 /// A machine with these variables whose local servers have these models.
@@ -189,7 +198,7 @@ fn with_models(variables: &[(&str, &str)], models: &[&str]) -> Setup {
         |name: &str| variables.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned());
     let models = |_: &_| models.iter().map(|it| (*it).to_owned()).collect();
     let machine = Machine { variable: &variable, models: &models, ..Machine::bare() };
-    Setup::of(&Given { own: &[], keys: &Keys::default(), prices: &Prices::default() }, &machine)
+    Setup::of(&SetupInput { overrides: &[], keys: &Keys::default(), prices: &Prices::default() }, &machine)
 }
 
 #[test]
@@ -216,7 +225,7 @@ fn one_key_is_enough_for_a_panel_of_its_vendors_models() {
 fn a_local_server_answers_with_a_model_that_it_has() {
     let model = |variable: &str, models: &[&str], name: &str| {
         let setup = with_models(&[(variable, "127.0.0.1:9")], models);
-        setup.provider(name).map(|it| (it.model.clone(), it.way.is_ok())).unwrap()
+        setup.provider(name).map(|it| (it.model.clone(), it.transport.is_ok())).unwrap()
     };
     let is = |model: &str, available| (model.to_owned(), available);
     assert_eq!(model("OLLAMA_HOST", &["qwen3:8b"], "ollama"), is("qwen3:8b", true));
@@ -233,7 +242,10 @@ fn a_local_server_is_asked_for_its_models_only_where_no_two_vendors_are_there() 
         ["ANTHROPIC_API_KEY", "XAI_API_KEY", "OLLAMA_HOST"].contains(&name).then(|| "127.0.0.1".to_owned())
     };
     let machine = Machine { variable: &variable, models: &|_| panic!("it was asked"), ..Machine::bare() };
-    let setup = Setup::of(&Given { own: &[], keys: &Keys::default(), prices: &Prices::default() }, &machine);
+    let setup = Setup::of(
+        &SetupInput { overrides: &[], keys: &Keys::default(), prices: &Prices::default() },
+        &machine,
+    );
     assert_eq!(setup.sources().len(), 3);
 }
 
@@ -245,15 +257,19 @@ fn a_program_has_one_model_of_its_own_choice() {
 
 #[test]
 fn the_users_own_models_come_before_the_catalogues() {
-    let own = |base_url: Option<&str>| Own {
+    let overrides = |base_url: Option<&str>| Overrides {
         name: "openai".to_owned(),
         model: Some("mine".to_owned()),
         base_url: base_url.map(|it| it.parse().unwrap()),
-        ..Own::default()
+        ..Overrides::default()
     };
     let panel = |base_url| {
         let key = [("OPENAI_API_KEY", "k")];
-        setup(&[own(base_url)], &Keys::default(), &key, &[], false).provider("openai").unwrap().panel.clone()
+        setup(&[overrides(base_url)], &Keys::default(), &key, &[], false)
+            .provider("openai")
+            .unwrap()
+            .panel
+            .clone()
     };
     assert_eq!(panel(None), ["mine", "gpt-5.6-terra", "gpt-5.6-luna", "gpt-4.1"]);
     assert_eq!(panel(Some("https://gateway.example/v1")), ["mine"]);

@@ -6,7 +6,7 @@ mod schema;
 mod tests;
 
 use quorum_core::{
-    call::{Call, Voiced},
+    call::{Call, MessageRole},
     model::error::ProviderError,
 };
 use serde_json::{Value, json};
@@ -66,8 +66,8 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
     Outgoing { path: "/messages".to_owned(), body }
 }
 
-fn messages(turns: Vec<(Voiced, String)>) -> Vec<Value> {
-    let role = |voiced| if voiced == Voiced::Assistant { "assistant" } else { "user" };
+fn messages(turns: Vec<(MessageRole, String)>) -> Vec<Value> {
+    let role = |voiced| if voiced == MessageRole::Assistant { "assistant" } else { "user" };
     turns.into_iter().map(|(voiced, text)| json!({ "role": role(voiced), "content": text })).collect()
 }
 

@@ -7,7 +7,7 @@ mod schema;
 mod tests;
 
 use quorum_core::{
-    call::{Call, Voiced},
+    call::{Call, MessageRole},
     model::error::{ErrorClass, ProviderError},
 };
 use serde_json::{Value, json};
@@ -50,8 +50,8 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
     Outgoing { path: format!("{}:streamGenerateContent?alt=sse", path(model)), body }
 }
 
-fn contents(turns: Vec<(Voiced, String)>) -> Vec<Value> {
-    let role = |voiced| if voiced == Voiced::Assistant { "model" } else { "user" };
+fn contents(turns: Vec<(MessageRole, String)>) -> Vec<Value> {
+    let role = |voiced| if voiced == MessageRole::Assistant { "model" } else { "user" };
     let content = |(voiced, text)| json!({ "role": role(voiced), "parts": [{ "text": text }] });
     turns.into_iter().map(content).collect()
 }

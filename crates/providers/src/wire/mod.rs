@@ -23,7 +23,7 @@ mod think_filter;
 use std::collections::VecDeque;
 
 use quorum_core::{
-    call::{Call, Voiced},
+    call::{Call, MessageRole},
     model::error::ProviderError,
     seams::Chunk,
 };
@@ -229,8 +229,8 @@ pub trait Decoder: Send {
 /// The messages of a call as every vendor expects them: alternating between user and model, the
 /// user first.
 #[must_use]
-pub fn turns(call: &Call) -> Vec<(Voiced, String)> {
-    let mut turns: Vec<(Voiced, String)> = Vec::new();
+pub fn turns(call: &Call) -> Vec<(MessageRole, String)> {
+    let mut turns: Vec<(MessageRole, String)> = Vec::new();
     for (voiced, text) in call.render() {
         match turns.last_mut() {
             Some((last, so_far)) if *last == voiced => {
@@ -238,8 +238,8 @@ pub fn turns(call: &Call) -> Vec<(Voiced, String)> {
                 so_far.push_str(&text);
             }
             Some(_) => turns.push((voiced, text)),
-            None if voiced == Voiced::Assistant => {
-                turns.push((Voiced::User, OPENING.to_owned()));
+            None if voiced == MessageRole::Assistant => {
+                turns.push((MessageRole::User, OPENING.to_owned()));
                 turns.push((voiced, text));
             }
             None => turns.push((voiced, text)),
@@ -251,7 +251,7 @@ pub fn turns(call: &Call) -> Vec<(Voiced, String)> {
 /// The system instructions, if the model accepts them separately, and the messages; otherwise the
 /// instructions precede the first message.
 #[must_use]
-pub fn system_and_turns(call: &Call, model: &Model) -> (Option<String>, Vec<(Voiced, String)>) {
+pub fn system_and_turns(call: &Call, model: &Model) -> (Option<String>, Vec<(MessageRole, String)>) {
     let (system, mut turns) = (call.system.trim(), turns(call));
     match turns.first_mut() {
         _ if system.is_empty() => (None, turns),

@@ -5,7 +5,7 @@ mod answer;
 #[cfg(test)]
 mod tests;
 
-use quorum_core::call::{Call, Voiced};
+use quorum_core::call::{Call, MessageRole};
 use serde_json::{Value, json};
 
 use super::{
@@ -71,10 +71,10 @@ pub(super) fn messages(call: &Call, model: &Model) -> Vec<Value> {
         .collect()
 }
 
-pub(super) fn role(voiced: Voiced) -> &'static str {
+pub(super) fn role(voiced: MessageRole) -> &'static str {
     match voiced {
-        Voiced::Assistant => "assistant",
-        Voiced::User => "user",
+        MessageRole::Assistant => "assistant",
+        MessageRole::User => "user",
     }
 }
 

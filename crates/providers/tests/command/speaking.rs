@@ -11,7 +11,7 @@ use quorum_core::{
 use quorum_providers::{
     RealVoices,
     command::CommandProvider,
-    source::{Facts, Program, Source, Timeouts, Way},
+    source::{ModelInfo, Program, Source, Timeouts, Transport},
     wire::Quirks,
 };
 use quorum_testkit::stopwatch::Stopwatch;
@@ -86,9 +86,9 @@ async fn a_model_in_the_configuration_reaches_the_program() {
     let check = async |model: &str, expected: &str| {
         let source = Source {
             name: "claude".to_owned(),
-            way: Way::Command(Program { arguments: arguments.clone(), ..template.clone() }),
+            transport: Transport::Command(Program { arguments: arguments.clone(), ..template.clone() }),
             model: model.to_owned(),
-            usual: Facts { window: 1_000, price: None, quirks: Quirks::default() },
+            usual: ModelInfo { window: 1_000, price: None, quirks: Quirks::default() },
             models: BTreeMap::new(),
             width: Width::at_once(1),
             timeouts: PATIENT,

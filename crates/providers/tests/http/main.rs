@@ -16,7 +16,7 @@ use quorum_core::{
 };
 use quorum_providers::{
     RealVoices,
-    source::{Endpoint, Facts, Source, Timeouts, Way},
+    source::{Endpoint, ModelInfo, Source, Timeouts, Transport},
     wire::{Quirks, wire},
 };
 use quorum_testkit::{
@@ -42,9 +42,9 @@ fn endpoint(name: &str, path: &str, seat: &Seat<'_>) -> Endpoint {
 fn voice_at(endpoint: Endpoint, seat: &Seat<'_>) -> Voice {
     let source = Source {
         name: "alpha".to_owned(),
-        way: Way::Http(Arc::new(endpoint)),
+        transport: Transport::Http(Arc::new(endpoint)),
         model: MODEL.to_owned(),
-        usual: Facts { window: 128_000, price: None, quirks: Quirks::default() },
+        usual: ModelInfo { window: 128_000, price: None, quirks: Quirks::default() },
         models: BTreeMap::new(),
         width: Width::at_once(100),
         timeouts: Timeouts { first_ms: seat.first_ms, idle_ms: seat.idle_ms },

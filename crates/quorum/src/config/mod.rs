@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use quorum_providers::{keys, prices, setup::Own};
+use quorum_providers::{keys, prices, setup::Overrides};
 use serde_json::{Map, Value, json};
 
 use quorum_core::{model::excerpt::in_short, registry::Registry, vocabulary::option::Declared};
@@ -28,7 +28,7 @@ use mistake::Mistakes;
 
 pub use mistake::Mistake;
 pub use places::Places;
-pub use presets::{Given, Origin, Preset};
+pub use presets::{EffectiveValue, Origin, Preset};
 
 /// How long finished discussions are kept unless the file says otherwise (INV-DISC-632).
 const RETENTION_DAYS: u32 = 30;
@@ -55,7 +55,7 @@ pub struct Config {
     /// Whether discussions may be started.
     pub discussions: bool,
     /// The configured providers.
-    pub providers: Vec<Own>,
+    pub providers: Vec<Overrides>,
     /// The providers' tables as written.
     rows: toml::Table,
     /// The server's settings.
@@ -185,7 +185,7 @@ impl Config {
         }
         if MOST_COMPLAINTS < wrong.len() {
             wrong.truncate(MOST_COMPLAINTS);
-            wrong.push("there is more that is wrong; it was not looked at".to_owned().into());
+            wrong.push("there are more mistakes, which are not listed".to_owned().into());
         }
         Ok((config, wrong))
     }
@@ -351,7 +351,7 @@ fn read_default(flag: &Flag, written: &toml::Value, registry: &Registry) -> Resu
     let written = serde_json::to_value(written).map_err(|error| error.to_string())?;
     let value = flag.read(written)?;
     if holds_no_number(&value) {
-        return Err("nan and inf are no numbers to go by".to_owned());
+        return Err("nan and inf are not allowed".to_owned());
     }
     let alone = json!({ "topic": "", (&*flag.field): value });
     serde_json::from_value::<Request>(alone).map_err(|error| messages::plainly(&error.to_string()))?;

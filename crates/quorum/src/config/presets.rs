@@ -25,14 +25,14 @@ pub struct Preset {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// The built-in default.
-    Usual,
+    BuiltIn,
     /// This section of the file.
     File(String),
 }
 
 /// An effective value and its origin.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Given {
+pub struct EffectiveValue {
     /// The section, such as `retention` or `presets.architecture`.
     pub section: String,
     /// The key, such as `days`.
@@ -53,7 +53,7 @@ impl Config {
     pub fn preset(&self, name: &str) -> Result<&Preset, Mistake> {
         self.presets.get(name).ok_or_else(|| {
             if self.presets.is_empty() {
-                let message = format!("there is no preset named {name}, nor any other");
+                let message = format!("there is no preset named {name}; the configuration has none");
                 let write = Remedy::WritePreset { name: name.to_owned(), file: self.file.clone() };
                 return Mistake { message, remedy: Some(write) };
             }
@@ -84,23 +84,23 @@ impl Config {
 
     /// Everything that is set or has a default.
     #[must_use]
-    pub fn given(&self) -> Vec<Given> {
+    pub fn given(&self) -> Vec<EffectiveValue> {
         let days = i64::from(self.retention_days.unwrap_or_default());
         let usual = Config::unset(self.file.clone(), self.data_dir.clone());
         let general = [
             ("retention", "days", toml::Value::Integer(days), self.retention_days == usual.retention_days),
             ("features", "discussions", toml::Value::Boolean(self.discussions), self.discussions),
         ];
-        let general = general.into_iter().map(|(section, key, value, usual)| Given {
+        let general = general.into_iter().map(|(section, key, value, usual)| EffectiveValue {
             section: section.to_owned(),
             key: key.to_owned(),
             value,
-            origin: if usual { Origin::Usual } else { Origin::File(section.to_owned()) },
+            origin: if usual { Origin::BuiltIn } else { Origin::File(section.to_owned()) },
         });
         let sections = std::iter::once(("defaults".to_owned(), &self.defaults))
             .chain(self.presets.iter().map(|(name, preset)| (format!("presets.{name}"), preset)));
         let written = sections.flat_map(|(section, preset)| {
-            preset.written.iter().map(move |(key, value)| Given {
+            preset.written.iter().map(move |(key, value)| EffectiveValue {
                 section: section.clone(),
                 key: key.clone(),
                 value: value.clone(),

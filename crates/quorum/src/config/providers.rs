@@ -8,7 +8,7 @@ use quorum_providers::{
     command::DIALECTS,
     prices::per_million,
     setup::{
-        Own, OwnModel, OwnQuirks,
+        ModelOverrides, Overrides, QuirkOverrides,
         address::{Plain, checked},
     },
     wire::WIRES,
@@ -16,7 +16,7 @@ use quorum_providers::{
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::{Config, Given, Mistake, Mistakes, Origin, unknown};
+use super::{Config, EffectiveValue, Mistake, Mistakes, Origin, unknown};
 use crate::Remedy;
 
 const KEYS: [&str; 19] = [
@@ -47,9 +47,9 @@ pub(super) fn read(config: &mut Config, table: &Table) -> Result<(), Mistakes> {
         let row =
             value.as_table().ok_or_else(|| format!("providers.{name} is a section: [providers.{name}]"))?;
         let in_row = |it: Mistake| Mistake { message: format!("providers.{name}{}", it.message), ..it };
-        let own = own(name, row).map_err(|wrong| Mistakes(wrong.into_iter().map(in_row).collect()))?;
+        let own = overrides(name, row).map_err(|wrong| Mistakes(wrong.into_iter().map(in_row).collect()))?;
         if config.providers.iter().any(|it| it.name == own.name) {
-            let message = format!("providers.{name} is there twice: it is another name of {}", own.name);
+            let message = format!("providers.{name} is configured twice: it is an alias of {}", own.name);
             return Err(message.into());
         }
         config.providers.push(own);
@@ -61,11 +61,11 @@ pub(super) fn read(config: &mut Config, table: &Table) -> Result<(), Mistakes> {
 impl Config {
     /// The provider settings for display. Of a command only the program is shown: its arguments may
     /// contain anything.
-    pub(super) fn written_of_providers(&self) -> impl Iterator<Item = Given> {
+    pub(super) fn written_of_providers(&self) -> impl Iterator<Item = EffectiveValue> {
         let rows =
             self.rows.iter().filter_map(|(name, row)| Some((format!("providers.{name}"), row.as_table()?)));
         rows.flat_map(|(section, row)| {
-            row.iter().map(move |(key, value)| Given {
+            row.iter().map(move |(key, value)| EffectiveValue {
                 section: section.clone(),
                 key: key.clone(),
                 value: if key == "command" { program_alone(value) } else { value.clone() },
@@ -82,7 +82,7 @@ fn program_alone(command: &Value) -> Value {
 }
 
 /// Reads one provider's table, or returns all mistakes in it.
-fn own(written: &str, row: &Table) -> Result<Own, Vec<Mistake>> {
+fn overrides(written: &str, row: &Table) -> Result<Overrides, Vec<Mistake>> {
     let known = catalog::row(written);
     let name = known.map_or_else(|| written.to_owned(), |row| row.name.clone());
     is_name(&name).map_err(|wrong| vec![wrong.into()])?;
@@ -101,19 +101,19 @@ fn alone(row: &Table, key: &str) -> Table {
     row.iter().filter(|(it, _)| read_by(it)).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-fn fields(written: &str, name: &str, row: &Table) -> Result<Own, Mistake> {
+fn fields(written: &str, name: &str, row: &Table) -> Result<Overrides, Mistake> {
     if let Some(key) = row.keys().find(|key| !KEYS.contains(&key.as_str())) {
         let known = KEYS.into_iter().filter(|it| *it != "key");
         return Err(format!(": {}", unknown(&format!("key in [providers.{written}]"), key, known)).into());
     }
     if row.contains_key("key") {
-        let message = ".key: keys don't belong into this file; name a variable with key_env".to_owned();
+        let message = ".key: keys don't belong in this file; name a variable with key_env".to_owned();
         return Err(Mistake { message, remedy: Some(Remedy::KeepKey { provider: name.to_owned() }) });
     }
     let plain = if field(row, "insecure", FLAG)? == Some(true) { Plain::Allowed } else { Plain::Refused };
     let base_url: Option<String> = field(row, "base_url", TEXT)?;
     let base_url = base_url.map(|it| checked(&it, plain).map_err(|wrong| format!(".base_url {wrong}")));
-    Ok(Own {
+    Ok(Overrides {
         name: name.to_owned(),
         wire: one_of(row, "wire", "wire", &WIRES.iter().map(|it| it.name).collect::<Vec<_>>())?,
         base_url: base_url.transpose()?,
@@ -137,7 +137,7 @@ fn fields(written: &str, name: &str, row: &Table) -> Result<Own, Mistake> {
 }
 
 /// Refuses an incomplete entry for a provider that is not built in.
-fn whole(own: Own) -> Result<Own, String> {
+fn whole(own: Overrides) -> Result<Overrides, String> {
     let lacks =
         [("wire", own.wire.is_none()), ("base_url", own.base_url.is_none()), ("model", own.model.is_none())];
     let lacks: Vec<&str> = lacks.into_iter().filter(|(_, it)| *it).map(|(key, _)| key).collect();
@@ -149,7 +149,7 @@ fn whole(own: Own) -> Result<Own, String> {
         super::nearest(&own.name, known).map(|it| format!(" Did you mean {it}?")).unwrap_or_default();
     let (are, lacks) = (if lacks.len() == 1 { "is" } else { "are" }, lacks.join(" and "));
     Err(format!(
-        ": a provider of one's own needs wire, base_url and model, or a command; {lacks} {are} missing.{nearest}"
+        ": a new provider needs wire, base_url and model, or a command; {lacks} {are} missing.{nearest}"
     ))
 }
 
@@ -216,9 +216,9 @@ fn command(row: &Table) -> Result<Option<Vec<String>>, String> {
     }
 }
 
-fn quirks(row: &Table) -> Result<OwnQuirks, String> {
+fn quirks(row: &Table) -> Result<QuirkOverrides, String> {
     let Some(table) = field::<Table>(row, "quirks", "a table, like { temperature = false }")? else {
-        return Ok(OwnQuirks::default());
+        return Ok(QuirkOverrides::default());
     };
     let known = [
         "system",
@@ -233,8 +233,8 @@ fn quirks(row: &Table) -> Result<OwnQuirks, String> {
     ];
     known_only(&table, "quirks", &known)?;
     let in_quirks = |message: String| format!(".quirks{message}");
-    let read = || -> Result<OwnQuirks, String> {
-        Ok(OwnQuirks {
+    let read = || -> Result<QuirkOverrides, String> {
+        Ok(QuirkOverrides {
             system: field(&table, "system", FLAG)?,
             temperature: field(&table, "temperature", FLAG)?,
             stop: field(&table, "stop", FLAG)?,
@@ -249,7 +249,7 @@ fn quirks(row: &Table) -> Result<OwnQuirks, String> {
     read().map_err(in_quirks)
 }
 
-fn models(row: &Table) -> Result<BTreeMap<String, OwnModel>, String> {
+fn models(row: &Table) -> Result<BTreeMap<String, ModelOverrides>, String> {
     let wanted = "a table of models, like { \"name\" = { window = 8000 } }";
     let Some(table) = field::<Table>(row, "models", wanted)? else { return Ok(BTreeMap::new()) };
     let mut models = BTreeMap::new();
@@ -259,7 +259,7 @@ fn models(row: &Table) -> Result<BTreeMap<String, OwnModel>, String> {
             value.as_table().ok_or_else(|| format!(".{place} is a table, like {{ window = 8000 }}"))?;
         known_only(facts, &place, &["window", "price"])?;
         let window = at_least_one(facts, "window").map_err(|message| format!(".{place}{message}"))?;
-        models.insert(name, OwnModel { window, price: price(facts, &format!(".{place}.price"))? });
+        models.insert(name, ModelOverrides { window, price: price(facts, &format!(".{place}.price"))? });
     }
     Ok(models)
 }

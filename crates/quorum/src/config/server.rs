@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn s2_what_is_wrong_is_said_without_the_token() {
+    fn s2_mistakes_are_reported_without_the_token() {
         let check = |inside: &str, expected: &str| {
             let error = read_text(&format!("[server]\n{inside}")).unwrap_err();
             assert!(error.contains(expected), "{error}");

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_anybody_writes_is_refused_by_its_place() {
+    fn an_oversized_configuration_is_refused_with_the_place() {
         assert_eq!(told("[defaults]\nrounds = 3\n[presets.a]\nproviders = [\"a\"]"), Vec::<String>::new());
         let presets: String = (0..201).map(|it| format!("[presets.p{it}]\n")).collect();
         assert_eq!(told(&presets), ["presets has 201 keys; 200 is the most"]);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_few_are_told() {
+    fn only_the_first_few_are_listed() {
         let keys: String = (0..90).map(|it| format!("k{it}{} = 1\n", "x".repeat(128))).collect();
         assert_eq!(told(&keys).len(), MOST_COMPLAINTS);
     }

@@ -7,8 +7,8 @@ use quorum_core::{model::event::Fact, registry::Snapshot};
 
 use crate::export::{
     Format,
+    escape::{escape, html as rendered, inline_html},
     transcript::{Block, Item, Part, Table, transcript},
-    words::{escape, html as rendered, inline_html},
 };
 
 pub(super) const FORMAT: Format =

@@ -8,12 +8,8 @@ use crate::{
     text::escaped,
 };
 
-pub(super) const FORMAT: Format = Format {
-    name: "jsonl",
-    summary: "Every event on a line of its own, for programs that follow",
-    ending: "jsonl",
-    write,
-};
+pub(super) const FORMAT: Format =
+    Format { name: "jsonl", summary: "One event per line, for programs", ending: "jsonl", write };
 
 /// The first line: describes the others.
 #[must_use]

@@ -7,17 +7,17 @@ use quorum_core::{model::event::Fact, registry::Snapshot};
 
 use crate::export::{
     Format,
+    escape::{cell, inline, neutralize, plain},
     transcript::{Block, Item, Part, Table, transcript},
-    words::{cell, inline, plain, tame},
 };
 
 pub(super) const FORMAT: Format =
-    Format { name: "markdown", summary: "Everything that was said, to read", ending: "md", write };
+    Format { name: "markdown", summary: "Everything that was said, as Markdown", ending: "md", write };
 
 fn write(state: &Snapshot, _: &[Fact], commands: &[String]) -> String {
     let mut pieces = Vec::new();
     part(&transcript(state, commands), Depth::TOP, &mut pieces);
-    format!("{}\n", tame(&pieces.join("\n\n")))
+    format!("{}\n", neutralize(&pieces.join("\n\n")))
 }
 
 #[derive(Clone, Copy)]

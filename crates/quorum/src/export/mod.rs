@@ -4,12 +4,12 @@
 //! no external resources, and contains no terminal control sequences.
 
 pub mod document;
+mod escape;
 mod html;
 mod json;
 pub mod jsonl;
 mod markdown;
 pub mod transcript;
-mod words;
 
 use quorum_core::{model::event::Fact, registry::Snapshot};
 

@@ -204,12 +204,12 @@ fn table(state: &State, outcome: &Outcome) -> Part {
     };
     let rows: Vec<_> = state.spec.participants.iter().map(row).collect();
     let head = ["participant", "provider", "model", "role", "note"];
-    Part::new("At the table", vec![Block::Table(Table::new(&head, &rows))])
+    Part::new("Participants", vec![Block::Table(Table::new(&head, &rows))])
 }
 
 fn background(state: &State) -> Option<Part> {
     let text = state.spec.background.clone()?;
-    Some(Part::new("Known beforehand", vec![Block::Said(text)]))
+    Some(Part::new("Background", vec![Block::Said(text)]))
 }
 
 fn round(state: &State, round: &Round) -> Part {
@@ -245,7 +245,7 @@ fn reply(content: &str) -> Block {
 }
 
 fn again(commands: &[String]) -> Option<Part> {
-    let line = "Where this discussion is kept, these play it again, write it down, and hold it anew";
+    let line = "On the machine that has this discussion, these replay, export and re-run it";
     let blocks = vec![Block::Line(line.into()), Block::Commands(commands.to_vec())];
-    (!commands.is_empty()).then(|| Part::new("Once more", blocks))
+    (!commands.is_empty()).then(|| Part::new("Commands", blocks))
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use quorum_core::{
-    engine::{Engine, shared::Shared},
+    engine::{Engine, services::Services},
     memory::MemoryStore,
     registry::{Consensus, ContextStrategy, Detector, Pattern, Registry},
     seams::{Archive, Clock, Store, Voices},
@@ -28,7 +28,7 @@ pub struct Builder {
     registry: Registry,
     config: Option<Config>,
     store: Storage,
-    voices: Answering,
+    voices: VoiceOrigin,
     clock: Option<Arc<dyn Clock>>,
     simulating: Simulating,
     missing_roles: MissingRoles,
@@ -42,7 +42,7 @@ impl Default for Builder {
             registry: quorum_patterns::registry(),
             config: None,
             store: Storage::default(),
-            voices: Answering::default(),
+            voices: VoiceOrigin::default(),
             clock: None,
             simulating: Simulating::default(),
             missing_roles: MissingRoles::default(),
@@ -68,25 +68,25 @@ enum Storage {
     #[default]
     Memory,
     /// In the database of the configuration.
-    OfUser,
+    User,
     /// In the program's own store.
-    Given(Kept),
+    Given(StoreHandles),
 }
 
 /// The two interfaces of one store.
-struct Kept {
+struct StoreHandles {
     store: Arc<dyn Store>,
     archive: Arc<dyn Archive>,
 }
 
 /// The source of voices.
 #[derive(Default)]
-enum Answering {
+enum VoiceOrigin {
     /// None was given.
     #[default]
-    Nobody,
+    Unset,
     /// The providers of the configuration, the stored keys and this machine.
-    OfUser,
+    User,
     /// The providers of this setup.
     SetUp(Setup),
     /// The program's own voices.
@@ -97,7 +97,7 @@ impl Builder {
     /// Uses the user's own configuration, database and providers. Opens their database.
     #[must_use]
     pub fn user(mut self, config: Config) -> Self {
-        (self.store, self.voices) = (Storage::OfUser, Answering::OfUser);
+        (self.store, self.voices) = (Storage::User, VoiceOrigin::User);
         self.config(config)
     }
 
@@ -146,21 +146,21 @@ impl Builder {
     /// Keeps discussions in this store; without one they are kept in memory.
     #[must_use]
     pub fn store<S: Store + Archive + 'static>(mut self, store: Arc<S>) -> Self {
-        self.store = Storage::Given(Kept { store: store.clone(), archive: store });
+        self.store = Storage::Given(StoreHandles { store: store.clone(), archive: store });
         self
     }
 
     /// Lets these voices answer, under the provider names they know.
     #[must_use]
     pub fn voices(mut self, voices: Arc<dyn Voices>) -> Self {
-        self.voices = Answering::Given(voices);
+        self.voices = VoiceOrigin::Given(voices);
         self
     }
 
     /// Lets the providers of this setup answer.
     #[must_use]
     pub fn set_up(mut self, setup: Setup) -> Self {
-        self.voices = Answering::SetUp(setup);
+        self.voices = VoiceOrigin::SetUp(setup);
         self
     }
 
@@ -171,7 +171,7 @@ impl Builder {
         self
     }
 
-    /// Lets simulated voices answer unless a provider can be asked.
+    /// Lets simulated voices answer unless a provider is available.
     #[must_use]
     pub fn simulated_without_providers(mut self) -> Self {
         self.simulating = Simulating::WithoutProviders;
@@ -243,15 +243,15 @@ impl Builder {
         registry.validate(&flags::reserved())?;
         let config = config.unwrap_or_default();
         // A store that can't be opened is reported before missing voices.
-        let Kept { store, archive } = store.opened(&config)?;
+        let StoreHandles { store, archive } = store.opened(&config)?;
         let (voices, setup) = voices.found(&config, simulating, supervisor.as_ref())?;
         let program = program.as_deref().unwrap_or("quorum");
         let owner = format!("{program} (process {} on {})", std::process::id(), machine());
         let clock = clock.unwrap_or_else(|| Arc::new(SystemClock));
-        let shared = Shared { store, voices, clock, registry: registry.clone() };
+        let services = Services { store, voices, clock, registry: registry.clone() };
         let setting =
             Setting { voicing: simulating.voicing(&setup), missing_roles, registry, ..Setting::of(&setup) };
-        let engine = Engine::new(shared, owner.clone());
+        let engine = Engine::new(services, owner.clone());
         let inner = Inner { engine, archive, config, setting, setup, owner, locks: Default::default() };
         Ok(Quorum(Arc::new(inner)))
     }
@@ -268,48 +268,48 @@ impl Simulating {
 }
 
 impl Storage {
-    fn opened(self, config: &Config) -> Result<Kept, Error> {
+    fn opened(self, config: &Config) -> Result<StoreHandles, Error> {
         Ok(match self {
-            Storage::Given(kept) => kept,
-            Storage::Memory => Kept::of(Arc::new(MemoryStore::new())),
-            Storage::OfUser => {
+            Storage::Given(handles) => handles,
+            Storage::Memory => StoreHandles::of(Arc::new(MemoryStore::new())),
+            Storage::User => {
                 make_directory(&config.data_dir).map_err(|error| Error::DataDirectory {
                     directory: config.data_dir.clone(),
                     reason: error.to_string(),
                 })?;
-                Kept::of(Arc::new(SqliteStore::open(config.database())?))
+                StoreHandles::of(Arc::new(SqliteStore::open(config.database())?))
             }
         })
     }
 }
 
-impl Kept {
+impl StoreHandles {
     fn of<S: Store + Archive + 'static>(store: Arc<S>) -> Self {
-        Kept { store: store.clone(), archive: store }
+        StoreHandles { store: store.clone(), archive: store }
     }
 }
 
-type Found = (Arc<dyn Voices>, Setup);
+type VoicesAndSetup = (Arc<dyn Voices>, Setup);
 
-impl Answering {
+impl VoiceOrigin {
     /// The voices, and the setup of the providers behind them.
     fn found(
         self,
         config: &Config,
         simulating: Simulating,
         supervisor: Option<&Supervisor>,
-    ) -> Result<Found, Error> {
+    ) -> Result<VoicesAndSetup, Error> {
         match self {
-            Answering::Nobody if simulating == Simulating::Never => Err(Error::NoVoices),
-            Answering::Nobody => Ok((Arc::new(simulated()), Setup::default())),
-            Answering::Given(voices) => Ok((Arc::new(AllVoices::beside(voices)), Setup::default())),
-            Answering::SetUp(setup) => Ok(of_setup(setup, supervisor)),
-            Answering::OfUser => Ok(of_setup(setup::load(config, &Machine::this())?, supervisor)),
+            VoiceOrigin::Unset if simulating == Simulating::Never => Err(Error::NoVoices),
+            VoiceOrigin::Unset => Ok((Arc::new(simulated()), Setup::default())),
+            VoiceOrigin::Given(voices) => Ok((Arc::new(AllVoices::beside(voices)), Setup::default())),
+            VoiceOrigin::SetUp(setup) => Ok(voices_of(setup, supervisor)),
+            VoiceOrigin::User => Ok(voices_of(setup::load(config, &Machine::this())?, supervisor)),
         }
     }
 }
 
-fn of_setup(setup: Setup, supervisor: Option<&Supervisor>) -> Found {
+fn voices_of(setup: Setup, supervisor: Option<&Supervisor>) -> VoicesAndSetup {
     let setup = match supervisor {
         Some(supervisor) => setup.supervised_by(supervisor),
         None => setup,

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use crate::{
     Quorum,
     request::flags,
-    setup::{Facts, Missing, Provider},
+    setup::{Missing, ModelInfo, Provider},
 };
 
 /// A provider in a list.
@@ -34,9 +34,9 @@ pub struct ProviderEntry {
     pub strengths: Vec<String>,
     /// The context window, in tokens.
     pub window: u64,
-    /// Whether a real voice can be asked here.
+    /// Whether a real voice is available.
     pub available: bool,
-    /// What is missing if it can't be asked.
+    /// What is missing if it is not available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lacks: Option<String>,
     /// The default model.
@@ -314,7 +314,7 @@ impl Quorum {
         let fields_of = |name: &str| {
             let section = format!("presets.{name}");
             let of_it = written.iter().filter(move |it| it.section == section);
-            let field = |it: &crate::config::Given| {
+            let field = |it: &crate::config::EffectiveValue| {
                 let flag = flags.iter().find(|flag| flag.long == it.key)?;
                 let value = flag.read(serde_json::to_value(&it.value).ok()?).ok()?;
                 Some((flag.field.to_string(), value))
@@ -326,12 +326,12 @@ impl Quorum {
     }
 
     fn entry(&self, provider: &Provider) -> ProviderEntry {
-        let model = |name: &String| model(name, provider.facts(name));
+        let model = |name: &String| model(name, provider.model_info(name));
         ProviderEntry {
             name: provider.name.clone(),
             aliases: provider.aliases.clone(),
             strengths: provider.strengths.clone(),
-            window: provider.facts(&provider.model).window,
+            window: provider.model_info(&provider.model).window,
             available: self.0.setting.available.contains(&provider.name),
             lacks: provider.missing().map(Missing::to_string),
             model: Some(provider.model.clone()).filter(|it| !it.is_empty()),
@@ -430,7 +430,7 @@ fn ruling(kind: &RulingKind) -> RulingEntry {
     RulingEntry { name: kind.name, summary: kind.summary, choices }
 }
 
-fn model(name: &str, facts: Facts) -> ModelEntry {
+fn model(name: &str, facts: ModelInfo) -> ModelEntry {
     ModelEntry { name: name.to_owned(), window: facts.window, price: facts.price.map(PriceEntry::from) }
 }
 

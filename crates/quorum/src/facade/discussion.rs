@@ -13,7 +13,7 @@ use quorum_core::{
         spec::Spec,
     },
     registry::Snapshot,
-    seams::{Deed, StoreError},
+    seams::{AuditEntry, StoreError},
 };
 
 use tokio::sync::MutexGuard;
@@ -101,8 +101,8 @@ impl Discussion {
 
     /// Hands it over to another process: no new calls are made here, and the run ends when the
     /// calls under way are recorded.
-    pub fn let_go(&self) {
-        self.quorum().0.engine.let_go(self.id);
+    pub fn release(&self) {
+        self.quorum().0.engine.release(self.id);
     }
 
     /// Resumes it, whether it was paused, failed or left behind by a process.
@@ -170,7 +170,7 @@ impl Discussion {
     pub async fn note(&self, text: &str) -> Result<(), Error> {
         let length = text.chars().count();
         if text.trim().is_empty() || length > MOST_SAID {
-            let message = format!("has between 1 and {MOST_SAID} characters; this one has {length}");
+            let message = format!("must have 1 to {MOST_SAID} characters; this has {length}");
             return Err(Error::refused(Complaint::new("text", Code::InvalidRequest, message)));
         }
         self.send(Command::Note(Note { text: text.to_owned() })).await
@@ -231,7 +231,7 @@ impl Discussion {
     /// Writes an audit entry. A failure to write it does not undo the action.
     pub(super) async fn log(&self, action: &str, result: &str) {
         let Scope { tenant, who, .. } = &self.scope;
-        let deed = Deed {
+        let entry = AuditEntry {
             at: self.quorum().now(),
             tenant: tenant.clone(),
             who: who.to_string(),
@@ -239,7 +239,7 @@ impl Discussion {
             discussion: self.id,
             result: result.to_owned(),
         };
-        let _ = self.scope.archive().log(deed).await;
+        let _ = self.scope.archive().log(entry).await;
     }
 }
 

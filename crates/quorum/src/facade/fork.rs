@@ -7,9 +7,8 @@ use quorum_core::{
     model::{
         error::{Code, Refusal},
         event,
-        excerpt::in_short,
         id::{DiscussionId, Step},
-        participant::{Participant, Role},
+        participant::{Participant, Role, not_a_participant},
         spec::Spec,
     },
     registry::Registry,
@@ -139,7 +138,6 @@ fn seat_named<'s>(past: &'s Spec, name: &str) -> Option<&'s Participant> {
 }
 
 fn stranger(past: &Spec, field: &str, name: &str) -> Refusal {
-    let names: Vec<String> = past.participants.iter().map(|it| in_short(&it.name)).collect();
-    let message = format!("{} does not take part; there are {}", in_short(name), names.join(", "));
-    Refusal::new(field, Code::InvalidRequest, message)
+    let names = past.participants.iter().map(|it| it.name.as_str());
+    Refusal::new(field, Code::InvalidRequest, not_a_participant(name, names))
 }

@@ -7,9 +7,9 @@ use quorum_providers::command::dialect;
 
 use crate::{
     Error, Quorum, Request,
-    error::Unvoiced,
+    error::MissingVoice,
     request::{Setting, Voicing, draft},
-    setup::Way,
+    setup::Transport,
 };
 
 /// The timeout for the check of one provider.
@@ -19,19 +19,20 @@ impl Quorum {
     /// Refuses to resume a discussion here unless all its remaining participants have a voice: a
     /// key that is missing on this machine must not count as a participant's failure.
     pub(super) fn everyone_has_a_voice(&self, state: &State) -> Result<(), Error> {
-        let voices = &self.0.engine.shared().voices;
+        let voices = &self.0.engine.services().voices;
         let present = state.present();
-        let is_mute = |who: &&Participant| {
+        let has_no_voice = |who: &&Participant| {
             let is_there = state.seated.is_none() || present.contains(&who.name.as_str());
             is_there && !who.is_person() && voices.voice(&state.spec, who).is_none()
         };
-        let unvoiced = |who: &Participant| Unvoiced {
+        let missing_voice = |who: &Participant| MissingVoice {
             participant: who.name.clone(),
             provider: who.provider.clone(),
             missing: self.setup().provider(&who.provider).and_then(|it| it.missing().cloned()),
         };
-        let mute: Vec<Unvoiced> = state.spec.participants.iter().filter(is_mute).map(unvoiced).collect();
-        if mute.is_empty() { Ok(()) } else { Err(Error::Mute(mute)) }
+        let missing: Vec<MissingVoice> =
+            state.spec.participants.iter().filter(has_no_voice).map(missing_voice).collect();
+        if missing.is_empty() { Ok(()) } else { Err(Error::MissingVoices(missing)) }
     }
 
     /// Checks whether each available provider would answer now, at no cost.
@@ -40,7 +41,7 @@ impl Quorum {
             let answer = self.would_answer(&source.name).await;
             let checked = |noticed: Option<String>| match noticed {
                 Some(noticed) => Checked::Noticed(noticed),
-                None => shown(&source.way),
+                None => shown(&source.transport),
             };
             (source.name, answer.map(checked))
         });
@@ -49,7 +50,7 @@ impl Quorum {
 
     /// Warnings from checking the models of a discussion in this process, by participant.
     pub(super) fn noticed(&self, state: &State) -> Vec<(String, String)> {
-        let voices = &self.0.engine.shared().voices;
+        let voices = &self.0.engine.services().voices;
         let seats = state.spec.participants.iter().filter(|it| !it.is_person());
         let noticed = |who: &Participant| {
             let noticed = voices.voice(&state.spec, who)?.provider.noticed()?;
@@ -64,7 +65,7 @@ impl Quorum {
         let setting = Setting { voicing: Voicing::Real, ..self.0.setting.clone() };
         let (spec, _) = draft(&request, &setting);
         let who = spec.participants.first().ok_or(Unanswered::NoVoice)?;
-        let voice = self.0.engine.shared().voices.voice(&spec, who).ok_or(Unanswered::NoVoice)?;
+        let voice = self.0.engine.services().voices.voice(&spec, who).ok_or(Unanswered::NoVoice)?;
         let check = tokio::time::timeout(LONGEST_CHECK, voice.provider.check(who));
         check.await.map_err(|_| Unanswered::Late)?.map_err(Unanswered::Failed)?;
         Ok(voice.provider.noticed())
@@ -73,8 +74,8 @@ impl Quorum {
 
 /// What a check without a complaint has shown. Only some programs report at no cost whether they
 /// are logged in.
-fn shown(way: &Way) -> Checked {
-    let Way::Command(program) = way else { return Checked::Answers };
+fn shown(transport: &Transport) -> Checked {
+    let Transport::Command(program) = transport else { return Checked::Answers };
     let is_asked = dialect(&program.dialect).is_some_and(|it| !it.probe.is_empty());
     if is_asked { Checked::LoggedIn } else { Checked::Installed }
 }
@@ -86,7 +87,7 @@ pub enum Checked {
     Answers,
     /// It is reachable, with a warning about its model.
     Noticed(String),
-    /// The program is logged in, and would answer.
+    /// The program is logged in and ready.
     LoggedIn,
     /// The program is installed. Whether it is logged in only shows with its first answer.
     Installed,

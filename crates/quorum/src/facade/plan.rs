@@ -1,11 +1,11 @@
 //! Plans a discussion without asking any model: who would be asked when, and the maximum cost.
 
 mod course;
-mod rehearsal;
-mod understudy;
+mod dry_run;
+mod stub_voice;
 
 use quorum_core::{
-    engine::shared::Shared,
+    engine::services::Services,
     model::{
         error::ErrorClass,
         money::{Price, Usage, Usd},
@@ -18,8 +18,8 @@ use quorum_core::{
 use serde::Serialize;
 
 use self::{
-    rehearsal::{Rehearsed, rehearse},
-    understudy::Question,
+    dry_run::{DryRun, dry_run},
+    stub_voice::Question,
 };
 use crate::{Error, Quorum};
 
@@ -101,9 +101,9 @@ impl Quorum {
     /// The figures are for one undisturbed process: a call that was under way when a process died
     /// is made again, and may be paid twice.
     pub(super) async fn plan(&self, order: &Spec) -> Result<Plan, Error> {
-        let shared = self.0.engine.shared();
-        let rehearsed = rehearse(shared, order).await?;
-        let voices = voices(shared, order);
+        let services = self.0.engine.services();
+        let dry_run = dry_run(services, order).await?;
+        let voices = voices(services, order);
         let named = |wanted: fn(&Option<Voice>) -> bool| -> Vec<String> {
             voices.iter().filter(|(_, voice)| wanted(voice)).map(|(who, _)| who.name.clone()).collect()
         };
@@ -112,10 +112,10 @@ impl Quorum {
             pattern: order.pattern.clone(),
             consensus: order.consensus.method.clone(),
             simulated: order.simulation.is_some(),
-            participants: order.participants.iter().map(|it| seat(it, &rehearsed.usual)).collect(),
-            course: course::course(&rehearsed.facts),
-            usual: usual(order, &rehearsed.usual),
-            most: most(shared, order, &rehearsed),
+            participants: order.participants.iter().map(|it| seat(it, &dry_run.usual)).collect(),
+            course: course::course(&dry_run.facts),
+            usual: usual(order, &dry_run.usual),
+            most: most(services, order, &dry_run),
             unpriced: named(|voice| voice.as_ref().is_some_and(|it| it.price.is_none())),
             unavailable: named(Option::is_none),
             sub_discussions: order.recursion.is_some(),
@@ -124,9 +124,9 @@ impl Quorum {
     }
 }
 
-fn voices<'o>(shared: &Shared, order: &'o Spec) -> Vec<(&'o Participant, Option<Voice>)> {
+fn voices<'o>(services: &Services, order: &'o Spec) -> Vec<(&'o Participant, Option<Voice>)> {
     let models = order.participants.iter().filter(|it| !it.is_person());
-    models.map(|who| (who, shared.voices.voice(order, who))).collect()
+    models.map(|who| (who, services.voices.voice(order, who))).collect()
 }
 
 fn seat(who: &Participant, asked: &[Question]) -> PlannedSeat {
@@ -187,15 +187,15 @@ fn usual(order: &Spec, asked: &[Question]) -> Figures {
     sum.within(order, worst)
 }
 
-fn most(shared: &Shared, order: &Spec, rehearsed: &Rehearsed) -> Figures {
+fn most(services: &Services, order: &Spec, dry_run: &DryRun) -> Figures {
     let (mut sum, mut worst) = (Sum::default(), Worst::default());
-    for question in rehearsed.all.values() {
+    for question in dry_run.all.values() {
         sum.add(attempts(), question.most, question.price);
         worst = worst.or(question.most, question.price);
     }
-    let full = full_window(shared, order);
-    if may_sum_up(shared, order) {
-        let talk = rehearsed.all.values().filter(|it| it.phase != "deciding").count() as u32;
+    let full = full_window(services, order);
+    if may_sum_up(services, order) {
+        let talk = dry_run.all.values().filter(|it| it.phase != "deciding").count() as u32;
         // Before each question, and once more for a model whose request was too long.
         full.iter().for_each(|(usage, price)| sum.add(2 * talk * attempts(), *usage, *price));
         worst = full.iter().fold(worst, |worst, (usage, price)| worst.or(*usage, *price));
@@ -216,8 +216,8 @@ fn attempts() -> u32 {
 }
 
 /// For each participant, a call that fills the window and gets the longest answer.
-fn full_window(shared: &Shared, order: &Spec) -> Vec<(Usage, Option<Price>)> {
-    let voiced = voices(shared, order).into_iter().filter_map(|(_, voice)| voice);
+fn full_window(services: &Services, order: &Spec) -> Vec<(Usage, Option<Price>)> {
+    let voiced = voices(services, order).into_iter().filter_map(|(_, voice)| voice);
     let full = |voice: Voice| {
         let written = u64::from(order.manner.max_tokens.saturating_add(voice.thinking)).max(voice.window / 4);
         (Usage::new(voice.window, written), voice.price)
@@ -226,11 +226,11 @@ fn full_window(shared: &Shared, order: &Spec) -> Vec<(Usage, Option<Price>)> {
 }
 
 /// Whether earlier turns may be summarized by a paid model.
-fn may_sum_up(shared: &Shared, order: &Spec) -> bool {
+fn may_sum_up(services: &Services, order: &Spec) -> bool {
     let (sums, settings) = (&[0, 1_000, 2_000, 3_000, 4_000], &order.settings);
     let crowded = Length { sums, summary: None, room: 2_000, settings };
     let sums_up = |it: &ContextStrategy| (it.fit)(&crowded).sum_up.is_some();
-    let strategy = |name: &str| shared.registry.strategy(name);
+    let strategy = |name: &str| services.registry.strategy(name);
     strategy(&order.window.overflow).is_some_and(|it| it.overflow == OnOverflow::SumsUp)
         || strategy(&order.window.strategy).is_some_and(sums_up)
 }

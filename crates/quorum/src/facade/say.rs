@@ -56,7 +56,7 @@ impl Quorum {
     async fn go_on(&self, id: DiscussionId, word: CommandId) -> Result<Steered, Error> {
         if let Err(voiceless) = self.everyone_has_a_voice(&*self.state(id).await?) {
             // The running process may have what is missing here; otherwise the message waits.
-            return match self.take(id).await {
+            return match self.claim(id).await {
                 Err(StoreError::Held { owner, .. }) => Ok(Steered::Sent { to: owner }),
                 Ok(_) | Err(_) => Err(voiceless),
             };

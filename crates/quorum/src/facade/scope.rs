@@ -10,7 +10,7 @@ use quorum_core::{
         id::{DiscussionId, Seq, Tenant},
         spec::Spec,
     },
-    seams::{Archive, Deed, Reservation, StoreError},
+    seams::{Archive, AuditEntry, Reservation, StoreError},
 };
 
 use crate::{Error, Plan, Quorum, Request, facade::discussion::Discussion, request::PanelChoice};
@@ -149,7 +149,7 @@ impl Scope {
     }
 
     async fn own(&self, id: DiscussionId) -> Result<(), Error> {
-        let first = self.quorum.0.engine.shared().store.read(id, Seq::START, 1).await?;
+        let first = self.quorum.0.engine.services().store.read(id, Seq::START, 1).await?;
         match first.first() {
             Some(Fact { event: Event::Opened { spec, .. }, .. }) if spec.tenant == self.tenant => Ok(()),
             Some(_) | None => Err(StoreError::Unknown(id).into()),
@@ -161,7 +161,7 @@ impl Scope {
     }
 
     /// The audit log, newest first.
-    pub async fn audit(&self, limit: usize) -> Result<Vec<Deed>, Error> {
-        Ok(self.archive().deeds(self.tenant.clone(), limit).await?)
+    pub async fn audit(&self, limit: usize) -> Result<Vec<AuditEntry>, Error> {
+        Ok(self.archive().audit_entries(self.tenant.clone(), limit).await?)
     }
 }

@@ -33,7 +33,7 @@ impl Quorum {
         if is_over(&state) {
             return Err(StoreError::Over(id).into());
         }
-        self.take(id).await?;
+        self.claim(id).await?;
         self.everyone_has_a_voice(&state)?;
         if self.is_held_back(id).await? {
             self.send(id, Command::Resume).await?;
@@ -44,9 +44,9 @@ impl Quorum {
     /// Whether it is paused, or has a pause in its inbox that was not taken yet.
     async fn is_held_back(&self, id: DiscussionId) -> Result<bool, Error> {
         let state = self.state(id).await?;
-        let waiting = self.0.engine.shared().store.commands(id, state.seen).await?;
+        let waiting = self.0.engine.services().store.commands(id, state.seen).await?;
         let waits = waiting.iter().any(|(_, command)| *command == Command::Pause);
-        Ok(waits || state.lifecycle == Lifecycle::Paused || state.wish == Some(Command::Pause))
+        Ok(waits || state.lifecycle == Lifecycle::Paused || state.pending == Some(Command::Pause))
     }
 
     /// Sends a command to the process that runs the discussion. If none does, stop and abort are
@@ -56,7 +56,7 @@ impl Quorum {
         if is_over(&state) {
             return Err(StoreError::Over(id).into());
         }
-        let claim = match self.take(id).await {
+        let claim = match self.claim(id).await {
             Ok(claim) => claim,
             Err(StoreError::Held { owner, .. }) => {
                 self.send(id, command).await?;
@@ -66,7 +66,7 @@ impl Quorum {
         };
         match command {
             Command::Pause => {
-                self.0.engine.shared().store.release(claim).await?;
+                self.0.engine.services().store.release(claim).await?;
                 Ok(Steered::Idle(Box::new(state)))
             }
             Command::Resume
@@ -91,8 +91,8 @@ impl Quorum {
     }
 
     /// Claims the discussion for this process. The engine claims it again under the same name.
-    pub(super) async fn take(&self, id: DiscussionId) -> Result<Claim, StoreError> {
-        self.0.engine.shared().store.claim(id, &self.0.owner, GLANCE_MS).await
+    pub(super) async fn claim(&self, id: DiscussionId) -> Result<Claim, StoreError> {
+        self.0.engine.services().store.claim(id, &self.0.owner, GLANCE_MS).await
     }
 }
 

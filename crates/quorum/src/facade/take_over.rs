@@ -10,8 +10,8 @@ const SERVER: &str = "the server";
 impl Quorum {
     /// Unfinished discussions that no process runs, oldest first, without those that are paused or
     /// wait for a person. Other processes can't claim these for a moment.
-    pub async fn left_behind(&self) -> Result<Vec<DiscussionId>, Error> {
-        let store = &self.0.engine.shared().store;
+    pub async fn orphaned(&self) -> Result<Vec<DiscussionId>, Error> {
+        let store = &self.0.engine.services().store;
         // One pass only: a discussion that ends at once, such as one with a record of another
         // version, could be claimed again and again.
         let claims = store.claim_any(usize::MAX, &self.0.owner, GLANCE_MS).await?;

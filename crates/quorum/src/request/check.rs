@@ -125,7 +125,7 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
 
 fn topic(request: &Request, wrong: &mut Complaints) -> String {
     wrong.text("topic", Some(&request.topic), LONGEST_TOPIC).unwrap_or_else(|| {
-        wrong.add("topic", "is empty; say what shall be discussed");
+        wrong.add("topic", "is empty; give a question to discuss");
         String::new()
     })
 }
@@ -146,7 +146,7 @@ fn options(request: &Request, wrong: &mut Complaints) -> Vec<String> {
                 format!("option {} has more than {LONGEST_OPTION} characters", index + 1),
             );
         } else if options[..index].contains(option) {
-            wrong.add("votingOptions", format!("{} is there twice", in_short(option)));
+            wrong.add("votingOptions", format!("{} is listed twice", in_short(option)));
         }
     }
     options
@@ -194,7 +194,7 @@ fn tolerance(request: &Request, minimum: u32, count: u32, wrong: &mut Complaints
     if min_providers == 0 {
         wrong.add("minProviders", "must be at least 1");
     } else if request.min_providers.is_some() && min_providers > count {
-        let message = format!("{min_providers} can't take part where only {count} are named");
+        let message = format!("{min_providers} are required, and only {count} are named");
         wrong.clash("minProviders", message);
     }
     Tolerance { go_on: request.continue_on_provider_failure.unwrap_or(true), min_providers }
@@ -229,7 +229,7 @@ fn recursion(request: &Request, wrong: &mut Complaints) -> Option<Recursion> {
     if request.recursive == Some(true) {
         return Some(Recursion { max_depth, strategy });
     }
-    let only = "counts only where sub-discussions are allowed; switch recursive on, or leave this out";
+    let only = "applies only to sub-discussions; switch recursive on, or leave this out";
     if request.max_depth.is_some() {
         wrong.clash("maxDepth", only);
     }
@@ -255,7 +255,7 @@ fn early_exit(request: &Request, wrong: &mut Complaints) -> Option<f64> {
         return Some(enough);
     }
     if request.confidence_threshold.is_some() {
-        let message = "counts only with early exit; switch early exit on, or leave this out";
+        let message = "applies only to early exit; switch early exit on, or leave this out";
         wrong.clash("confidenceThreshold", message);
     }
     None
@@ -265,7 +265,7 @@ fn session(request: &Request, wrong: &mut Complaints) -> Option<Uuid> {
     let given = request.session_id.as_deref()?;
     let session = Uuid::parse_str(given).ok();
     if session.is_none() {
-        let message = format!("{} is no session's id", in_short(given));
+        let message = format!("{} is not a session's id", in_short(given));
         let complaint = Complaint::new("sessionId", Code::InvalidRequest, message);
         wrong.0.push(complaint.with([Remedy::ListSessions]));
     }
@@ -273,11 +273,11 @@ fn session(request: &Request, wrong: &mut Complaints) -> Option<Uuid> {
 }
 
 /// The source of the participants' voices.
-fn asked(request: &Request, simulation: &Option<Simulation>) -> panel::Voiced {
+fn asked(request: &Request, simulation: &Option<Simulation>) -> panel::VoiceSource {
     match simulation {
-        None => panel::Voiced::Real,
-        Some(_) if request.wants_simulation() => panel::Voiced::AsAsked,
-        Some(_) => panel::Voiced::BySetting,
+        None => panel::VoiceSource::Real,
+        Some(_) if request.wants_simulation() => panel::VoiceSource::AsAsked,
+        Some(_) => panel::VoiceSource::BySetting,
     }
 }
 
@@ -301,9 +301,7 @@ fn simulation(request: &Request, setting: &Setting, wrong: &mut Complaints) -> O
 fn known_dead(simulation: &Option<Simulation>, seats: &[Participant], wrong: &mut Complaints) {
     for dead in simulation.iter().flat_map(|it| &it.dead) {
         if !seats.iter().any(|it| !it.is_person() && it.provider == *dead) {
-            let (dead, names) = (in_short(dead), seats::names(seats));
-            let message = format!("{dead} does not take part, so it can't be dead; there are {names}");
-            wrong.clash("simulate", message);
+            wrong.clash("simulate", seats::not_seated(dead, seats));
         }
     }
 }

@@ -225,7 +225,7 @@ pub fn roles(text: &str) -> Result<BTreeMap<String, String>, String> {
             .split_once('=')
             .ok_or_else(|| format!("has the form PARTICIPANT=ROLE,PARTICIPANT=ROLE; {pair:?} lacks the ="))?;
         if roles.insert(who.trim().to_owned(), role.trim().to_owned()).is_some() {
-            return Err(format!("gives {} two roles; one is right", who.trim()));
+            return Err(format!("gives {} two roles; give one", who.trim()));
         }
     }
     Ok(roles)
@@ -319,7 +319,7 @@ mod tests {
         for flag in BUILT_IN {
             let request = serde_json::from_value::<Request>(json!({ "topic": "", (&*flag.field): {} }));
             let settings = request.map(|it| it.settings).unwrap_or_default();
-            assert!(settings.is_empty(), "{} is no field of a request", flag.field);
+            assert!(settings.is_empty(), "{} is not a field of a request", flag.field);
         }
         let declared = registry.options();
         assert_eq!(all(&registry).len(), BUILT_IN.len() + declared.len());

@@ -75,7 +75,7 @@ pub struct Request {
     /// Whether the others continue when one participant fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub continue_on_provider_failure: Option<bool>,
-    /// How many must have taken part for a success.
+    /// How many providers must take part for a success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_providers: Option<u32>,
     /// The sampling temperature, 0 to 2.
@@ -209,9 +209,9 @@ pub struct Setting {
     pub voicing: Voicing,
     /// Providers with a real voice, in the order in which they fill a panel.
     pub available: Vec<String>,
-    /// The vendor, if only one can be asked; its models make up the usual panel then.
+    /// The vendor, if only one is available; its models make up the default panel then.
     pub sole_vendor: Option<SoleVendor>,
-    /// Known providers that can't be asked here, and what each lacks.
+    /// Known providers that are not available, and what each lacks.
     pub lacking: BTreeMap<String, Missing>,
     /// The providers' strengths as configured by the user.
     pub strengths: BTreeMap<String, Vec<String>>,
@@ -234,7 +234,7 @@ impl Default for Setting {
     }
 }
 
-/// The only vendor that can be asked.
+/// The only available vendor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SoleVendor {
     /// The provider its models are asked through.

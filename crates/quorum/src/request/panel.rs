@@ -16,7 +16,7 @@ use crate::{
 
 /// The source of the participants' voices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Voiced {
+pub(super) enum VoiceSource {
     /// Real providers.
     Real,
     /// Simulated because the request asks for it: any name will do.
@@ -36,7 +36,7 @@ pub(super) fn panel(
     if let Some(seats) = &request.participants {
         if request.providers.is_some() {
             wrong
-                .clash("participants", "names the whole table, and so does providers; leave one of them out");
+                .clash("participants", "names the whole panel, and so does providers; leave one of them out");
         }
         fits(seats.len(), "participants", (usual, setting), wrong);
         return (seats.clone(), "participants");
@@ -58,23 +58,23 @@ pub(super) fn with_voices(
     seats: &[Participant],
     field: &str,
     setting: &Setting,
-    voiced: Voiced,
+    voiced: VoiceSource,
     wrong: &mut Complaints,
 ) {
     let knows = !setting.lacking.is_empty();
     let mut named: Vec<&str> = Vec::new();
     for seat in seats.iter().filter(|it| !it.is_person()) {
         let provider = seat.provider.as_str();
-        if voiced == Voiced::AsAsked || named.contains(&provider) || is_available(setting, provider) {
+        if voiced == VoiceSource::AsAsked || named.contains(&provider) || is_available(setting, provider) {
             continue;
         }
         named.push(provider);
         match setting.lacking.get(provider) {
-            Some(missing) if voiced == Voiced::Real => {
+            Some(missing) if voiced == VoiceSource::Real => {
                 let provide = Remedy::Provide { provider: provider.to_owned(), missing: missing.clone() };
-                let message = format!("{provider} can't be asked here: {missing}");
-                let nobody = setting.available.is_empty();
-                let code = if nobody { Code::InsufficientProviders } else { Code::InvalidRequest };
+                let message = format!("{provider} is not available: {missing}");
+                let has_none = setting.available.is_empty();
+                let code = if has_none { Code::InsufficientProviders } else { Code::InvalidRequest };
                 wrong.0.push(Complaint::new(field, code, message).with([provide, Remedy::Simulate]));
             }
             None if knows => wrong.add(field, stranger(setting, provider)),
@@ -83,7 +83,7 @@ pub(super) fn with_voices(
     }
 }
 
-/// Whether a provider can be asked. If no providers are known, the voices decide which names they
+/// Whether a provider is available. If no providers are known, the voices decide which names they
 /// accept.
 fn is_available(setting: &Setting, name: &str) -> bool {
     let knows_none = setting.available.is_empty() && setting.lacking.is_empty();
@@ -115,7 +115,7 @@ fn providers(
     providers
 }
 
-/// The available providers of the usual panel, filled up with other available ones, or with further
+/// The available providers of the default panel, filled up with other available ones, or with further
 /// models of the only available vendor.
 fn usual_panel(setting: &Setting, simulated: bool, usual: &Usual) -> Vec<String> {
     if simulated {
@@ -131,13 +131,13 @@ fn usual_panel(setting: &Setting, simulated: bool, usual: &Usual) -> Vec<String>
     panel
 }
 
-/// The providers of the usual panel that can be asked.
+/// The providers of the default panel that are available.
 fn usual_ones(setting: &Setting, usual: &Usual) -> Vec<String> {
     let there = usual.panel.iter().filter(|name| is_available(setting, name));
     there.map(|name| (*name).to_owned()).collect()
 }
 
-/// Different models of the only vendor that can be asked; `None` if others can be asked too, or if
+/// Different models of the only available vendor; `None` if others are available too, or if
 /// it has too few models.
 fn seats_of_sole_vendor(setting: &Setting, usual: &Usual) -> Option<Vec<String>> {
     let SoleVendor { provider, models } = setting.sole_vendor.as_ref()?;
@@ -150,21 +150,21 @@ fn seats_of_sole_vendor(setting: &Setting, usual: &Usual) -> Option<Vec<String>>
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum PanelChoice {
-    /// Only one vendor can be asked, so its models discuss.
+    /// Only one vendor is available, so its models discuss.
     OneVendor {
         /// The provider.
         provider: String,
         /// Its models that take part.
         models: Vec<String>,
     },
-    /// Some providers of the usual panel can't be asked, but enough others can.
+    /// Some providers of the default panel are not available, but enough others are.
     Narrowed {
         /// The providers that take part.
         panel: Vec<String>,
-        /// The providers of the usual panel that are missing.
+        /// The providers of the default panel that are missing.
         missing: Vec<String>,
     },
-    /// Too few providers of the usual panel can be asked, so others fill it up.
+    /// Too few providers of the default panel are available, so others fill it up.
     FilledUp {
         /// The providers that take part.
         panel: Vec<String>,
@@ -200,7 +200,7 @@ fn too_few(setting: &Setting, there: &[String], usual: &Usual) -> Complaint {
         Some(model) => format!("only {one}, with the one model {model},"),
         None => format!("only {one}"),
     });
-    let who = one.unwrap_or_else(|| "nobody".to_owned());
+    let available = one.unwrap_or_else(|| "no provider".to_owned());
     let has_one = sole.filter(|it| it.models.len() == 1);
     let another = has_one.map(|it| Remedy::AnotherModel { provider: it.provider.clone() });
     let twice = there.first().map(|one| Remedy::SeatTwice { provider: one.clone() });
@@ -209,7 +209,7 @@ fn too_few(setting: &Setting, there: &[String], usual: &Usual) -> Complaint {
         let missing = setting.lacking.get(*name)?.clone();
         Some(Remedy::Provide { provider: (*name).to_owned(), missing })
     });
-    let message = format!("{who} can be asked here, and a discussion takes {least}");
+    let message = format!("{available} is available, and a discussion takes {least}");
     Complaint::new("providers", Code::InsufficientProviders, message)
         .with(twice.chain([Remedy::Simulate]).chain(provide))
 }

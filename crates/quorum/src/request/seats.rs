@@ -4,7 +4,7 @@ use quorum_core::{
     model::{
         error::Code,
         excerpt::in_short,
-        participant::{Participant, Person, Role, is_name},
+        participant::{Participant, Person, Role, is_name, not_a_participant},
         settings::Settings,
     },
     registry,
@@ -43,7 +43,10 @@ pub(super) fn seated(table: &[Seating], field: &str, wrong: &mut Complaints) -> 
         match seat_of(written, field) {
             Ok(seat) if seat.is_person() && seats.iter().any(|it| it.name == seat.name) => {
                 let name = in_short(&seat.name);
-                wrong.clash(field, format!("two are named {name}; give each person a name of their own"));
+                wrong.clash(
+                    field,
+                    format!("two participants are named {name}; give each person a different name"),
+                );
             }
             Ok(seat) => {
                 let name = Participant::free_name(&seats, &seat.name);
@@ -66,18 +69,19 @@ fn seat_of(written: &Seating, field: &str) -> Result<Participant, String> {
     // A model's name may contain a colon; the kind of a seat follows a plain name.
     match written.rsplit_once(':').filter(|(name, _)| !name.contains('/')) {
         Some((name, PERSON)) if field == "participants" => person_of(name, None),
-        Some((_, PERSON)) => Err(format!(
-            "{} is a person's seat; name the whole table as participants then",
-            in_short(written)
-        )),
+        Some((_, PERSON)) => {
+            Err(format!("{} is a person; name the whole panel with participants instead", in_short(written)))
+        }
         Some((_, kind)) if field == "participants" => {
             let (kind, written) = (in_short(format_args!("{kind:?}")), in_short(written));
-            Err(format!("there is no kind of participant named {kind}, as in {written}; there is {PERSON}"))
+            Err(format!(
+                "there is no kind of participant named {kind}, as in {written}; the only one is {PERSON}"
+            ))
         }
         Some(_) | None if is_name(written) => Ok(seat(written)),
         Some(_) | None => {
             let written = in_short(format_args!("{written:?}"));
-            Err(format!("{written} is no provider's name; write claude, or claude/MODEL"))
+            Err(format!("{written} is not a provider's name; write claude, or claude/MODEL"))
         }
     }
 }
@@ -86,7 +90,7 @@ fn person_of(name: &str, user: Option<&str>) -> Result<Participant, String> {
     let name = name.trim();
     if !is_name(name) || name.contains(['/', ':', '@']) {
         let name = in_short(format_args!("{name:?}"));
-        return Err(format!("{name} is no person's name; write one word, like me:{PERSON}"));
+        return Err(format!("{name} is not a person's name; write one word, like me:{PERSON}"));
     }
     let person = Person { user: user.map(str::to_owned) };
     Ok(Participant { person: Some(person), ..Participant::person(name).playing(Role::USER) })
@@ -119,12 +123,8 @@ pub(crate) fn place_of(seats: &[Participant], name: &str) -> Option<usize> {
     by_name(name).or_else(|| by_name(&provider_named(name)))
 }
 
-pub(super) fn names(seats: &[Participant]) -> String {
-    seats.iter().map(|it| in_short(&it.name)).collect::<Vec<_>>().join(", ")
-}
-
-fn not_seated(name: &str, seats: &[Participant]) -> String {
-    format!("{} does not take part; there are {}", in_short(name), names(seats))
+pub(super) fn not_seated(name: &str, seats: &[Participant]) -> String {
+    not_a_participant(name, seats.iter().map(|it| it.name.as_str()))
 }
 
 /// Gives participants their own instructions.

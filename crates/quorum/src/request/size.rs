@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_within_the_schema_is_not_too_much() {
+    fn a_value_within_the_schema_is_accepted() {
         check(
             &json!({ "topic": "ä".repeat(10), "rounds": 5, "seats": [{ "person": "a".repeat(150) }] }),
             &[],
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_too_much_is_named_with_its_bound() {
+    fn an_excess_is_reported_with_its_bound() {
         let entries = "may have at most 2 entries; there are 4000";
         check(
             &json!({ "topic": "a".repeat(11), "seats": vec!["a"; 4_000] }),
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_schema_does_not_mention_is_bounded_all_the_same() {
+    fn undeclared_values_are_bounded_too() {
         let text = "may have at most 128 characters; this has 129";
         check(
             &json!({ "rounds": "5".repeat(129), "mood": ["a".repeat(129)] }),
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_few_are_told() {
+    fn only_the_first_few_are_listed() {
         let many: serde_json::Map<String, Value> =
             (0..90).map(|it| (format!("f{it}"), json!("a".repeat(129)))).collect();
         assert_eq!(shape().excesses(Value::Object(many)).len(), MOST_COMPLAINTS);

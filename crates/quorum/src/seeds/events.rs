@@ -69,7 +69,7 @@ impl Announcer {
             return None;
         }
         state.apply(fact);
-        let (name, fields) = told(state, fact, &self.registry)?;
+        let (name, fields) = announcement(state, fact, &self.registry)?;
         let mut data = json!({ "discussionId": self.id, "timestamp": fact.at.epoch_ms() });
         merge(&mut data, fields);
         Some(Announcement { seq: Some(fact.seq), name, data })
@@ -102,7 +102,7 @@ fn opened(state: &State) -> Value {
     data
 }
 
-fn told(state: &State, fact: &Fact, registry: &Registry) -> Option<(&'static str, Value)> {
+fn announcement(state: &State, fact: &Fact, registry: &Registry) -> Option<(&'static str, Value)> {
     match &fact.event {
         Event::LifecycleChanged { from: Lifecycle::Initializing, to: Lifecycle::Running } => {
             Some(("discussion_started", opened(state)))

@@ -195,7 +195,7 @@ losses! {
 }
 
 #[tokio::test]
-async fn f6_whoever_is_lost_the_others_go_on() {
+async fn f6_the_others_continue_when_one_participant_is_lost() {
     let good = server().on_thread();
     let patterns = ["critique", "round-robin", "roundtable", "synthesis", "voting"];
     let places = patterns.iter().flat_map(|pattern| (0..3).map(move |place| (*pattern, place)));
@@ -205,7 +205,7 @@ async fn f6_whoever_is_lost_the_others_go_on() {
 }
 
 #[tokio::test]
-async fn f6_whoever_hangs_from_the_first_question_on_is_left_behind_in_time() {
+async fn f6_a_participant_that_hangs_from_the_start_is_dropped_in_time() {
     let good = server().on_thread();
     let hung = server().fault_probe("*", Fault::Hang(Place::Head)).start();
     let lost = Lost { name: "lost".to_owned(), fault: None, url: hung.url(), server: Some(hung) };

@@ -61,7 +61,7 @@ async fn hold(count: usize, script: Script) -> Held {
 }
 
 #[tokio::test]
-async fn f6_calls_made_are_those_needed_and_the_failures_met() {
+async fn f6_the_calls_are_those_needed_plus_the_failures() {
     let count = if std::env::var_os("QUORUM_LONG").is_some() { 1_000 } else { 100 };
     let smooth = hold(count, server()).await;
     let needed = smooth.all();

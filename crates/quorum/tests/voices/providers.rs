@@ -13,7 +13,7 @@ use quorum_core::{
 };
 use quorum_providers::{
     RealVoices,
-    source::{Endpoint, Facts, Source, Timeouts, Way},
+    source::{Endpoint, ModelInfo, Source, Timeouts, Transport},
     wire::{Quirks, wire},
 };
 use serde_json::{Value, json};
@@ -41,9 +41,9 @@ pub(crate) fn source(name: &str, url: &str, (on, path): (&str, &str), key: &str)
     };
     Source {
         name: name.to_owned(),
-        way: Way::Http(Arc::new(endpoint)),
+        transport: Transport::Http(Arc::new(endpoint)),
         model: format!("{name}-1"),
-        usual: Facts { window: 128_000, price: None, quirks: Quirks::default() },
+        usual: ModelInfo { window: 128_000, price: None, quirks: Quirks::default() },
         models: BTreeMap::new(),
         width: Width::at_once(1_000),
         timeouts: Timeouts::default(),

@@ -31,7 +31,7 @@ impl FromRequestParts<App> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
         let scope = parts.extensions.get::<Scope>().cloned();
-        scope.map(Caller).ok_or_else(|| Problem::new(problem::UNKNOWN_CALLER, "say who you are"))
+        scope.map(Caller).ok_or_else(|| Problem::new(problem::UNKNOWN_CALLER, "authentication is required"))
     }
 }
 
@@ -144,7 +144,7 @@ fn check_pace(app: &App, request: &Request, caller: &str) -> Result<(), Problem>
     }
     let too_many =
         |seconds| Problem::new(problem::TOO_MANY, "too many requests; wait a moment").after(seconds);
-    app.buckets.take(caller).map_err(too_many)
+    app.buckets.take_request(caller).map_err(too_many)
 }
 
 /// The host: HTTP/1.1 sends it as a header, a request in absolute form in its target.

@@ -30,7 +30,7 @@ impl Buckets {
 
     /// Takes one request from the bucket, or returns after how many seconds there will be one.
     /// There are as many callers as tokens, so the map is bounded.
-    pub(crate) fn take(&self, caller: &str) -> Result<(), u64> {
+    pub(crate) fn take_request(&self, caller: &str) -> Result<(), u64> {
         let mut levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         let level = levels.entry(caller.to_owned()).or_insert(Level { left: self.burst, at: now });
@@ -52,10 +52,10 @@ mod tests {
     async fn s10_a_flood_is_slowed_and_others_are_not() {
         let limits = Limits { requests_per_second: 2, burst: 3, ..Limits::default() };
         let buckets = Buckets::new(limits);
-        let taken: Vec<_> = (0..5).map(|_| buckets.take("ann")).collect();
+        let taken: Vec<_> = (0..5).map(|_| buckets.take_request("ann")).collect();
         assert_eq!(taken, [Ok(()), Ok(()), Ok(()), Err(1), Err(1)]);
-        assert_eq!(buckets.take("bob"), Ok(()));
+        assert_eq!(buckets.take_request("bob"), Ok(()));
         tokio::time::advance(std::time::Duration::from_millis(500)).await;
-        assert_eq!([buckets.take("ann"), buckets.take("ann")], [Ok(()), Err(1)]);
+        assert_eq!([buckets.take_request("ann"), buckets.take_request("ann")], [Ok(()), Err(1)]);
     }
 }

@@ -25,7 +25,7 @@ pub(crate) async fn unread(request: Request, next: Next) -> Response {
         return next.run(request).await;
     }
     let was_read = Arc::new(AtomicBool::new(false));
-    let request = request.map(|body| Body::new(Watched { body, was_read: was_read.clone() }));
+    let request = request.map(|body| Body::new(TrackedBody { body, was_read: was_read.clone() }));
     let mut response = next.run(request).await;
     if !was_read.load(Ordering::Acquire) {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -34,12 +34,12 @@ pub(crate) async fn unread(request: Request, next: Next) -> Response {
 }
 
 /// A body that records whether it was read to its end.
-struct Watched {
+struct TrackedBody {
     body: Body,
     was_read: Arc<AtomicBool>,
 }
 
-impl HttpBody for Watched {
+impl HttpBody for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

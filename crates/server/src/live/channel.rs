@@ -23,7 +23,7 @@ use quorum::{
 use serde_json::json;
 use tokio::sync::{Notify, broadcast};
 
-use crate::live::{frame, hub::Place};
+use crate::live::{frame, hub::RunSlot};
 
 /// How many text deltas a subscriber may fall behind.
 const BACKLOG: usize = 256;
@@ -33,14 +33,14 @@ pub(crate) type Signals = BoxStream<'static, Signal>;
 
 pub(crate) struct Channel {
     pub(crate) discussion: Discussion,
-    told: Mutex<Told>,
+    log: Mutex<EventLog>,
     news: broadcast::Sender<News>,
     /// Read by every subscriber after every delta, so it takes no lock.
     over: AtomicBool,
     /// The number of clients the discussion runs for: when the last of them leaves, it is aborted.
     pub(super) held_for: AtomicUsize,
     /// Runs of it in this process that have no listener yet, each with its run slot.
-    pub(super) runs: Mutex<VecDeque<(Signals, Option<Place>)>>,
+    pub(super) runs: Mutex<VecDeque<(Signals, Option<RunSlot>)>>,
     pub(super) woken: Notify,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct News {
 }
 
 /// The event log.
-pub(crate) struct Told {
+pub(crate) struct EventLog {
     announcer: Announcer,
     pub(crate) events: Vec<Event>,
     /// The text so far of turns under way.
@@ -78,10 +78,10 @@ struct Live {
 impl Channel {
     pub(crate) fn new(discussion: Discussion, registry: Registry) -> Self {
         let announcer = Announcer::new(discussion.id(), registry);
-        let told = Told { announcer, events: Vec::new(), live: BTreeMap::new(), last: Seq::START };
+        let log = EventLog { announcer, events: Vec::new(), live: BTreeMap::new(), last: Seq::START };
         Channel {
             discussion,
-            told: Mutex::new(told),
+            log: Mutex::new(log),
             news: broadcast::Sender::new(BACKLOG),
             over: AtomicBool::new(false),
             held_for: AtomicUsize::new(0),
@@ -90,16 +90,16 @@ impl Channel {
         }
     }
 
-    pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn log(&self) -> MutexGuard<'_, EventLog> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Subscribes. Locks the log meanwhile, so that a caller that reads the log misses nothing in
     /// between.
-    pub(crate) fn listen(&self) -> (MutexGuard<'_, Told>, broadcast::Receiver<News>) {
-        let told = self.told();
+    pub(crate) fn listen(&self) -> (MutexGuard<'_, EventLog>, broadcast::Receiver<News>) {
+        let log = self.log();
         let receiver = self.news.subscribe();
-        (told, receiver)
+        (log, receiver)
     }
 
     /// Whether nothing more will be sent, unless the discussion is resumed.
@@ -113,52 +113,52 @@ impl Channel {
 
     /// Appends the recorded facts that are not in the log yet.
     pub(crate) async fn catch_up(&self) -> Result<(), quorum::Error> {
-        let after = self.told().last;
+        let after = self.log().last;
         let facts = self.discussion.facts(after).await?;
-        facts.iter().for_each(|fact| self.hear(fact));
+        facts.iter().for_each(|fact| self.append_next(fact));
         Ok(())
     }
 
     /// The same up to this one, which is not appended.
     pub(crate) async fn catch_up_before(&self, seq: Seq) -> Result<(), quorum::Error> {
-        let after = self.told().last;
+        let after = self.log().last;
         if seq <= after.next() {
             return Ok(());
         }
         let facts = self.discussion.facts(after).await?;
-        facts.iter().filter(|fact| fact.seq < seq).for_each(|fact| self.hear(fact));
+        facts.iter().filter(|fact| fact.seq < seq).for_each(|fact| self.append_next(fact));
         Ok(())
     }
 
     /// Appends a fact if it is the next one.
-    pub(crate) fn hear(&self, fact: &Fact) {
-        let mut told = self.told();
-        if fact.seq != told.last.next() {
+    pub(crate) fn append_next(&self, fact: &Fact) {
+        let mut log = self.log();
+        if fact.seq != log.last.next() {
             return;
         }
-        told.take(fact, self.discussion.id());
-        self.over.store(told.is_over(), Ordering::Release);
+        log.append(fact, self.discussion.id());
+        self.over.store(log.is_over(), Ordering::Release);
         // There may be no subscribers.
-        let _ = self.news.send(News { up_to: told.events.len(), text: None });
+        let _ = self.news.send(News { up_to: log.events.len(), text: None });
     }
 
     /// Ends the channel because the discussion was removed.
     pub(crate) fn end(&self) {
         self.over.store(true, Ordering::Release);
-        let _ = self.news.send(News { up_to: self.told().events.len(), text: None });
+        let _ = self.news.send(News { up_to: self.log().events.len(), text: None });
     }
 
     /// Broadcasts a text delta, if it belongs to a turn that was announced.
     pub(crate) fn pass_on(&self, piece: &Piece) {
-        let mut told = self.told();
-        if let Some(text) = told.add(piece) {
-            let _ = self.news.send(News { up_to: told.events.len(), text: Some(text) });
+        let mut log = self.log();
+        if let Some(text) = log.add(piece) {
+            let _ = self.news.send(News { up_to: log.events.len(), text: Some(text) });
         }
     }
 }
 
-impl Told {
-    fn take(&mut self, fact: &Fact, id: quorum::model::id::DiscussionId) {
+impl EventLog {
+    fn append(&mut self, fact: &Fact, id: quorum::model::id::DiscussionId) {
         let announced = self.announcer.announce(fact);
         self.last = fact.seq;
         if let (Some("turn_started"), Some(step)) = (announced.as_ref().map(|it| it.name), &fact.step) {

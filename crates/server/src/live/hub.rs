@@ -41,7 +41,7 @@ pub(crate) struct Hub {
 }
 
 /// A run slot, for as long as it is held.
-pub(crate) type Place = OwnedSemaphorePermit;
+pub(crate) type RunSlot = OwnedSemaphorePermit;
 
 impl Hub {
     pub(crate) fn new(metrics: Arc<Metrics>, registry: Registry, places: usize) -> Arc<Self> {
@@ -50,12 +50,12 @@ impl Hub {
     }
 
     /// A run slot, if one is free.
-    pub(crate) fn place(&self) -> Option<Place> {
+    pub(crate) fn run_slot(&self) -> Option<RunSlot> {
         self.places.clone().try_acquire_owned().ok()
     }
 
     /// Waits for a run slot, ahead of later callers; `None` once the server closes.
-    pub(crate) async fn next_place(&self) -> Option<Place> {
+    pub(crate) async fn next_run_slot(&self) -> Option<RunSlot> {
         self.until_closing(self.places.clone().acquire_owned()).await?.ok()
     }
 
@@ -74,23 +74,23 @@ impl Hub {
     }
 
     /// Publishes the events of a discussion that was just started here.
-    pub(crate) fn take(self: &Arc<Self>, started: Started, place: Place) -> Discussion {
+    pub(crate) fn publish(self: &Arc<Self>, started: Started, slot: RunSlot) -> Discussion {
         if let Some(handle) = &started.handle {
-            self.listen_to(&started.discussion, handle, Some(place));
+            self.listen_to(&started.discussion, handle, Some(slot));
         }
         started.discussion
     }
 
     /// The same for a discussion that a person resumed, which is never refused for lack of a slot.
     pub(crate) fn follow(self: &Arc<Self>, discussion: &Discussion, handle: &Handle) {
-        self.listen_to(discussion, handle, self.place());
+        self.listen_to(discussion, handle, self.run_slot());
     }
 
-    fn listen_to(self: &Arc<Self>, discussion: &Discussion, handle: &Handle, place: Option<Place>) {
+    fn listen_to(self: &Arc<Self>, discussion: &Discussion, handle: &Handle, slot: Option<RunSlot>) {
         let signals: Signals = handle.signals().boxed();
         let mut channels = self.channels();
         let (channel, is_new) = entered(&mut channels, &self.channel(discussion));
-        channel.runs.lock().unwrap_or_else(PoisonError::into_inner).push_back((signals, place));
+        channel.runs.lock().unwrap_or_else(PoisonError::into_inner).push_back((signals, slot));
         channel.woken.notify_one();
         if is_new {
             self.start(channel);
@@ -122,10 +122,10 @@ impl Hub {
     }
 
     /// Inspects a discussion that is run or watched here, without reading the store.
-    pub(crate) fn glance<T>(&self, id: DiscussionId, look: impl FnOnce(&State) -> T) -> Option<T> {
+    pub(crate) fn inspect<T>(&self, id: DiscussionId, look: impl FnOnce(&State) -> T) -> Option<T> {
         let channel = self.channels().get(&id).cloned()?;
-        let told = channel.told();
-        told.state().map(look)
+        let log = channel.log();
+        log.state().map(look)
     }
 
     fn channel(&self, discussion: &Discussion) -> Arc<Channel> {
@@ -163,9 +163,9 @@ async fn pump(hub: Arc<Hub>, channel: Arc<Channel>) {
     loop {
         let run = channel.runs.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         match run {
-            Some((signals, place)) => {
+            Some((signals, slot)) => {
                 listen(&hub, &channel, signals).await;
-                drop(place);
+                drop(slot);
             }
             None => {
                 if let Err(Error::Store(StoreError::Unknown(_))) = channel.catch_up().await {
@@ -194,8 +194,8 @@ async fn listen(hub: &Hub, channel: &Channel, mut signals: Signals) {
                 let _ = channel.catch_up_before(fact.seq).await;
                 let runs = runs.get_or_insert_with(|| new_runs(hub, channel));
                 // Counted first: a client that was told of the end finds it counted.
-                runs.iter_mut().for_each(|run| run.take(&fact));
-                channel.hear(&fact);
+                runs.iter_mut().for_each(|run| run.count(&fact));
+                channel.append_next(&fact);
             }
             Signal::Piece(piece) if piece.discussion == channel.discussion.id() => channel.pass_on(&piece),
             Signal::Fact { .. } | Signal::Piece(_) | Signal::Trouble(_) => {}
@@ -205,7 +205,7 @@ async fn listen(hub: &Hub, channel: &Channel, mut signals: Signals) {
 }
 
 fn new_runs(hub: &Hub, channel: &Channel) -> Vec<Run> {
-    let pattern = channel.told().state().map(|it| it.spec.pattern.clone()).unwrap_or_default();
+    let pattern = channel.log().state().map(|it| it.spec.pattern.clone()).unwrap_or_default();
     hub.metrics.run(channel.discussion.tenant(), &pattern)
 }
 
@@ -237,7 +237,7 @@ mod tests {
         let quorum = Quorum::builder().user(config.unwrap()).simulated().build().unwrap();
         let metrics = Arc::new(Metrics::default());
         let hub = Hub::new(metrics.clone(), quorum.registry().clone(), 1);
-        hub.take(over(&quorum).await, hub.place().unwrap());
+        hub.publish(over(&quorum).await, hub.run_slot().unwrap());
         while !hub.channels().is_empty() {
             yield_now().await;
         }

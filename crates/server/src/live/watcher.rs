@@ -19,9 +19,9 @@ use tokio::{
 };
 
 use crate::{
-    app::Seat,
+    app::StreamSlot,
     live::{
-        channel::{Channel, News, Told},
+        channel::{Channel, EventLog, News},
         frame,
     },
 };
@@ -56,18 +56,18 @@ pub(crate) struct Watcher {
     closing: watch::Receiver<bool>,
     silence: Duration,
     leaving: Option<Leaving>,
-    _seat: Option<Seat>,
+    _slot: Option<StreamSlot>,
 }
 
 impl Watcher {
     /// Subscribes to events after this sequence number. The text so far of turns under way follows
     /// once all earlier events were sent.
     pub(crate) fn new(channel: Arc<Channel>, view: View, after: Seq, closing: watch::Receiver<bool>) -> Self {
-        let place = channel.told().events.partition_point(|event| event.seq <= after);
+        let place = channel.log().events.partition_point(|event| event.seq <= after);
         let (news, silence) = (channel.listen().1, Duration::from_secs(15));
         let (waiting, leaving) = (VecDeque::from([Bytes::from_static(frame::RETRY)]), None);
         let mut watcher =
-            Watcher { channel, news, view, place, waiting, closing, silence, leaving, _seat: None };
+            Watcher { channel, news, view, place, waiting, closing, silence, leaving, _slot: None };
         watcher.begin_anew();
         watcher
     }
@@ -78,8 +78,8 @@ impl Watcher {
     }
 
     /// Occupies one of the stream slots.
-    pub(crate) fn holding(self, seat: Seat) -> Self {
-        Watcher { _seat: Some(seat), ..self }
+    pub(crate) fn holding(self, slot: StreamSlot) -> Self {
+        Watcher { _slot: Some(slot), ..self }
     }
 
     /// Aborts the discussion if the client leaves before it is over. If several clients sent the
@@ -97,7 +97,7 @@ impl Watcher {
     }
 
     fn has_nothing_to_tell(&self) -> bool {
-        self.channel.is_over() && self.place >= self.channel.told().events.len()
+        self.channel.is_over() && self.place >= self.channel.log().events.len()
     }
 
     /// The SSE frames.
@@ -128,7 +128,7 @@ impl Watcher {
                 Ok(Ok(News { up_to, text })) => {
                     if up_to > self.place {
                         let channel = self.channel.clone();
-                        self.queue(&channel.told(), up_to);
+                        self.queue(&channel.log(), up_to);
                     }
                     self.waiting.extend(text.filter(|_| self.view.has_text()));
                 }
@@ -143,18 +143,18 @@ impl Watcher {
     /// follows.
     fn begin_anew(&mut self) {
         let channel = self.channel.clone();
-        let (told, news) = channel.listen();
+        let (log, news) = channel.listen();
         self.news = news;
-        self.queue(&told, told.events.len());
+        self.queue(&log, log.events.len());
         if self.view.has_text() {
-            self.waiting.extend(told.texts());
+            self.waiting.extend(log.texts());
         }
     }
 
     /// Queues the events of the log from the cursor to there. Nothing is copied: all subscribers
     /// share the same bytes.
-    fn queue(&mut self, told: &Told, up_to: usize) {
-        for event in told.events.get(self.place..up_to).unwrap_or_default() {
+    fn queue(&mut self, log: &EventLog, up_to: usize) {
+        for event in log.events.get(self.place..up_to).unwrap_or_default() {
             let frame = match self.view {
                 View::Events => event.announced.clone(),
                 View::Facts | View::All => Some(event.fact.clone()),

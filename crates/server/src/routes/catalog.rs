@@ -17,7 +17,7 @@ use crate::{app::App, body::Body, guard::Caller, problem::Problem};
 
 /// List providers
 ///
-/// The catalogue's and the configuration's own: whether each can be asked, and otherwise what it
+/// The catalogue's and the configuration's own: whether each is available, and otherwise what it
 /// lacks; its models, their windows and prices.
 #[utoipa::path(
     get, path = "/api/providers", tag = "catalogue",
@@ -78,7 +78,7 @@ pub(super) async fn window_strategies(State(app): State<App>, _: Caller) -> Json
 #[utoipa::path(
     get, path = "/api/detectors", tag = "catalogue",
     responses((status = 200, description = "Every detector", body = Vec<Object>, example = json!([{
-        "name": "silence", "summary": "Nobody says anything any more",
+        "name": "silence", "summary": "No participant adds anything new",
     }])))
 )]
 pub(super) async fn detectors(State(app): State<App>, _: Caller) -> Json<Vec<NamedEntry>> {
@@ -115,7 +115,6 @@ pub(super) async fn sessions(Caller(scope): Caller) -> Result<Json<Vec<SessionEn
 #[schema(example = json!({ "name": "Billing" }))]
 pub(crate) struct NewSession {
     /// The name of the session.
-    #[schema(min_length = 1, max_length = 200, pattern = r"[^\s\u0085]")]
     name: String,
 }
 

@@ -24,7 +24,7 @@ use crate::{
 /// An empty body.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
+pub(crate) struct EmptyBody {}
 
 async fn steer(app: &App, scope: &Scope, id: DiscussionId, command: Command) -> Result<Response, Problem> {
     let discussion = scope.discussion(id).await?;
@@ -40,11 +40,9 @@ fn taken(app: &App, discussion: &Discussion, action: &str, steered: Steered) -> 
         Steered::Sent { .. } => {}
         Steered::Idle(state) if state.lifecycle == Lifecycle::Paused => {}
         Steered::Idle(_) => {
-            let message = format!(
-                "nobody runs discussion {} at the moment, so there is nothing to {action}",
-                discussion.id()
-            );
-            return Err(Problem::new(problem::IDLE, message));
+            let message =
+                format!("discussion {} is not running, so there is nothing to {action}", discussion.id());
+            return Err(Problem::new(problem::WRONG_STATE, message));
         }
     }
     Ok(Taken::of(discussion.id(), action))
@@ -72,13 +70,13 @@ impl Taken {
 /// No answer is lost and no further calls are made until it is resumed, even after a restart.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/pause", tag = "control", params(Id),
-    responses((status = 202, description = "It will be held", body = Taken))
+    responses((status = 202, description = "It will pause", body = Taken))
 )]
 pub(super) async fn pause(
     State(app): State<App>,
     Caller(scope): Caller,
     Id(id): Id,
-    _: Body<Nothing>,
+    _: Body<EmptyBody>,
 ) -> Result<Response, Problem> {
     steer(&app, &scope, id, Command::Pause).await
 }
@@ -94,11 +92,11 @@ pub(super) async fn resume(
     State(app): State<App>,
     Caller(scope): Caller,
     Id(id): Id,
-    _: Body<Nothing>,
+    _: Body<EmptyBody>,
 ) -> Result<Response, Problem> {
     let discussion = scope.discussion(id).await?;
     // Only checks that a slot is free: it is taken once the discussion runs.
-    drop(discussions::place(&app)?);
+    drop(discussions::run_slot(&app)?);
     let resumed = discussion.resume().await?;
     taken(&app, &discussion, "resume", resumed)
 }
@@ -114,7 +112,7 @@ pub(super) async fn stop(
     State(app): State<App>,
     Caller(scope): Caller,
     Id(id): Id,
-    _: Body<Nothing>,
+    _: Body<EmptyBody>,
 ) -> Result<Response, Problem> {
     steer(&app, &scope, id, Command::Stop).await
 }
@@ -130,7 +128,7 @@ pub(super) async fn abort(
     State(app): State<App>,
     Caller(scope): Caller,
     Id(id): Id,
-    _: Body<Nothing>,
+    _: Body<EmptyBody>,
 ) -> Result<Response, Problem> {
     steer(&app, &scope, id, Command::Abort).await
 }
@@ -141,15 +139,12 @@ pub(super) async fn abort(
 #[schema(example = json!({ "text": "Spaces. The parser says so.", "participant": "me" }))]
 pub(crate) struct Say {
     /// The text.
-    #[schema(min_length = 1, max_length = 100_000, pattern = r"[^\s\u0085]")]
     text: String,
     /// The seat; by default the one whose turn it is.
     #[serde(default)]
-    #[schema(value_type = Option<String>, max_length = 128)]
     participant: Option<String>,
     /// The user, if the seat belongs to one.
     #[serde(default)]
-    #[schema(value_type = Option<String>, max_length = 128)]
     user_id: Option<String>,
 }
 
@@ -178,14 +173,11 @@ pub(super) async fn say(
 pub(crate) struct Decision {
     /// The kind of decision; by default the one that is awaited.
     #[serde(default)]
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 128)]
     kind: Option<String>,
     /// The choice: one of the awaited choices.
-    #[schema(min_length = 1, max_length = 128)]
     choice: String,
     /// The participant that the choice names, if it names one.
     #[serde(default)]
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 128)]
     candidate: Option<String>,
 }
 
@@ -226,7 +218,6 @@ async fn awaited_kind(discussion: &Discussion) -> Result<String, Problem> {
 #[schema(example = json!({ "text": "Mind the code that is pasted into mails." }))]
 pub(crate) struct Note {
     /// The text.
-    #[schema(min_length = 1, max_length = 100_000, pattern = r"[^\s\u0085]")]
     text: String,
 }
 

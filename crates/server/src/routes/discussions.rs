@@ -19,7 +19,7 @@ use crate::{
     app::App,
     body::{Body, Fields, Params},
     guard::Caller,
-    live::hub::Place,
+    live::hub::RunSlot,
     problem::{self, Problem},
     wire::{
         listing::Listed,
@@ -29,7 +29,9 @@ use crate::{
 };
 
 const USUAL: usize = 50;
-const MOST: usize = 200;
+
+/// The maximum number of entries in a list.
+pub(crate) const MOST_LISTED: usize = 200;
 
 /// The `Retry-After` in seconds when all run slots are taken.
 const FULL_FOR_S: u64 = 5;
@@ -40,10 +42,8 @@ const FULL_FOR_S: u64 = 5;
 #[into_params(parameter_in = Query)]
 pub(crate) struct Wanted {
     /// Only discussions that match these words, most relevant first.
-    #[param(max_length = 500)]
     q: Option<String>,
     /// The maximum number of entries.
-    #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
     /// Only discussions of this session.
     #[param(value_type = Option<String>, format = "uuid")]
@@ -54,8 +54,10 @@ pub(crate) struct Wanted {
 pub(super) fn limit(given: Option<usize>) -> Result<usize, Problem> {
     match given {
         None => Ok(USUAL),
-        Some(limit) if (1..=MOST).contains(&limit) => Ok(limit),
-        Some(limit) => Err(Problem::parameter("limit", format!("must be from 1 to {MOST}, not {limit}"))),
+        Some(limit) if (1..=MOST_LISTED).contains(&limit) => Ok(limit),
+        Some(limit) => {
+            Err(Problem::parameter("limit", format!("must be from 1 to {MOST_LISTED}, not {limit}")))
+        }
     }
 }
 
@@ -85,7 +87,7 @@ pub(super) async fn list(
         Some(words) => scope.search(words, limit, wanted.session_id).await?,
         None => scope.list(limit, wanted.session_id).await?,
     };
-    Ok(Json(app.sums.complete(&app.hub, &scope, found).await?))
+    Ok(Json(app.list_details.complete(&app.hub, &scope, found).await?))
 }
 
 /// Start a discussion without listening to it
@@ -94,8 +96,8 @@ pub(super) async fn list(
 /// the same discussion, however often it is sent, even after a restart.
 #[utoipa::path(
     post, path = "/api/discussions", tag = "discussions", request_body = order::Order,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
-    responses((status = 202, description = "It runs; Location says where", body = Accepted))
+    params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
+    responses((status = 202, description = "It is running; Location has its address", body = Accepted))
 )]
 pub(super) async fn create(
     State(app): State<App>,
@@ -133,32 +135,32 @@ pub(crate) async fn start<B: Serialize>(
     order: Order<'_, B>,
 ) -> Result<Discussion, Problem> {
     let key = order_key(order.headers, order.what, order.body)?;
-    let _held = hold(app, scope, key.as_ref())?;
-    let place = place(app)?;
+    let _locked = lock_key(app, scope, key.as_ref())?;
+    let slot = run_slot(app)?;
     let started = scope.start_once(spec, key.as_ref()).await?;
-    Ok(app.hub.take(started, place))
+    Ok(app.hub.publish(started, slot))
 }
 
 /// A run slot, or an error if none is free. Taken before anything is recorded.
-pub(super) fn place(app: &App) -> Result<Place, Problem> {
+pub(super) fn run_slot(app: &App) -> Result<RunSlot, Problem> {
     let full = || {
         let most = app.limits().running;
         let message =
-            format!("{most} discussions are under way, and no more are run here at once; try again later");
-        Problem::new(problem::FULL, message).after(FULL_FOR_S)
+            format!("{most} discussions are running, which is this server's limit; try again later");
+        Problem::new(problem::TOO_MANY_RUNNING, message).after(FULL_FOR_S)
     };
-    app.hub.place().ok_or_else(full)
+    app.hub.run_slot().ok_or_else(full)
 }
 
 /// Locks the idempotency key until this request is answered.
-pub(super) fn hold(
+pub(super) fn lock_key(
     app: &App,
     scope: &Scope,
     key: Option<&quorum::OrderKey>,
 ) -> Result<Option<crate::app::InFlight>, Problem> {
     let Some(key) = key else { return Ok(None) };
     let held = app.take_order(format!("{}\n{}", scope.tenant().name(), key.key));
-    let message = "a request with the same key is being answered; send it again in a moment";
+    let message = "a request with the same key is in progress; send it again in a moment";
     held.map(Some).ok_or_else(|| Problem::new(problem::IN_FLIGHT, message).after(1))
 }
 

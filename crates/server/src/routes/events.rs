@@ -11,7 +11,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    app::{App, Seat},
+    app::{App, StreamSlot},
     body::{Id, Params},
     guard::Caller,
     live::watcher::{View, Watcher},
@@ -44,10 +44,7 @@ pub(crate) enum Kind {
 
 /// One event of a stream, as SSE clients receive it.
 #[derive(ToSchema)]
-#[expect(
-    dead_code,
-    reason = "it describes what is sent; frames are put into words in one place for everybody"
-)]
+#[expect(dead_code, reason = "it documents the wire format; frames are rendered once for all watchers")]
 pub(crate) struct Told {
     /// The sequence number of a recorded event; text deltas have none.
     #[schema(value_type = String, example = "12")]
@@ -73,7 +70,7 @@ pub(crate) struct Told {
     ),
     responses(
         (status = 200, description = "The events", content_type = "text/event-stream", body = Told),
-        (status = 204, description = "It is over, and you have heard everything")
+        (status = 204, description = "It is over, and there are no more events")
     )
 )]
 pub(super) async fn events(
@@ -85,7 +82,7 @@ pub(super) async fn events(
 ) -> Result<Response, Problem> {
     let after = Seq(last_heard(&headers)?.or(from.after).unwrap_or_default());
     let discussion = scope.discussion(id).await?;
-    let seat = seat(&app, &scope)?;
+    let slot = stream_slot(&app, &scope)?;
     let view = match from.view {
         None | Some(Kind::Events) => View::Events,
         Some(Kind::Facts) => View::Facts,
@@ -96,7 +93,7 @@ pub(super) async fn events(
         // Browsers reconnect after the end of a stream, but not after this status.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    Ok(stream(watcher.never_silent_for(app.limits().silence).holding(seat)))
+    Ok(stream(watcher.never_silent_for(app.limits().silence).holding(slot)))
 }
 
 /// The header that a browser sends when it reconnects.
@@ -111,13 +108,13 @@ fn last_heard(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
         .parse()
         .ok()
         .map(Some)
-        .ok_or_else(|| Problem::parameter("Last-Event-ID", "is the number of an event"))
+        .ok_or_else(|| Problem::parameter("Last-Event-ID", "must be the number of an event"))
 }
 
 /// A stream slot, or an error if none is free.
-pub(crate) fn seat(app: &App, scope: &Scope) -> Result<Seat, Problem> {
-    let message = "too many watch at the moment; try again later";
-    app.streams.take(scope.tenant()).ok_or_else(|| Problem::new(problem::TOO_MANY, message).after(5))
+pub(crate) fn stream_slot(app: &App, scope: &Scope) -> Result<StreamSlot, Problem> {
+    let message = "too many event streams are open; try again later";
+    app.streams.acquire(scope.tenant()).ok_or_else(|| Problem::new(problem::TOO_MANY, message).after(5))
 }
 
 /// The SSE response. Proxies must not buffer it.

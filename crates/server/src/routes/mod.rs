@@ -73,16 +73,16 @@ pub(crate) fn router(app: App) -> Router {
     let guarded = routes
         .merge(web::routes())
         .fallback(|| async {
-            Problem::new(problem::NOT_FOUND, "there is nothing here; /docs lists what there is")
+            Problem::new(problem::NOT_FOUND, "there is no such page or endpoint; /docs lists the endpoints")
         })
         .method_not_allowed_fallback(|| async {
-            Problem::new(problem::WRONG_METHOD, "this can't be done here; /docs lists what can")
+            Problem::new(problem::WRONG_METHOD, "the endpoint has no such method; /docs lists the endpoints")
         })
         .layer(DefaultBodyLimit::max(largest))
         .layer(CatchPanicLayer::custom(|_| {
             axum::response::IntoResponse::into_response(Problem::new(
-                problem::FAULT,
-                "this failed by a fault of this program; what was recorded is kept",
+                problem::INTERNAL,
+                "internal error; everything recorded so far is kept",
             ))
         }))
         .layer(from_fn_with_state(app.clone(), callers));

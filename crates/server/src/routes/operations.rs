@@ -61,7 +61,6 @@ pub(super) async fn document(State(app): State<App>, _: Caller) -> Response {
 #[into_params(parameter_in = Query)]
 pub(crate) struct Recent {
     /// The maximum number of entries.
-    #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
 }
 
@@ -81,9 +80,9 @@ pub(crate) struct AuditEntry {
     result: String,
 }
 
-impl From<quorum::Deed> for AuditEntry {
-    fn from(entry: quorum::Deed) -> Self {
-        let quorum::Deed { at, who, action, discussion, result, .. } = entry;
+impl From<quorum::AuditEntry> for AuditEntry {
+    fn from(entry: quorum::AuditEntry) -> Self {
+        let quorum::AuditEntry { at, who, action, discussion, result, .. } = entry;
         AuditEntry { at: iso(at), who, action, discussion_id: discussion, result }
     }
 }

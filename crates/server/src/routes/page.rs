@@ -20,8 +20,8 @@ const STYLE: &str = include_str!("page.css");
 )]
 pub(super) async fn docs(_: Caller) -> Html<String> {
     let mut body = String::from(
-        "<h1>Quorum over HTTP</h1>\n<p>For programs: <a href=\"/openapi.json\">openapi.json</a>. What goes wrong is an \
-         RFC 9457 problem document that names the field.</p>\n<table>\n",
+        "<h1>Quorum over HTTP</h1>\n<p>For programs: <a href=\"/openapi.json\">openapi.json</a>. Errors \
+         are RFC 9457 problem documents that name the field.</p>\n<table>\n",
     );
     for (method, path, summary) in openapi::ways(&super::document()) {
         let _ = writeln!(

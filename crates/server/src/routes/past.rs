@@ -52,8 +52,8 @@ fn seats() -> Array {
 /// and cost nothing.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/fork", tag = "control",
-    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
-    request_body = Fork, responses((status = 202, description = "The new discussion runs", body = discussions::Accepted))
+    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
+    request_body = Fork, responses((status = 202, description = "The new discussion is running", body = discussions::Accepted))
 )]
 pub(super) async fn fork(
     State(app): State<App>,
@@ -64,15 +64,15 @@ pub(super) async fn fork(
 ) -> Result<Response, Problem> {
     let discussion = scope.discussion(id).await?;
     let key = order_key(&headers, &format!("fork of {id}"), &fork)?;
-    let _held = discussions::hold(&app, &scope, key.as_ref())?;
+    let _locked = discussions::lock_key(&app, &scope, key.as_ref())?;
     let Fork { at, without, changes: fields } = fork;
     let given = fields.clone();
     let changes = changes(fields).map_err(|it| it.within("changes"))?;
     let forking = Forking { at, without, changes };
-    let place = discussions::place(&app)?;
+    let slot = discussions::run_slot(&app)?;
     let started =
         discussion.fork_once(&forking, key.as_ref()).await.map_err(|error| of_fork(error, &given))?;
-    Ok(discussions::accepted(&app.hub.take(started, place), None))
+    Ok(discussions::accepted(&app.hub.publish(started, slot), None))
 }
 
 /// Reports a problem with a change under the field it was written in.
@@ -90,8 +90,8 @@ fn of_fork(error: Error, Fields(changes): &Fields) -> Problem {
 /// All participants are asked again. Everything that is not changed is as in the past order.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/again", tag = "control",
-    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
-    request_body = order::Changes, responses((status = 202, description = "The new discussion runs", body = discussions::Accepted))
+    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
+    request_body = order::Changes, responses((status = 202, description = "The new discussion is running", body = discussions::Accepted))
 )]
 pub(super) async fn again(
     State(app): State<App>,

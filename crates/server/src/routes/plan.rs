@@ -69,6 +69,6 @@ fn aside(scope: &Scope, spec: &Spec, time: Duration) -> Result<Plan, Problem> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|error| Problem::from(Error::Fault(error.to_string())))?;
     let planned = runtime.block_on(async { timeout(time, scope.plan(spec)).await });
-    let message = "the plan was not done in time; try again later, or plan fewer rounds";
+    let message = "the plan took too long; try again later, or plan fewer rounds";
     Ok(planned.map_err(|_| Problem::new(problem::UNAVAILABLE, message).after(5))??)
 }

@@ -18,7 +18,7 @@ use crate::{
 /// The response is a stream of events. Closing it aborts the discussion unless `detach` is true.
 #[utoipa::path(
     post, path = "/api/discussion", tag = "discussions", request_body = Dialogue,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
     responses((status = 200, description = "The events", content_type = "text/event-stream", body = events::Told))
 )]
 pub(super) async fn converse(
@@ -36,11 +36,11 @@ pub(super) async fn converse(
     let mut request = dialogue.request(&app.usable_providers()).map_err(|wrong| Problem::refused(&wrong))?;
     discussions::choose_voices(&app, &mut request);
     let spec = dialogue.name(scope.check(&request).map_err(in_words)?);
-    let seat = events::seat(&app, &scope)?;
+    let slot = events::stream_slot(&app, &scope)?;
     let order = discussions::Order { what: "dialogue", headers: &headers, body: &dialogue };
     let discussion = discussions::start(&app, &scope, spec, order).await?;
     let watcher = app.hub.watch(&discussion, View::Events, Seq::START).await?;
-    let watcher = watcher.never_silent_for(app.limits().silence).holding(seat);
+    let watcher = watcher.never_silent_for(app.limits().silence).holding(slot);
     let watcher = if dialogue.detach { watcher } else { watcher.aborting() };
     Ok(events::stream(watcher))
 }

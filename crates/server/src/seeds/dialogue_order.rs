@@ -29,7 +29,7 @@ const LONGEST_SEAT: usize = 64;
 pub(crate) struct Dialogue {
     /// The question.
     #[serde(default)]
-    #[schema(required = true, value_type = String, min_length = 1, max_length = 5000, pattern = r"[^\s\u0085]")]
+    #[schema(required = true, value_type = String)]
     prompt: Option<String>,
     /// The model that opens.
     #[serde(default, deserialize_with = "named")]
@@ -58,11 +58,10 @@ pub(crate) struct Model {
     model_id: Option<String>,
     /// The provider: `openai`.
     #[serde(default)]
-    #[schema(required = true, value_type = String, min_length = 1, max_length = 128, example = "openai")]
+    #[schema(required = true, value_type = String, example = "openai")]
     provider_id: Option<String>,
     /// The name that the other model sees.
     #[serde(default)]
-    #[schema(value_type = Option<String>, max_length = 128)]
     display_name: Option<String>,
 }
 
@@ -72,23 +71,23 @@ pub(crate) struct Model {
 pub(crate) struct Options {
     /// The maximum number of rounds.
     #[serde(default, deserialize_with = "whole_number")]
-    #[schema(value_type = Option<u32>, minimum = 1, maximum = 10)]
+    #[schema(value_type = Option<u32>)]
     max_iterations: Option<u64>,
     /// The sampling temperature.
     #[serde(default)]
-    #[schema(value_type = Option<f64>, minimum = 0, maximum = 2)]
+    #[schema(value_type = Option<f64>)]
     temperature: Option<f64>,
     /// The maximum length of a turn, in tokens.
     #[serde(default, deserialize_with = "whole_number")]
-    #[schema(value_type = Option<u32>, minimum = 16, maximum = 200_000)]
+    #[schema(value_type = Option<u32>)]
     max_tokens_per_turn: Option<u64>,
     /// The time limit for a turn, in milliseconds.
     #[serde(default, deserialize_with = "whole_number")]
-    #[schema(value_type = Option<u64>, minimum = 5000, maximum = 300_000)]
+    #[schema(value_type = Option<u64>)]
     turn_timeout_ms: Option<u64>,
     /// The total time budget, in milliseconds.
     #[serde(default, deserialize_with = "whole_number")]
-    #[schema(value_type = Option<u64>, minimum = 1000, maximum = 86_400_000)]
+    #[schema(value_type = Option<u64>)]
     total_timeout_ms: Option<u64>,
     /// Whether both must agree.
     #[serde(default)]
@@ -185,7 +184,7 @@ fn seat(
     let given = |text: &Option<String>| text.as_deref().map(str::trim).unwrap_or_default().to_owned();
     let (id, provider) = (given(&model.model_id), given(&model.provider_id));
     if id.ends_with('/') || !id.chars().all(|it| it.is_alphanumeric() || "-_.:/".contains(it)) {
-        let message = format!("{id:?} is no model's name, which has letters, digits and - _ . : /");
+        let message = format!("{id:?} is not a model's name; use letters, digits and - _ . : /");
         return miss(format!("{field}.modelId"), message);
     }
     if id.is_empty() {

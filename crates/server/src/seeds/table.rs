@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::{Json, extract::State};
 use quorum::{
     Discussion, Steered,
-    model::{lifecycle::Lifecycle, state::State as Standing},
+    model::{lifecycle::Lifecycle, state::State as DiscussionState},
 };
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -48,14 +48,11 @@ async fn conversation(discussion: &Discussion) -> Result<Json<Conversation>, Pro
 #[schema(example = json!({ "message": "Spaces. The parser says so.", "userId": "ann" }))]
 pub(crate) struct Message {
     /// The text.
-    #[schema(min_length = 1, max_length = 100_000, pattern = r"[^\s\u0085]")]
     message: String,
     /// The user who speaks.
-    #[schema(min_length = 1, max_length = 128, pattern = r"[^\s\u0085]")]
     user_id: String,
     /// The addressee; accepted for clients that send it.
     #[serde(default)]
-    #[schema(value_type = Option<String>, max_length = 128)]
     #[expect(dead_code, reason = "clients send it; whose a discussion is, is the token's to say")]
     organization_id: Option<String>,
 }
@@ -78,7 +75,7 @@ pub(super) async fn speak(
     let discussion = scope.discussion(id).await?;
     let Message { message, user_id, .. } = message;
     if user_id.trim().is_empty() {
-        return Err(Problem::field("userId", "is empty; say who speaks"));
+        return Err(Problem::field("userId", "is empty; name the speaker"));
     }
     let seat = seat_of(&*discussion.state().await?, &user_id);
     let said = discussion.say(seat.as_deref(), &message, Some(&user_id)).await?;
@@ -107,10 +104,10 @@ async fn rests(discussion: &Discussion, said: &Steered) {
 }
 
 /// The seat this user speaks for, if several are awaited.
-fn seat_of(standing: &Standing, user: &str) -> Option<String> {
-    let awaited = || standing.awaiting.iter().map(|it| it.participant.as_str());
+fn seat_of(state: &DiscussionState, user: &str) -> Option<String> {
+    let awaited = || state.awaiting.iter().map(|it| it.participant.as_str());
     let is_theirs = |name: &&str| {
-        let person = standing.spec.seat(name).and_then(|it| it.person.as_ref());
+        let person = state.spec.seat(name).and_then(|it| it.person.as_ref());
         person.is_some_and(|it| it.user.as_deref() == Some(user))
     };
     awaited().find(is_theirs).or_else(|| awaited().find(|name| *name == user)).map(str::to_owned)

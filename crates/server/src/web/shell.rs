@@ -35,7 +35,7 @@ pub(super) fn page(title: &str, body: &str) -> Html<String> {
 pub(super) fn list(entries: &[Entry]) -> String {
     let mut body = String::from(
         "<h1>Quorum</h1>\n<p>Without scripts you can read here, but not start or steer anything. \
-         <a href=\"/docs\">What programs can ask</a></p>\n<ul>\n",
+         <a href=\"/docs\">API documentation</a></p>\n<ul>\n",
     );
     if entries.is_empty() {
         body.push_str("<li>Nothing has been discussed yet.</li>\n");

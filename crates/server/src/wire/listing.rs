@@ -28,13 +28,13 @@ pub(crate) struct Listed {
     #[serde(flatten)]
     entry: Entry,
     #[serde(flatten)]
-    standing: Standing,
+    details: EntryDetails,
 }
 
 /// Who is awaited, and the cost so far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Standing {
+struct EntryDetails {
     /// People whose turn it is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     awaiting: Vec<Awaited>,
@@ -55,10 +55,10 @@ struct Awaited {
     phase: String,
 }
 
-impl Standing {
+impl EntryDetails {
     fn of(state: &State, registry: &Registry) -> Self {
         let metadata = registry.outcome(state).metadata;
-        Standing {
+        EntryDetails {
             awaiting: state.awaiting.iter().map(awaited).collect(),
             ruling_awaited: state.ruling.as_ref().map(ruling::Awaited::of),
             total_tokens: metadata.total_tokens,
@@ -74,9 +74,9 @@ fn awaited(awaited: &event::Awaited) -> Awaited {
 
 /// A cache for finished discussions: their entries never change, and computing one reads all facts.
 #[derive(Default)]
-pub(crate) struct Sums(Mutex<HashMap<DiscussionId, Standing>>);
+pub(crate) struct DetailsCache(Mutex<HashMap<DiscussionId, EntryDetails>>);
 
-impl Sums {
+impl DetailsCache {
     /// Completes these entries of the caller. A discussion that was removed in between is left out.
     pub(crate) async fn complete(
         &self,
@@ -84,47 +84,47 @@ impl Sums {
         scope: &Scope,
         entries: Vec<Entry>,
     ) -> Result<Vec<Listed>, Error> {
-        let standing_of = |state: &State| Standing::of(state, scope.quorum().registry());
+        let details_of = |state: &State| EntryDetails::of(state, scope.quorum().registry());
         let listed = |entry: Entry| async {
             let id = entry.discussion_id;
-            let known = self.kept(id).or_else(|| hub.glance(id, standing_of));
-            let standing = match known {
+            let known = self.cached(id).or_else(|| hub.inspect(id, details_of));
+            let details = match known {
                 Some(known) => Some(known),
                 None => self.read(scope, id).await?,
             };
-            Ok::<_, Error>(standing.map(|standing| Listed { entry, standing }))
+            Ok::<_, Error>(details.map(|details| Listed { entry, details }))
         };
         let all: Vec<Option<Listed>> =
             stream::iter(entries).map(listed).buffered(AT_ONCE).try_collect().await?;
         Ok(all.into_iter().flatten().collect())
     }
 
-    async fn read(&self, scope: &Scope, id: DiscussionId) -> Result<Option<Standing>, Error> {
+    async fn read(&self, scope: &Scope, id: DiscussionId) -> Result<Option<EntryDetails>, Error> {
         let state = match scope.discussion(id).await {
             Ok(discussion) => discussion.state().await,
             Err(error) => Err(error),
         };
         match state {
-            Ok(state) => Ok(Some(self.keep(&state))),
+            Ok(state) => Ok(Some(self.cache(&state))),
             Err(Error::Store(StoreError::Unknown(_))) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    fn kept(&self, id: DiscussionId) -> Option<Standing> {
+    fn cached(&self, id: DiscussionId) -> Option<EntryDetails> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
     }
 
-    fn keep(&self, state: &Snapshot) -> Standing {
-        let standing = Standing::of(state, state.registry());
+    fn cache(&self, state: &Snapshot) -> EntryDetails {
+        let details = EntryDetails::of(state, state.registry());
         if !matches!(state.lifecycle, Lifecycle::Completed | Lifecycle::Aborted) {
-            return standing;
+            return details;
         }
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= MOST_KEPT {
             kept.clear();
         }
-        kept.insert(state.id, standing.clone());
-        standing
+        kept.insert(state.id, details.clone());
+        details
     }
 }

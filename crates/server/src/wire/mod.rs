@@ -1,5 +1,6 @@
 //! Our JSON formats of requests and responses.
 
+pub(crate) mod bounds;
 pub(crate) mod listing;
 pub(crate) mod order;
 pub(crate) mod panel;

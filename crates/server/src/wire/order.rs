@@ -20,7 +20,7 @@ use crate::{
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// The longest idempotency key.
-const LONGEST_KEY: usize = 255;
+pub(crate) const LONGEST_KEY: usize = 255;
 
 /// A request for a discussion, as named in the OpenAPI document. Its fields depend on the registry:
 /// [`schemas`].
@@ -58,12 +58,12 @@ pub(crate) fn schemas(registry: &Registry) -> [(Cow<'static, str>, Value); 2] {
     let properties = fields::schemas(registry);
     let order = json!({
         "type": "object", "required": ["topic"], "properties": properties, "additionalProperties": false,
-        "description": "What shall be discussed, by whom and how; everything but the topic has a default.",
+        "description": "The question, its participants and how they discuss it; everything but the topic has a default.",
         "examples": [{ "topic": "Tabs or spaces?", "rounds": 2, "providers": ["claude", "gemini", "glm"] }],
     });
     let changes = json!({
         "type": "object", "properties": properties, "additionalProperties": false,
-        "description": "What is to be different from a past discussion.", "examples": [{ "rounds": 3 }],
+        "description": "The changes to a past discussion.", "examples": [{ "rounds": 3 }],
     });
     [(Order::name(), order), (Changes::name(), changes)]
 }

@@ -9,21 +9,21 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::harness::{FAST, House, answered, order};
+use crate::harness::{FAST, TestServer, answered, order};
 
-async fn refused(house: &House, request: reqwest::RequestBuilder, status: u16, code: &str, says: &str) {
+async fn refused(server: &TestServer, request: reqwest::RequestBuilder, status: u16, code: &str, says: &str) {
     let answer = answered(request).await;
     assert_eq!(answer.status, status, "{}", answer.text);
     assert_eq!(answer.headers["content-type"], "application/problem+json");
     let problem = answer.json();
     assert_eq!((&problem["status"], &problem["code"]), (&json!(status), &json!(code)), "{problem}");
     assert!(answer.text.contains(says), "{says:?} is not in {problem}");
-    assert_eq!(house.get("/api/discussions").await.json(), json!([]));
+    assert_eq!(server.get("/api/discussions").await.json(), json!([]));
 }
 
 #[tokio::test]
 async fn every_bad_order_names_its_field_and_orders_nothing() {
-    let house = House::open(FAST).await;
+    let server = TestServer::open(FAST).await;
     let with = |field: &str, value: Value| {
         let mut order = order();
         order[field] = value;
@@ -51,7 +51,7 @@ async fn every_bad_order_names_its_field_and_orders_nothing() {
         (with("maxCost", json!(-1)), invalid, "\"field\":\"maxCost\""),
         (with("nobody", json!(1)), invalid, "\"field\":\"nobody\""),
     ] {
-        refused(&house, house.posting("/api/discussions", &body), 400, code, says).await;
+        refused(&server, server.posting("/api/discussions", &body), 400, code, says).await;
     }
     // Each field of these is valid by itself.
     let session = with("sessionId", json!("01890000-0000-7000-8000-0000000000ff"));
@@ -59,16 +59,16 @@ async fn every_bad_order_names_its_field_and_orders_nothing() {
         (session, "DISCUSSION_UNKNOWN_SESSION", "sessionId"),
         (with("simulate", json!({ "dead": ["eve"] })), invalid, "eve"),
     ] {
-        refused(&house, house.posting("/api/discussions", &body), 409, code, says).await;
+        refused(&server, server.posting("/api/discussions", &body), 409, code, says).await;
     }
 }
 
 #[tokio::test]
-async fn every_refusal_points_at_what_is_wrong() {
-    let house = House::open(FAST).await;
+async fn every_refusal_points_at_the_mistake() {
+    let server = TestServer::open(FAST).await;
     let check = async |path: &str, body: Vec<u8>, pointer: &str, says: &str| {
         let shown = String::from_utf8_lossy(&body[..body.len().min(80)]).into_owned();
-        let post = house.request("POST", path).header("content-type", "application/json").body(body);
+        let post = server.request("POST", path).header("content-type", "application/json").body(body);
         let answer = answered(post).await;
         assert_eq!(answer.status, 400, "{shown}: {}", answer.text);
         let field = answer.json()["fields"][0].clone();
@@ -111,9 +111,9 @@ async fn every_refusal_points_at_what_is_wrong() {
     ] {
         check("/api/discussion", body.into(), pointer, says).await;
     }
-    assert_eq!(house.get("/api/discussions").await.json(), json!([]));
+    assert_eq!(server.get("/api/discussions").await.json(), json!([]));
 
-    let id = house.held(&order()).await;
+    let id = server.held(&order()).await;
     for (way, body, pointer, says) in [
         ("rating", "[5]", "#", "expected an object"),
         ("rating", r#"{"rating":1e300}"#, "#/rating", "must be 1, 2, 3, 4 or 5"),
@@ -128,23 +128,23 @@ async fn every_refusal_points_at_what_is_wrong() {
         ("again", r#"{"rounds":11}"#, "#/rounds", "10"),
         ("fork", r#"{"at":"x","changes":{"topic":5}}"#, "#/changes/topic", "expected a string"),
         ("fork", r#"{"at":"x","changes":[]}"#, "#/changes", "expected an object"),
-        ("note", r#"{"text":""}"#, "#/text", "has between 1"),
+        ("note", r#"{"text":""}"#, "#/text", "must have 1 to"),
     ] {
         check(&format!("/api/discussions/{id}/{way}"), body.into(), pointer, says).await;
     }
-    let query = house.get("/api/discussions?limit=x").await.json()["fields"][0].clone();
+    let query = server.get("/api/discussions?limit=x").await.json()["fields"][0].clone();
     assert_eq!((&query["field"], &query["pointer"]), (&json!("limit"), &Value::Null));
 }
 
 #[tokio::test]
-async fn what_stands_inside_of_a_field_is_read_as_strictly_as_the_field() {
-    let house = House::open(FAST).await;
-    let id = house.held(&order()).await;
+async fn nested_values_are_read_as_strictly_as_fields() {
+    let server = TestServer::open(FAST).await;
+    let id = server.held(&order()).await;
     let again = format!("/api/discussions/{id}/again");
     let check = async |inside: &str, pointer: &str, says: &str| {
         for path in ["/api/discussions", &again] {
             let body = format!(r#"{{"topic":"a",{inside}}}"#);
-            let post = house.request("POST", path).header("content-type", "application/json").body(body);
+            let post = server.request("POST", path).header("content-type", "application/json").body(body);
             let answer = answered(post).await;
             assert_eq!(answer.status, 400, "{path}: {inside}: {}", answer.text);
             let field = answer.json()["fields"][0].clone();
@@ -191,8 +191,8 @@ async fn what_stands_inside_of_a_field_is_read_as_strictly_as_the_field() {
 }
 
 #[tokio::test]
-async fn what_can_be_done_elsewhere_is_said_in_allow() {
-    let house = House::open(FAST).await;
+async fn a_wrong_method_is_answered_with_allow() {
+    let server = TestServer::open(FAST).await;
     for (method, path, status, allow) in [
         ("HEAD", "/api/discussions", 200, None),
         ("HEAD", "/healthz", 200, None),
@@ -202,17 +202,17 @@ async fn what_can_be_done_elsewhere_is_said_in_allow() {
         ("TRACE", "/openapi.json", 405, Some("GET,HEAD")),
         ("HEAD", "/api/discussion", 405, Some("POST")),
     ] {
-        let answer = answered(house.request(method, path)).await;
+        let answer = answered(server.request(method, path)).await;
         let told = answer.headers.get("allow").map(|it| it.to_str().unwrap());
         assert_eq!((answer.status.as_u16(), told), (status, allow), "{method} {path}");
     }
 }
 
 #[tokio::test]
-async fn what_is_no_json_is_refused() {
-    let house = House::open(FAST).await;
+async fn a_body_that_is_not_json_is_refused() {
+    let server = TestServer::open(FAST).await;
     let post = |body: &str| {
-        house
+        server
             .request("POST", "/api/discussions")
             .header("content-type", "application/json")
             .body(body.to_owned())
@@ -220,78 +220,79 @@ async fn what_is_no_json_is_refused() {
     let invalid = "DISCUSSION_INVALID_REQUEST";
     let deep = format!("{{\"topic\":{}", "[".repeat(100_000));
     for body in ["{", "{\"topic\":\"a\"", "nil", "\0"] {
-        refused(&house, post(body), 400, invalid, "body").await;
+        refused(&server, post(body), 400, invalid, "body").await;
     }
-    refused(&house, post(&deep), 400, invalid, "topic").await;
-    let bytes = house.request("POST", "/api/discussions").header("content-type", "application/json");
-    refused(&house, bytes.body(vec![b'"', 0xff, b'"']), 400, invalid, "").await;
+    refused(&server, post(&deep), 400, invalid, "topic").await;
+    let bytes = server.request("POST", "/api/discussions").header("content-type", "application/json");
+    refused(&server, bytes.body(vec![b'"', 0xff, b'"']), 400, invalid, "").await;
     let plain = |kind: &'static str| {
-        house.request("POST", "/api/discussions").header("content-type", kind).body(order().to_string())
+        server.request("POST", "/api/discussions").header("content-type", kind).body(order().to_string())
     };
     for kind in
         ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonx", ""]
     {
-        refused(&house, plain(kind), 415, "UNSUPPORTED_MEDIA_TYPE", "application/json").await;
+        refused(&server, plain(kind), 415, "UNSUPPORTED_MEDIA_TYPE", "application/json").await;
     }
-    let packed = house.posting("/api/discussions", &order()).header("content-encoding", "gzip");
-    refused(&house, packed, 415, "UNSUPPORTED_MEDIA_TYPE", "Content-Encoding").await;
-    let twice = house.posting("/api/discussions", &order());
+    let packed = server.posting("/api/discussions", &order()).header("content-encoding", "gzip");
+    refused(&server, packed, 415, "UNSUPPORTED_MEDIA_TYPE", "Content-Encoding").await;
+    let twice = server.posting("/api/discussions", &order());
     let twice = twice.header("idempotency-key", "a").header("idempotency-key", "b");
-    refused(&house, twice, 400, invalid, "Idempotency-Key").await;
-    let untyped = house.request("POST", "/api/discussions").body(order().to_string());
-    refused(&house, untyped, 415, "UNSUPPORTED_MEDIA_TYPE", "application/json").await;
+    refused(&server, twice, 400, invalid, "Idempotency-Key").await;
+    let untyped = server.request("POST", "/api/discussions").body(order().to_string());
+    refused(&server, untyped, 415, "UNSUPPORTED_MEDIA_TYPE", "application/json").await;
 }
 
 #[tokio::test]
 async fn ids_queries_and_ways_that_do_not_exist() {
-    let house = House::open(FAST).await;
+    let server = TestServer::open(FAST).await;
     let nowhere = "/api/discussions/01890000-0000-7000-8000-0000000000ff";
-    let get = |path: String| house.request("GET", &path);
+    let get = |path: String| server.request("GET", &path);
     for tail in ["", "/state", "/result", "/events", "/export"] {
-        refused(&house, get(format!("{nowhere}{tail}")), 404, "NOT_FOUND", "01890000").await;
-        refused(&house, get(format!("/api/discussions/last{tail}")), 404, "NOT_FOUND", "last").await;
+        refused(&server, get(format!("{nowhere}{tail}")), 404, "NOT_FOUND", "01890000").await;
+        refused(&server, get(format!("/api/discussions/last{tail}")), 404, "NOT_FOUND", "last").await;
     }
     for tail in ["pause", "resume", "stop", "abort"] {
-        refused(&house, house.posting(&format!("{nowhere}/{tail}"), &json!({})), 404, "NOT_FOUND", "").await;
+        refused(&server, server.posting(&format!("{nowhere}/{tail}"), &json!({})), 404, "NOT_FOUND", "")
+            .await;
     }
-    refused(&house, get("/nothing".to_owned()), 404, "NOT_FOUND", "/docs").await;
-    refused(&house, get("/api/discussions/../../etc/passwd".to_owned()), 404, "NOT_FOUND", "").await;
-    refused(&house, house.request("PUT", "/api/discussions"), 405, "METHOD_NOT_ALLOWED", "").await;
-    refused(&house, house.request("DELETE", "/"), 405, "METHOD_NOT_ALLOWED", "").await;
+    refused(&server, get("/nothing".to_owned()), 404, "NOT_FOUND", "/docs").await;
+    refused(&server, get("/api/discussions/../../etc/passwd".to_owned()), 404, "NOT_FOUND", "").await;
+    refused(&server, server.request("PUT", "/api/discussions"), 405, "METHOD_NOT_ALLOWED", "").await;
+    refused(&server, server.request("DELETE", "/"), 405, "METHOD_NOT_ALLOWED", "").await;
     let invalid = "DISCUSSION_INVALID_REQUEST";
     for query in ["limit=0", "limit=201", "limit=x", "limit=-1", "sessionId=x", "nobody=1"] {
         let field = query.split('=').next().unwrap();
-        refused(&house, get(format!("/api/discussions?{query}")), 400, invalid, &format!("\"{field}\""))
+        refused(&server, get(format!("/api/discussions?{query}")), 400, invalid, &format!("\"{field}\""))
             .await;
     }
     let last = |value: &'static str| get(format!("{nowhere}/events")).header("last-event-id", value);
-    refused(&house, last("x"), 400, invalid, "Last-Event-ID").await;
-    refused(&house, get(format!("{nowhere}/events?after=-1")), 400, invalid, "after").await;
-    refused(&house, get(format!("{nowhere}/events?view=everything")), 400, invalid, "view").await;
+    refused(&server, last("x"), 400, invalid, "Last-Event-ID").await;
+    refused(&server, get(format!("{nowhere}/events?after=-1")), 400, invalid, "after").await;
+    refused(&server, get(format!("{nowhere}/events?view=everything")), 400, invalid, "view").await;
 }
 
 #[tokio::test]
 async fn s10_too_large_too_often_too_many() {
     let limits = Limits { burst: 12, requests_per_second: 1, streams: 1, ..Limits::default() };
-    let house = House::with(FAST, limits).await;
+    let server = TestServer::with(FAST, limits).await;
     let large = json!({ "topic": "x".repeat(2 << 20) });
-    let refused = house.post("/api/discussions", &large).await;
+    let refused = server.post("/api/discussions", &large).await;
     assert_eq!((refused.status.as_u16(), refused.text.contains("at most 2048 KiB")), (413, true));
 
-    let id = house.ordered(&crate::harness::slow()).await;
+    let id = server.ordered(&crate::harness::slow()).await;
     let path = format!("/api/discussions/{id}/events");
-    let first = house.request("GET", &path).send().await.unwrap();
+    let first = server.request("GET", &path).send().await.unwrap();
     assert_eq!(first.status(), 200);
-    let second = house.get(&path).await;
+    let second = server.get(&path).await;
     assert_eq!((second.status.as_u16(), &second.headers["retry-after"]), (429, &"5".parse().unwrap()));
     drop(first);
 
     // Concurrently, so that a slow machine does not leave time for the limit to refill.
-    let many = futures::future::join_all((0..40).map(|_| house.get("/readyz"))).await;
+    let many = futures::future::join_all((0..40).map(|_| server.get("/readyz"))).await;
     let statuses: BTreeSet<u16> = many.iter().map(|it| it.status.as_u16()).collect();
     assert_eq!(statuses, [200, 429].into());
     // A flood must not look like a crash.
-    assert_eq!(house.get("/healthz").await.status, 200);
+    assert_eq!(server.get("/healthz").await.status, 200);
 }
 
 #[tokio::test]
@@ -301,20 +302,20 @@ async fn s10_a_request_that_comes_too_slowly_or_never_ends_is_given_up() {
         header_time: Duration::from_millis(200),
         ..Limits::default()
     };
-    let house = House::with(FAST, limits).await;
-    let head = format!("Host: {}\r\n", house.base.trim_start_matches("http://"));
+    let server = TestServer::with(FAST, limits).await;
+    let head = format!("Host: {}\r\n", server.base.trim_start_matches("http://"));
     let slow = "Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{";
-    let said = raw(&house, &format!("POST /api/discussions HTTP/1.1\r\n{head}{slow}")).await;
+    let said = raw(&server, &format!("POST /api/discussions HTTP/1.1\r\n{head}{slow}")).await;
     assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
     let endless = format!("GET / HTTP/1.1\r\n{head}x: {}\r\n\r\n", "y".repeat(64 << 10));
-    let said = raw(&house, &endless).await;
+    let said = raw(&server, &endless).await;
     assert!(said.starts_with("HTTP/1.1 431 "), "{said}");
-    assert_eq!(raw(&house, "GET / HTTP/1.1\r\nHost: loc").await, "");
+    assert_eq!(raw(&server, "GET / HTTP/1.1\r\nHost: loc").await, "");
 }
 
 /// Sends this and reads until the server closes the connection.
-async fn raw(house: &House, text: &str) -> String {
-    let mut stream = TcpStream::connect(house.base.trim_start_matches("http://")).await.unwrap();
+async fn raw(server: &TestServer, text: &str) -> String {
+    let mut stream = TcpStream::connect(server.base.trim_start_matches("http://")).await.unwrap();
     stream.write_all(text.as_bytes()).await.unwrap();
     let mut said = Vec::new();
     // The server may reset a connection whose input it does not read to the end.

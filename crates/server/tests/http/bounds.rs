@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::harness::{FAST, House, on_its_own};
+use crate::harness::{FAST, TestServer, on_its_own};
 
 /// The maximum length of a refusal, for any input.
 const LONGEST_ANSWER: usize = 16 << 10;
@@ -25,8 +25,8 @@ fn names_and_roles(count: usize) -> Value {
 
 #[tokio::test]
 async fn four_thousand_seats_of_one_name_are_refused_in_proportion_to_their_size() {
-    let house = House::open(FAST).await;
-    let answer = tokio::time::timeout(SOON, house.post("/api/discussions", &seats_of_one_name(4_000))).await;
+    let server = TestServer::open(FAST).await;
+    let answer = tokio::time::timeout(SOON, server.post("/api/discussions", &seats_of_one_name(4_000))).await;
     let problem = answer.unwrap().json();
     let expected = json!([{
         "field": "providers", "pointer": "#/providers", "code": "DISCUSSION_INVALID_REQUEST",
@@ -37,11 +37,11 @@ async fn four_thousand_seats_of_one_name_are_refused_in_proportion_to_their_size
 
 #[tokio::test]
 async fn a_hundred_kib_of_names_and_roles_make_a_small_answer() {
-    let house = House::open(FAST).await;
+    let server = TestServer::open(FAST).await;
     let order = names_and_roles(2_600);
     assert!(order.to_string().len() > 100 << 10);
     for path in ["/api/discussions", "/api/plan"] {
-        let answer = tokio::time::timeout(SOON, house.post(path, &order)).await.unwrap();
+        let answer = tokio::time::timeout(SOON, server.post(path, &order)).await.unwrap();
         assert_eq!(answer.status, 400);
         assert!(answer.text.len() < LONGEST_ANSWER, "{path}: {} bytes", answer.text.len());
     }
@@ -50,22 +50,22 @@ async fn a_hundred_kib_of_names_and_roles_make_a_small_answer() {
 #[test]
 fn two_hostile_orders_leave_healthz_answering() {
     let attacked = async {
-        let mut house = House::open(FAST).await;
+        let mut server = TestServer::open(FAST).await;
         let order = seats_of_one_name(7_300);
         assert!(order.to_string().len() > 28 << 10);
-        let hostile = || async { house.post("/api/discussions", &order).await.status };
-        let healthy = async { house.get("/healthz").await.status };
+        let hostile = || async { server.post("/api/discussions", &order).await.status };
+        let healthy = async { server.get("/healthz").await.status };
         let answers = tokio::time::timeout(SOON, async { tokio::join!(hostile(), hostile(), healthy) });
         let (first, second, health) = answers.await.unwrap();
         assert_eq!((first.as_u16(), second.as_u16(), health.as_u16()), (400, 400, 200));
-        tokio::time::timeout(SOON, house.close()).await.unwrap();
+        tokio::time::timeout(SOON, server.close()).await.unwrap();
     };
     on_its_own(attacked);
 }
 
 #[tokio::test]
 async fn a_refusal_is_short_whatever_is_wrong() {
-    let house = House::open(FAST).await;
+    let server = TestServer::open(FAST).await;
     let long = "n".repeat(128);
     let seats: Vec<String> = (0..6).map(|it| format!("{}{it}", &long[1..])).collect();
     let strangers: Map<String, Value> =
@@ -79,7 +79,7 @@ async fn a_refusal_is_short_whatever_is_wrong() {
         "simulate": { "dead": seats },
     });
     everything.as_object_mut().unwrap().extend(unknown);
-    let answer = house.post("/api/discussions", &everything).await;
+    let answer = server.post("/api/discussions", &everything).await;
     let problem = answer.json();
     assert_eq!(answer.status, 400, "{problem}");
     let fields = problem["fields"].as_array().unwrap();
@@ -89,20 +89,20 @@ async fn a_refusal_is_short_whatever_is_wrong() {
 }
 
 #[tokio::test]
-async fn what_is_quoted_in_a_refusal_is_cut() {
-    let house = House::open(FAST).await;
+async fn quotes_in_a_refusal_are_cut() {
+    let server = TestServer::open(FAST).await;
     let long = "x".repeat(100_000);
     let key = json!({ "topic": "x?", (&*long): 1 });
     let id = format!("/api/discussions/{}/state", "x".repeat(20_000));
     let query = format!("/api/discussions?{}=1", "x".repeat(20_000));
     let format = format!("/api/discussions?limit={}", "x".repeat(20_000));
     for answer in [
-        house.post("/api/discussions", &key).await,
-        house.post("/api/sessions", &key).await,
-        house.post("/api/sessions", &json!({ "name": [long] })).await,
-        house.get(&id).await,
-        house.get(&query).await,
-        house.get(&format).await,
+        server.post("/api/discussions", &key).await,
+        server.post("/api/sessions", &key).await,
+        server.post("/api/sessions", &json!({ "name": [long] })).await,
+        server.get(&id).await,
+        server.get(&query).await,
+        server.get(&format).await,
     ] {
         assert!(answer.status.is_client_error(), "{}", answer.status);
         assert!(answer.text.len() < LONGEST_ANSWER, "{} bytes", answer.text.len());

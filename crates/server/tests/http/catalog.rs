@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{FAST, House, order};
+use crate::harness::{FAST, TestServer, order};
 
 /// One available provider, and two of the user's own that lack something.
 const OWN: &str = "
@@ -33,47 +33,47 @@ verbose = true
 
 #[tokio::test]
 async fn presets_are_listed_by_the_fields_of_an_order() {
-    let house = House::open(&format!("{FAST}{PRESETS}")).await;
+    let server = TestServer::open(&format!("{FAST}{PRESETS}")).await;
     let quick = json!({
         "pattern": "round-robin", "rounds": 1, "providers": ["claude", "gemini"], "budgetMs": 90_000,
     });
     let expected = json!([{ "name": "bare", "fields": {} }, { "name": "quick", "fields": quick }]);
-    assert_eq!(house.get("/api/presets").await.json(), expected);
-    assert_eq!(House::open(FAST).await.get("/api/presets").await.json(), json!([]));
+    assert_eq!(server.get("/api/presets").await.json(), expected);
+    assert_eq!(TestServer::open(FAST).await.get("/api/presets").await.json(), json!([]));
 }
 
 #[tokio::test]
 async fn an_order_is_filled_in_from_its_preset() {
-    let house = House::open(&format!("{FAST}{PRESETS}")).await;
-    let id = house.held(&json!({ "topic": "Tabs or spaces?", "preset": "quick" })).await;
-    let state = house.state(&id).await;
+    let server = TestServer::open(&format!("{FAST}{PRESETS}")).await;
+    let id = server.held(&json!({ "topic": "Tabs or spaces?", "preset": "quick" })).await;
+    let state = server.state(&id).await;
     let names: Vec<&Value> =
         state["config"]["participants"].as_array().unwrap().iter().map(|it| &it["providerId"]).collect();
     assert_eq!((&state["pattern"], names), (&json!("round-robin"), vec![&json!("claude"), &json!("gemini")]));
-    let refused = house.post("/api/discussions", &json!({ "topic": "x", "preset": "slow" })).await;
+    let refused = server.post("/api/discussions", &json!({ "topic": "x", "preset": "slow" })).await;
     assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["field"]), (409, &json!("preset")));
 }
 
 #[tokio::test]
-async fn s7_no_place_of_this_machine_is_told_with_a_refusal() {
-    let house = House::open("[defaults]\nrounds = 99\n[presets.odd]\nrounds = 98\n").await;
-    let nothing = House::open(FAST).await;
-    for (house, order, status) in [
-        (&house, json!({ "topic": "x" }), 400),
-        (&house, json!({ "topic": "x", "preset": "odd" }), 400),
+async fn s7_a_refusal_names_no_path_of_this_machine() {
+    let server = TestServer::open("[defaults]\nrounds = 99\n[presets.odd]\nrounds = 98\n").await;
+    let nothing = TestServer::open(FAST).await;
+    for (server, order, status) in [
+        (&server, json!({ "topic": "x" }), 400),
+        (&server, json!({ "topic": "x", "preset": "odd" }), 400),
         (&nothing, json!({ "topic": "x", "preset": "odd" }), 409),
     ] {
-        let refused = house.post("/api/discussions", &order).await;
+        let refused = server.post("/api/discussions", &order).await;
         assert_eq!(refused.status, status);
-        assert!(!refused.text.contains(house.folder.to_str().unwrap()), "{}", refused.text);
+        assert!(!refused.text.contains(server.folder.to_str().unwrap()), "{}", refused.text);
         assert!(refused.text.contains("the configuration"), "{}", refused.text);
     }
 }
 
 #[tokio::test]
 async fn providers_say_what_they_have_and_what_they_lack() {
-    let house = House::voiced(OWN).await;
-    let all = house.get("/api/providers").await.json();
+    let server = TestServer::voiced(OWN).await;
+    let all = server.get("/api/providers").await.json();
     let named = |name: &str| all.as_array().unwrap().iter().find(|it| it["name"] == name).unwrap();
     let price = json!({ "input": 1.5, "output": 2.0 });
     let alpha = json!({
@@ -97,23 +97,23 @@ async fn providers_say_what_they_have_and_what_they_lack() {
 }
 
 #[tokio::test]
-async fn an_order_for_a_provider_that_is_not_there_is_refused_unless_voices_are_simulated() {
-    let house = House::voiced(OWN).await;
+async fn an_order_for_an_unavailable_provider_is_refused_unless_voices_are_simulated() {
+    let server = TestServer::voiced(OWN).await;
     let check = async |providers: Value, message: &str| {
-        let refused = house.post("/api/discussions", &json!({ "topic": "x", "providers": providers })).await;
+        let refused = server.post("/api/discussions", &json!({ "topic": "x", "providers": providers })).await;
         let field = &refused.json()["fields"][0];
         assert_eq!((refused.status.as_u16(), &field["field"]), (400, &json!("providers")));
         assert_eq!(field["message"], message);
     };
-    let simulated = "\"offline\": true lets simulated voices answer";
-    let beta = format!("beta can't be asked here: there is no key in BETA_KEY; {simulated}");
+    let simulated = "\"offline\": true uses simulated voices";
+    let beta = format!("beta is not available: there is no key in BETA_KEY; {simulated}");
     check(json!(["alpha", "beta"]), &beta).await;
-    let gamma = format!("gamma can't be asked here: the command gamma was not found; {simulated}");
+    let gamma = format!("gamma is not available: the command gamma was not found; {simulated}");
     check(json!(["alpha", "gamma"]), &gamma).await;
     check(json!(["alpha", "betta"]), "there is no provider named betta; did you mean beta?").await;
-    assert_eq!(house.get("/api/discussions").await.json(), json!([]));
+    assert_eq!(server.get("/api/discussions").await.json(), json!([]));
 
-    let offline = House::open(&format!("{FAST}{OWN}")).await;
+    let offline = TestServer::open(&format!("{FAST}{OWN}")).await;
     offline.held(&json!({ "topic": "x", "rounds": 1, "providers": ["alpha", "beta"] })).await;
     offline.held(&order()).await;
 }

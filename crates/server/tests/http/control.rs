@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{FAST, House, answered, order, slow};
+use crate::harness::{FAST, TestServer, answered, order, slow};
 
-async fn wait_for(house: &House, id: &str, name: &str, value: &str) -> Value {
+async fn wait_for(server: &TestServer, id: &str, name: &str, value: &str) -> Value {
     loop {
-        let state = house.state(id).await;
+        let state = server.state(id).await;
         if state[name] == value {
             return state;
         }
@@ -16,70 +16,70 @@ async fn wait_for(house: &House, id: &str, name: &str, value: &str) -> Value {
 
 #[tokio::test]
 async fn d01_pause_resume_stop_and_abort_reach_a_running_discussion() {
-    let house = House::open(FAST).await;
+    let server = TestServer::open(FAST).await;
     let mut order = slow();
     order["simulate"] = json!({ "latencyMs": 100 });
     order["rounds"] = json!(10);
-    let id = house.ordered(&order).await;
+    let id = server.ordered(&order).await;
     let act = async |action: &str| {
-        house.post(&format!("/api/discussions/{id}/{action}"), &json!({})).await.status.as_u16()
+        server.post(&format!("/api/discussions/{id}/{action}"), &json!({})).await.status.as_u16()
     };
-    wait_for(&house, &id, "lifecycle", "running").await;
+    wait_for(&server, &id, "lifecycle", "running").await;
     assert_eq!(act("pause").await, 202);
-    wait_for(&house, &id, "lifecycle", "paused").await;
+    wait_for(&server, &id, "lifecycle", "paused").await;
     assert_eq!(act("pause").await, 202);
-    assert_eq!(house.get(&format!("/api/discussions/{id}")).await.json()["project"]["status"], "paused");
+    assert_eq!(server.get(&format!("/api/discussions/{id}")).await.json()["project"]["status"], "paused");
     assert_eq!(act("resume").await, 202);
-    wait_for(&house, &id, "lifecycle", "running").await;
-    let removed = answered(house.request("DELETE", &format!("/api/discussions/{id}"))).await;
+    wait_for(&server, &id, "lifecycle", "running").await;
+    let removed = answered(server.request("DELETE", &format!("/api/discussions/{id}"))).await;
     assert_eq!((removed.status.as_u16(), &removed.json()["code"]), (409, &json!("DISCUSSION_RUNNING")));
     assert_eq!(act("stop").await, 202);
-    let state = wait_for(&house, &id, "lifecycle", "completed").await;
+    let state = wait_for(&server, &id, "lifecycle", "completed").await;
     assert_eq!(state["stoppingReason"], "user_stop");
     for action in ["pause", "resume", "stop", "abort"] {
         assert_eq!(act(action).await, 409, "{action}");
     }
 
-    let id = house.ordered(&order).await;
+    let id = server.ordered(&order).await;
     let path = format!("/api/discussions/{id}/abort");
-    assert_eq!(house.post(&path, &json!({})).await.status, 202);
-    wait_for(&house, &id, "lifecycle", "aborted").await;
+    assert_eq!(server.post(&path, &json!({})).await.status, 202);
+    wait_for(&server, &id, "lifecycle", "aborted").await;
 }
 
 #[tokio::test]
 async fn a_note_is_shown_to_everyone_asked_afterwards() {
-    let house = House::open(FAST).await;
+    let server = TestServer::open(FAST).await;
     let mut order = slow();
     order["simulate"] = json!({ "latencyMs": 100 });
-    let id = house.ordered(&order).await;
+    let id = server.ordered(&order).await;
     let path = format!("/api/discussions/{id}/note");
-    wait_for(&house, &id, "lifecycle", "running").await;
-    assert_eq!(house.post(&path, &json!({ "text": "Mind the budget." })).await.status, 202);
+    wait_for(&server, &id, "lifecycle", "running").await;
+    assert_eq!(server.post(&path, &json!({ "text": "Mind the budget." })).await.status, 202);
     for text in ["", " ", &"x".repeat(100_001)] {
-        let refused = house.post(&path, &json!({ "text": text })).await;
+        let refused = server.post(&path, &json!({ "text": text })).await;
         assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["field"]), (400, &json!("text")));
     }
-    house.get(&format!("/api/discussions/{id}/events")).await;
-    assert_eq!(house.state(&id).await["notes"], json!(["Mind the budget."]));
-    assert_eq!(house.post(&path, &json!({ "text": "Too late." })).await.status, 409);
+    server.get(&format!("/api/discussions/{id}/events")).await;
+    assert_eq!(server.state(&id).await["notes"], json!(["Mind the budget."]));
+    assert_eq!(server.post(&path, &json!({ "text": "Too late." })).await.status, 409);
 }
 
 #[tokio::test]
-async fn s12_who_did_what_is_written_down_without_tokens() {
-    let house = House::open(&crate::harness::tenants()).await;
+async fn s12_actions_are_audited_without_tokens() {
+    let server = TestServer::open(&crate::harness::tenants()).await;
     let ann = |request: reqwest::RequestBuilder| answered(request.bearer_auth(crate::harness::ANN));
-    let id = ann(house.posting("/api/discussions", &order())).await.id();
-    ann(house.request("GET", &format!("/api/discussions/{id}/events"))).await;
-    ann(house.posting(&format!("/api/discussions/{id}/stop"), &json!({}))).await;
-    ann(house.posting(&format!("/api/discussions/{id}/rating"), &json!({ "rating": 4 }))).await;
+    let id = ann(server.posting("/api/discussions", &order())).await.id();
+    ann(server.request("GET", &format!("/api/discussions/{id}/events"))).await;
+    ann(server.posting(&format!("/api/discussions/{id}/stop"), &json!({}))).await;
+    ann(server.posting(&format!("/api/discussions/{id}/rating"), &json!({ "rating": 4 }))).await;
     assert_eq!(
-        ann(house.posting(&format!("/api/discussions/{id}/rating"), &json!({ "rating": 6 }))).await.status,
+        ann(server.posting(&format!("/api/discussions/{id}/rating"), &json!({ "rating": 6 }))).await.status,
         400
     );
-    ann(house.request("DELETE", &format!("/api/discussions/{id}"))).await;
-    let deeds = ann(house.request("GET", "/api/audit")).await;
-    assert!(!deeds.text.contains(crate::harness::ANN));
-    let shown: Vec<String> = deeds
+    ann(server.request("DELETE", &format!("/api/discussions/{id}"))).await;
+    let audit_entries = ann(server.request("GET", "/api/audit")).await;
+    assert!(!audit_entries.text.contains(crate::harness::ANN));
+    let shown: Vec<String> = audit_entries
         .json()
         .as_array()
         .unwrap()
@@ -99,8 +99,8 @@ async fn s12_who_did_what_is_written_down_without_tokens() {
         shown,
         ["ann's laptop delete done", "ann's laptop rate 4", &refused, "ann's laptop start done"]
     );
-    let bobs = answered(house.request("GET", "/api/audit").bearer_auth(crate::harness::BOB)).await;
+    let bobs = answered(server.request("GET", "/api/audit").bearer_auth(crate::harness::BOB)).await;
     assert_eq!(bobs.json(), json!([]));
-    let counted = ann(house.request("GET", "/metrics")).await.text;
+    let counted = ann(server.request("GET", "/metrics")).await.text;
     assert!(counted.contains("ax_ratings_total{rating=\"4\",pattern=\"synthesis\"} 1"), "{counted}");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::harness::{FAST, House, Stream, events};
+use crate::harness::{FAST, Stream, TestServer, events};
 
 fn body() -> Value {
     json!({
@@ -36,9 +36,9 @@ fn steady(value: &mut Value, ids: &mut BTreeMap<String, String>) {
 }
 
 #[tokio::test]
-async fn a12_the_seeds_example_is_told_as_a_stream_of_the_twelve_events() {
-    let house = House::open(FAST).await;
-    let answer = house.post("/api/discussion", &body()).await;
+async fn a12_the_seeds_example_is_streamed_as_the_twelve_events() {
+    let server = TestServer::open(FAST).await;
+    let answer = server.post("/api/discussion", &body()).await;
     assert_eq!(answer.status, 200);
     let header = |name: &str| answer.headers[name].to_str().unwrap().to_owned();
     assert_eq!(header("content-type"), "text/event-stream");
@@ -75,8 +75,8 @@ async fn a12_the_seeds_example_is_told_as_a_stream_of_the_twelve_events() {
 }
 
 #[tokio::test]
-async fn a15_what_is_missing_is_named() {
-    let house = House::open(FAST).await;
+async fn a15_missing_fields_are_named() {
+    let server = TestServer::open(FAST).await;
     let refused = async |status: u16, path: &[&str], value: Value, field: &str, error: &str| {
         let mut body = body();
         let mut place = &mut body;
@@ -84,7 +84,7 @@ async fn a15_what_is_missing_is_named() {
             place = &mut place[*name];
         }
         *place = value;
-        let answer = house.post("/api/discussion", &body).await;
+        let answer = server.post("/api/discussion", &body).await;
         assert_eq!(answer.status, status, "{}", answer.text);
         assert_eq!(answer.headers["content-type"], "application/problem+json");
         let problem = answer.json();
@@ -102,7 +102,7 @@ async fn a15_what_is_missing_is_named() {
     check(&["prompt"], json!(7), "prompt", "invalid type").await;
     check(&["modelA"], Value::Null, "modelA", "Both models must be specified").await;
     check(&["modelB", "modelId"], json!(""), "modelB.modelId", "Both models must be specified").await;
-    check(&["modelB", "modelId"], json!("a b"), "modelB.modelId", "is no model's name").await;
+    check(&["modelB", "modelId"], json!("a b"), "modelB.modelId", "is not a model's name").await;
     let long = json!("m".repeat(60));
     refused(409, &["modelB", "modelId"], long, "modelB.modelId", "has at most 54").await;
     check(&["modelA", "providerId"], json!("nobody"), "modelA.providerId", "Provider not available").await;
@@ -112,34 +112,34 @@ async fn a15_what_is_missing_is_named() {
     check(&["options"], json!({ "turnTimeoutMs": 1 }), "options.turnTimeoutMs", "must be").await;
     check(&["options"], json!({ "loud": true }), "options.loud", "unknown field").await;
     check(&["extra"], json!(1), "extra", "unknown field").await;
-    assert_eq!(house.get("/api/discussions").await.json(), json!([]));
+    assert_eq!(server.get("/api/discussions").await.json(), json!([]));
 }
 
 #[tokio::test]
 async fn a15_leaving_aborts_unless_detached() {
-    let house = House::open("[defaults]\nsimulate = \"latency=2000ms\"\n").await;
+    let server = TestServer::open("[defaults]\nsimulate = \"latency=2000ms\"\n").await;
     for (detach, end) in [(false, "aborted"), (true, "running")] {
         let mut order = body();
         order["detach"] = json!(detach);
-        let mut stream = Stream::open(house.posting("/api/discussion", &order)).await;
+        let mut stream = Stream::open(server.posting("/api/discussion", &order)).await;
         let heard = stream.until(|it| it.contains("turn-started")).await;
         drop(stream);
         let id = events(&heard)[0].2["discussionId"].as_str().unwrap().to_owned();
         if detach {
-            assert_eq!(house.state(&id).await["lifecycle"], end);
-            house.post(&format!("/api/discussions/{id}/abort"), &json!({})).await;
+            assert_eq!(server.state(&id).await["lifecycle"], end);
+            server.post(&format!("/api/discussions/{id}/abort"), &json!({})).await;
         } else {
-            let told = house.get(&format!("/api/discussions/{id}/events")).await.text;
+            let told = server.get(&format!("/api/discussions/{id}/events")).await.text;
             assert!(told.contains("event: discussion-aborted"), "{told}");
-            assert_eq!(house.state(&id).await["lifecycle"], end);
+            assert_eq!(server.state(&id).await["lifecycle"], end);
         }
     }
 }
 
 #[tokio::test]
-async fn a15_of_those_who_sent_the_same_order_the_last_to_leave_ends_it() {
-    let house = House::open("[defaults]\nsimulate = \"latency=5000ms\"\n").await;
-    let post = || Stream::open(house.posting("/api/discussion", &body()).header("idempotency-key", "k"));
+async fn a15_the_last_client_of_a_shared_order_to_disconnect_ends_it() {
+    let server = TestServer::open("[defaults]\nsimulate = \"latency=5000ms\"\n").await;
+    let post = || Stream::open(server.posting("/api/discussion", &body()).header("idempotency-key", "k"));
     let (mut first, mut second) = (post().await, post().await);
     let heard = first.until(|it| it.contains("turn-started")).await;
     let id = events(&heard[..heard.rfind("\n\n").unwrap()])[0].2["discussionId"].as_str().unwrap().to_owned();
@@ -148,5 +148,5 @@ async fn a15_of_those_who_sent_the_same_order_the_last_to_leave_ends_it() {
     let listening = second.until(|it| it.matches("turn-chunk").count() > 1 || it.contains("aborted")).await;
     assert!(!listening.contains("discussion-aborted"), "{listening}");
     drop(second);
-    while house.state(&id).await["lifecycle"] != "aborted" {}
+    while server.state(&id).await["lifecycle"] != "aborted" {}
 }

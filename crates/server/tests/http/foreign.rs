@@ -15,7 +15,7 @@ use quorum::{
 };
 use serde_json::{Value, json};
 
-use crate::harness::House;
+use crate::harness::TestServer;
 
 const LEGS: Opt<u32> = Opt::whole("legs", "How often it goes round", 1..=9, 2);
 
@@ -48,8 +48,8 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
 
 #[tokio::test]
 async fn a_foreign_pattern_is_listed_with_its_option_and_its_result() {
-    let house = House::knowing(&RELAY).await;
-    let patterns = house.get("/api/patterns").await.json();
+    let server = TestServer::knowing(&RELAY).await;
+    let patterns = server.get("/api/patterns").await.json();
     let relay = patterns.as_array().unwrap().iter().find(|it| it["name"] == "relay").unwrap();
     let summary = "How often it goes round";
     let expected = json!({
@@ -65,35 +65,35 @@ async fn a_foreign_pattern_is_listed_with_its_option_and_its_result() {
         }],
     });
     assert_eq!(*relay, expected);
-    let document = house.get("/openapi.json").await.json();
+    let document = server.get("/openapi.json").await.json();
     let legs = document.pointer("/components/schemas/Order/properties/legs").unwrap();
     assert_eq!((&legs["type"], &legs["maximum"]), (&json!(["integer", "null"]), &json!(9)));
 }
 
 #[tokio::test]
 async fn a_foreign_pattern_is_ordered_with_its_option_and_ordered_again_with_another() {
-    let house = House::knowing(&RELAY).await;
+    let server = TestServer::knowing(&RELAY).await;
     let order = json!({
         "topic": "Tabs or spaces?", "pattern": "relay", "legs": 3, "providers": ["claude", "gemini"],
     });
-    let id = house.held(&order).await;
+    let id = server.held(&order).await;
     let laps = async |id: &str| -> Value {
-        house.get(&format!("/api/discussions/{id}/result")).await.json()["laps"].clone()
+        server.get(&format!("/api/discussions/{id}/result")).await.json()["laps"].clone()
     };
     assert_eq!(laps(&id).await, 3);
-    let again = house.post(&format!("/api/discussions/{id}/again"), &json!({ "legs": 1 })).await;
+    let again = server.post(&format!("/api/discussions/{id}/again"), &json!({ "legs": 1 })).await;
     assert_eq!(again.status, 202, "{}", again.text);
-    house.get(&format!("/api/discussions/{}/events", again.id())).await;
+    server.get(&format!("/api/discussions/{}/events", again.id())).await;
     assert_eq!(laps(&again.id()).await, 1);
     let fork = json!({ "at": "1/running/gemini", "changes": { "legs": 2 } });
-    let forked = house.post(&format!("/api/discussions/{id}/fork"), &fork).await;
+    let forked = server.post(&format!("/api/discussions/{id}/fork"), &fork).await;
     assert_eq!(forked.status, 202, "{}", forked.text);
-    house.get(&format!("/api/discussions/{}/events", forked.id())).await;
+    server.get(&format!("/api/discussions/{}/events", forked.id())).await;
     assert_eq!(laps(&forked.id()).await, 2);
     for (legs, told) in [(json!(10), "legs"), (json!("three"), "legs")] {
         let mut wrong = order.clone();
         wrong["legs"] = legs;
-        let refused = house.post("/api/discussions", &wrong).await;
+        let refused = server.post("/api/discussions", &wrong).await;
         assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["field"]), (400, &json!(told)));
     }
 }

@@ -3,11 +3,11 @@
 use quorum_server::{Error, Limits, Server, Settings};
 use serde_json::{Value, json};
 
-use crate::harness::{ANN, Answer, BOB, FAST, House, answered, config, order, tenants};
+use crate::harness::{ANN, Answer, BOB, FAST, TestServer, answered, config, order, tenants};
 
 /// All operations of the OpenAPI document, with the id filled in and a valid body.
-async fn ways(house: &House, id: &str) -> Vec<(String, String, Value)> {
-    let document = answered(house.request("GET", "/openapi.json").bearer_auth(ANN)).await.json();
+async fn ways(server: &TestServer, id: &str) -> Vec<(String, String, Value)> {
+    let document = answered(server.request("GET", "/openapi.json").bearer_auth(ANN)).await.json();
     let mut ways = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         for method in item.as_object().unwrap().keys() {
@@ -32,28 +32,28 @@ async fn ways(house: &House, id: &str) -> Vec<(String, String, Value)> {
     ways
 }
 
-fn sent(house: &House, (method, path, body): &(String, String, Value)) -> reqwest::RequestBuilder {
+fn sent(server: &TestServer, (method, path, body): &(String, String, Value)) -> reqwest::RequestBuilder {
     match method.as_str() {
-        "POST" => house.posting(path, body),
-        _ => house.request(method, path),
+        "POST" => server.posting(path, body),
+        _ => server.request(method, path),
     }
 }
 
 /// The data of a tenant, to check that nothing changed.
-async fn possessions(house: &House, token: &str) -> Vec<String> {
+async fn possessions(server: &TestServer, token: &str) -> Vec<String> {
     let mut all = Vec::new();
     for path in ["/api/discussions", "/api/sessions", "/api/audit"] {
-        all.push(answered(house.request("GET", path).bearer_auth(token)).await.text);
+        all.push(answered(server.request("GET", path).bearer_auth(token)).await.text);
     }
     all
 }
 
 #[tokio::test]
-async fn s3_no_route_lets_in_who_should_not_come_in() {
-    let house = House::open(&tenants()).await;
-    let id = answered(house.posting("/api/discussions", &order()).bearer_auth(ANN)).await.id();
-    answered(house.request("GET", &format!("/api/discussions/{id}/events")).bearer_auth(ANN)).await;
-    let before = possessions(&house, ANN).await;
+async fn s3_no_route_admits_an_unauthorized_caller() {
+    let server = TestServer::open(&tenants()).await;
+    let id = answered(server.posting("/api/discussions", &order()).bearer_auth(ANN)).await.id();
+    answered(server.request("GET", &format!("/api/discussions/{id}/events")).bearer_auth(ANN)).await;
+    let before = possessions(&server, ANN).await;
     type Change = fn(reqwest::RequestBuilder) -> reqwest::RequestBuilder;
     let cases: &[(&str, u16, Change)] = &[
         ("no token", 401, |it| it),
@@ -68,10 +68,10 @@ async fn s3_no_route_lets_in_who_should_not_come_in() {
         ("a page on another port", 403, |it| it.bearer_auth(ANN).header("origin", "http://127.0.0.1:1")),
         ("a foreign page's request", 403, |it| it.bearer_auth(ANN).header("sec-fetch-site", "cross-site")),
     ];
-    for way in ways(&house, &id).await {
+    for way in ways(&server, &id).await {
         let is_open = matches!(way.1.as_str(), "/healthz" | "/readyz");
         for (case, status, change) in cases {
-            let answer = answered(change(sent(&house, &way))).await;
+            let answer = answered(change(sent(&server, &way))).await;
             let expected = if is_open && *status == 401 { 200 } else { *status };
             assert_eq!(answer.status, expected, "{} {} with {case}: {}", way.0, way.1, answer.text);
             assert!(
@@ -80,10 +80,10 @@ async fn s3_no_route_lets_in_who_should_not_come_in() {
         }
         let (method, path, body) = way.clone();
         let in_the_address = (method, format!("{path}?token={ANN}&access_token={ANN}"), body);
-        let answer = answered(sent(&house, &in_the_address)).await;
+        let answer = answered(sent(&server, &in_the_address)).await;
         assert_eq!(answer.status, if is_open { 200 } else { 401 }, "{}", way.1);
         if way.0 == "POST" {
-            let form = house
+            let form = server
                 .request("POST", &way.1)
                 .bearer_auth(ANN)
                 .header("content-type", "text/plain")
@@ -91,52 +91,53 @@ async fn s3_no_route_lets_in_who_should_not_come_in() {
             assert_eq!(answered(form).await.status, 415, "{}", way.1);
         }
     }
-    assert_eq!(possessions(&house, ANN).await, before);
+    assert_eq!(possessions(&server, ANN).await, before);
 }
 
 #[tokio::test]
-async fn s12_no_route_shows_or_changes_what_is_anothers() {
-    let house = House::open(&tenants()).await;
-    let id = answered(house.posting("/api/discussions", &order()).bearer_auth(ANN)).await.id();
-    answered(house.request("GET", &format!("/api/discussions/{id}/events")).bearer_auth(ANN)).await;
-    let session = answered(house.posting("/api/sessions", &json!({ "name": "anns" })).bearer_auth(ANN)).await;
-    let before = possessions(&house, ANN).await;
-    for way in ways(&house, &id).await.iter().filter(|way| way.1.contains(&id)) {
-        let answer = answered(sent(&house, way).bearer_auth(BOB)).await;
+async fn s12_no_route_shows_or_changes_another_tenants_data() {
+    let server = TestServer::open(&tenants()).await;
+    let id = answered(server.posting("/api/discussions", &order()).bearer_auth(ANN)).await.id();
+    answered(server.request("GET", &format!("/api/discussions/{id}/events")).bearer_auth(ANN)).await;
+    let session =
+        answered(server.posting("/api/sessions", &json!({ "name": "anns" })).bearer_auth(ANN)).await;
+    let before = possessions(&server, ANN).await;
+    for way in ways(&server, &id).await.iter().filter(|way| way.1.contains(&id)) {
+        let answer = answered(sent(&server, way).bearer_auth(BOB)).await;
         assert_eq!(answer.status, 404, "{} {}: {}", way.0, way.1, answer.text);
         assert_eq!(answer.json()["detail"], format!("there is no discussion {id}"));
     }
-    let bobs = |path: String| answered(house.request("GET", &path).bearer_auth(BOB));
+    let bobs = |path: String| answered(server.request("GET", &path).bearer_auth(BOB));
     for path in ["/api/discussions", "/api/discussions?q=tabs", "/api/sessions", "/api/audit"] {
         assert_eq!(bobs(path.to_owned()).await.json(), json!([]), "{path}");
     }
     assert!(!bobs("/".to_owned()).await.text.contains(&id));
     let mut inside = order();
     inside["sessionId"] = session.json()["sessionId"].clone();
-    let refused = answered(house.posting("/api/discussions", &inside).bearer_auth(BOB)).await;
+    let refused = answered(server.posting("/api/discussions", &inside).bearer_auth(BOB)).await;
     assert_eq!(
         (refused.status.as_u16(), &refused.json()["code"]),
         (409, &json!("DISCUSSION_UNKNOWN_SESSION"))
     );
     for token in [ANN, BOB] {
-        let counted = answered(house.request("GET", "/metrics").bearer_auth(token)).await.text;
+        let counted = answered(server.request("GET", "/metrics").bearer_auth(token)).await.text;
         assert!(counted.contains("pattern=\"synthesis\"") == (token == ANN), "{counted}");
     }
     let keyed = |token: &str| {
         answered(
-            house.posting("/api/discussions", &order()).bearer_auth(token).header("idempotency-key", "k"),
+            server.posting("/api/discussions", &order()).bearer_auth(token).header("idempotency-key", "k"),
         )
     };
     assert_ne!(keyed(ANN).await.id(), keyed(BOB).await.id());
-    let after: Vec<String> = possessions(&house, ANN).await;
+    let after: Vec<String> = possessions(&server, ANN).await;
     assert_eq!(after[1], before[1]);
 }
 
 #[tokio::test]
 async fn s3_our_own_pages_and_listed_ones_are_welcome() {
-    let house = House::open(&tenants()).await;
-    let ours = house.base.clone();
-    let get = || house.request("GET", "/api/discussions").bearer_auth(ANN);
+    let server = TestServer::open(&tenants()).await;
+    let ours = server.base.clone();
+    let get = || server.request("GET", "/api/discussions").bearer_auth(ANN);
     let check = async |request: reqwest::RequestBuilder, expected: u16| {
         assert_eq!(answered(request).await.status, expected);
     };
@@ -147,15 +148,15 @@ async fn s3_our_own_pages_and_listed_ones_are_welcome() {
     check(get().header("sec-fetch-site", "same-origin"), 200).await;
     check(get().header("sec-fetch-site", "cross-site").header("sec-fetch-mode", "navigate"), 200).await;
     check(get().basic_auth("anybody", Some(ANN)), 401).await;
-    check(house.request("GET", "/api/discussions").basic_auth("anybody", Some(BOB)), 200).await;
+    check(server.request("GET", "/api/discussions").basic_auth("anybody", Some(BOB)), 200).await;
 }
 
 #[tokio::test]
 async fn s3_a_listed_page_may_read_and_send_and_no_other() {
-    let house = House::open(&tenants()).await;
+    let server = TestServer::open(&tenants()).await;
     let (listed, foreign) = ("https://panel.example.org", "https://evil.example");
     let asks = |origin: &str| {
-        let request = house.request("OPTIONS", "/api/discussions").header("origin", origin);
+        let request = server.request("OPTIONS", "/api/discussions").header("origin", origin);
         answered(
             request
                 .header("access-control-request-method", "POST")
@@ -174,7 +175,7 @@ async fn s3_a_listed_page_may_read_and_send_and_no_other() {
     let refused = asks(foreign).await;
     assert_eq!((refused.status.as_u16(), told(&refused, "access-control-allow-origin")), (403, None));
     let get = |token: &str| {
-        answered(house.request("GET", "/api/discussions").header("origin", listed).bearer_auth(token))
+        answered(server.request("GET", "/api/discussions").header("origin", listed).bearer_auth(token))
     };
     for (token, status) in [(ANN, 200), ("nobodys-token-01234", 401)] {
         let answer = get(token).await;
@@ -184,16 +185,16 @@ async fn s3_a_listed_page_may_read_and_send_and_no_other() {
         );
         assert_eq!(told(&answer, "access-control-allow-credentials"), None);
     }
-    let plain = House::open(FAST).await;
+    let plain = TestServer::open(FAST).await;
     let answer = answered(plain.request("OPTIONS", "/api/discussions").header("origin", &plain.base)).await;
     assert_eq!((answer.status.as_u16(), told(&answer, "access-control-allow-origin")), (405, None));
 }
 
 #[tokio::test]
-async fn every_answer_says_how_it_is_to_be_treated() {
-    let house = House::open(FAST).await;
+async fn every_response_has_security_headers() {
+    let server = TestServer::open(FAST).await;
     for path in ["/", "/docs", "/api/discussions", "/nothing", "/openapi.json"] {
-        let Answer { headers, .. } = house.get(path).await;
+        let Answer { headers, .. } = server.get(path).await;
         let header = |name: &str| headers[name].to_str().unwrap().to_owned();
         assert!(
             header("content-security-policy").starts_with("default-src 'none'; script-src 'self';"),

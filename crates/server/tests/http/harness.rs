@@ -34,7 +34,7 @@ pub(crate) fn tenants() -> String {
     )
 }
 
-pub(crate) struct House {
+pub(crate) struct TestServer {
     pub(crate) base: String,
     pub(crate) folder: PathBuf,
     _kept: Option<TempDir>,
@@ -75,71 +75,71 @@ pub(crate) fn config(text: &str, folder: &Path) -> Config {
     Config::parse(text, &folder.join("config.toml"), folder.to_owned()).unwrap()
 }
 
-impl House {
-    pub(crate) async fn open(text: &str) -> House {
-        House::with(text, Limits { burst: 100_000, ..Limits::default() }).await
+impl TestServer {
+    pub(crate) async fn open(text: &str) -> TestServer {
+        TestServer::with(text, Limits { burst: 100_000, ..Limits::default() }).await
     }
 
-    pub(crate) async fn with(text: &str, limits: Limits) -> House {
+    pub(crate) async fn with(text: &str, limits: Limits) -> TestServer {
         let folder = tempfile::tempdir().unwrap();
-        let mut house = House::at(text, limits, folder.path()).await;
-        house._kept = Some(folder);
-        house
+        let mut server = TestServer::at(text, limits, folder.path()).await;
+        server._kept = Some(folder);
+        server
     }
 
-    pub(crate) async fn at(text: &str, limits: Limits, folder: &Path) -> House {
+    pub(crate) async fn at(text: &str, limits: Limits, folder: &Path) -> TestServer {
         let config = config(text, folder);
         let quorum = Quorum::builder().user(config.clone()).simulated().assigning_roles().build().unwrap();
-        House::of(quorum, settings(&config, limits), folder).await
+        TestServer::of(quorum, settings(&config, limits), folder).await
     }
 
     /// A server with a pattern of another crate.
-    pub(crate) async fn knowing(pattern: &'static Pattern) -> House {
+    pub(crate) async fn knowing(pattern: &'static Pattern) -> TestServer {
         let folder = tempfile::tempdir().unwrap();
         let config = config(FAST, folder.path());
         let builder = Quorum::builder().user(config.clone()).simulated().pattern(pattern);
         let quorum = builder.build().unwrap();
-        let mut house = House::of(quorum, settings(&config, Limits::default()), folder.path()).await;
-        house._kept = Some(folder);
-        house
+        let mut server = TestServer::of(quorum, settings(&config, Limits::default()), folder.path()).await;
+        server._kept = Some(folder);
+        server
     }
 
     /// A server with real voices, on a machine with nothing but this configuration.
-    pub(crate) async fn voiced(text: &str) -> House {
-        House::on(&Machine::bare(), text).await
+    pub(crate) async fn voiced(text: &str) -> TestServer {
+        TestServer::on(&Machine::bare(), text).await
     }
 
     /// The same on a machine with keys in these variables. All vendors' servers are unreachable.
-    pub(crate) async fn keyed(keys: &'static [&str]) -> House {
+    pub(crate) async fn keyed(keys: &'static [&str]) -> TestServer {
         let variable = move |name: &str| match name {
             "OPENAI_BASE_URL" => Some("http://127.0.0.1:9/v1".to_owned()),
             _ => keys.contains(&name).then(|| "a-key".to_owned()),
         };
         let vendors = ["claude", "gemini", "glm", "qwen", "grok", "mistral"];
         let unreachable = vendors.map(|it| format!("[providers.{it}]\nbase_url = \"http://127.0.0.1:9\"\n"));
-        House::on(&Machine { variable: &variable, ..Machine::bare() }, &unreachable.concat()).await
+        TestServer::on(&Machine { variable: &variable, ..Machine::bare() }, &unreachable.concat()).await
     }
 
-    async fn on(machine: &Machine<'_>, text: &str) -> House {
+    async fn on(machine: &Machine<'_>, text: &str) -> TestServer {
         let folder = tempfile::tempdir().unwrap();
         let config = config(text, folder.path());
         let setup = setup::load(&config, machine).unwrap();
         let builder = Quorum::builder().user(config.clone()).set_up(setup).assigning_roles();
         let quorum = builder.build().unwrap();
         let settings = Settings { voices: Voices::Available, ..settings(&config, Limits::default()) };
-        let mut house = House::of(quorum, settings, folder.path()).await;
-        house._kept = Some(folder);
-        house
+        let mut server = TestServer::of(quorum, settings, folder.path()).await;
+        server._kept = Some(folder);
+        server
     }
 
-    async fn of(quorum: Quorum, settings: Settings, folder: &Path) -> House {
+    async fn of(quorum: Quorum, settings: Settings, folder: &Path) -> TestServer {
         let server = Server::bind(quorum, settings).await.unwrap();
         server.go_on().await.unwrap();
         let base = format!("http://{}", server.address());
         let (close, closing) = oneshot::channel();
         let ended = tokio::spawn(server.run(async { drop(closing.await) }));
         let (close, ended) = (Some(close), Some(ended));
-        House { base, folder: folder.to_owned(), _kept: None, client: client(), close, ended }
+        TestServer { base, folder: folder.to_owned(), _kept: None, client: client(), close, ended }
     }
 
     /// Tells the server to close, and waits until it has.

@@ -3,40 +3,40 @@
 use quorum_server::Limits;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, FAST, House, answered, order};
+use crate::harness::{Answer, FAST, TestServer, answered, order};
 
-async fn keyed(house: &House, key: &str, body: &Value) -> (u16, Value) {
-    let answer = answered(house.posting("/api/discussions", body).header("idempotency-key", key)).await;
+async fn keyed(server: &TestServer, key: &str, body: &Value) -> (u16, Value) {
+    let answer = answered(server.posting("/api/discussions", body).header("idempotency-key", key)).await;
     (answer.status.as_u16(), answer.json())
 }
 
 #[tokio::test]
-async fn no_more_discussions_run_at_once_than_may_and_the_next_order_is_told_when_to_come_back() {
+async fn orders_beyond_the_running_limit_get_a_retry_after() {
     let limits = Limits { running: 1, ..Limits::default() };
-    let house = House::with("[defaults]\nsimulate = \"latency=60s\"\n", limits).await;
+    let server = TestServer::with("[defaults]\nsimulate = \"latency=60s\"\n", limits).await;
     let dialogue = json!({
         "prompt": "Tabs or spaces?", "modelA": { "modelId": "a", "providerId": "claude" },
         "modelB": { "modelId": "b", "providerId": "gemini" },
     });
-    let running = house.ordered(&order()).await;
+    let running = server.ordered(&order()).await;
     let again = format!("/api/discussions/{running}/again");
     for (path, body) in
         [("/api/discussions", &order()), ("/api/discussion", &dialogue), (&*again, &json!({}))]
     {
-        let keyed = house.posting(path, body).header("idempotency-key", "later");
+        let keyed = server.posting(path, body).header("idempotency-key", "later");
         let answer = answered(keyed).await;
         assert_eq!(answer.status, 503, "{path}: {}", answer.text);
         assert_eq!(answer.headers["retry-after"], "5", "{path}");
         assert_eq!(answer.headers["content-type"], "application/problem+json", "{path}");
         assert_eq!(answer.json()["code"], "TOO_MANY_DISCUSSIONS", "{path}");
     }
-    let listed = house.get("/api/discussions").await.json();
+    let listed = server.get("/api/discussions").await.json();
     assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
 
     // An abort is accepted while all slots are taken, and frees one.
-    assert_eq!(house.post(&format!("/api/discussions/{running}/abort"), &json!({})).await.status, 202);
-    house.get(&format!("/api/discussions/{running}/events")).await;
-    let key = || house.posting("/api/discussions", &order()).header("idempotency-key", "later");
+    assert_eq!(server.post(&format!("/api/discussions/{running}/abort"), &json!({})).await.status, 202);
+    server.get(&format!("/api/discussions/{running}/events")).await;
+    let key = || server.posting("/api/discussions", &order()).header("idempotency-key", "later");
     let mut answer = answered(key()).await;
     while answer.status == 503 {
         answer = answered(key()).await;
@@ -46,84 +46,84 @@ async fn no_more_discussions_run_at_once_than_may_and_the_next_order_is_told_whe
 
 #[tokio::test]
 async fn f12_fifty_equal_orders_at_once_are_one_discussion() {
-    let house = House::open(FAST).await;
+    let server = TestServer::open(FAST).await;
     let body = order();
-    let sent = futures::future::join_all((0..50).map(|_| keyed(&house, "once", &body))).await;
+    let sent = futures::future::join_all((0..50).map(|_| keyed(&server, "once", &body))).await;
     let (accepted, others): (Vec<_>, Vec<_>) = sent.into_iter().partition(|(status, _)| *status == 202);
     assert!(others.iter().all(|(status, body)| *status == 409 && body["code"] == "REQUEST_IN_FLIGHT"));
     assert!(accepted.iter().all(|(_, body)| body["discussionId"] == accepted[0].1["discussionId"]));
-    assert_eq!(house.get("/api/discussions").await.json().as_array().unwrap().len(), 1);
+    assert_eq!(server.get("/api/discussions").await.json().as_array().unwrap().len(), 1);
 
-    let (status, again) = keyed(&house, "once", &order()).await;
+    let (status, again) = keyed(&server, "once", &order()).await;
     assert_eq!((status, &again["discussionId"]), (202, &accepted[0].1["discussionId"]));
-    let (status, other) = keyed(&house, "once", &json!({ "topic": "Another?" })).await;
+    let (status, other) = keyed(&server, "once", &json!({ "topic": "Another?" })).await;
     assert_eq!((status, other["code"].as_str()), (422, Some("IDEMPOTENCY_KEY_REUSED")));
-    let (status, _) = keyed(&house, "twice", &order()).await;
+    let (status, _) = keyed(&server, "twice", &order()).await;
     assert_eq!(status, 202);
-    assert_eq!(house.get("/api/discussions").await.json().as_array().unwrap().len(), 2);
-    assert_eq!(keyed(&house, &"k".repeat(256), &order()).await.0, 400);
+    assert_eq!(server.get("/api/discussions").await.json().as_array().unwrap().len(), 2);
+    assert_eq!(keyed(&server, &"k".repeat(256), &order()).await.0, 400);
 }
 
 #[tokio::test]
 async fn f12_of_different_orders_at_once_with_one_key_one_is_taken() {
-    let house = House::open(FAST).await;
+    let server = TestServer::open(FAST).await;
     let bodies: Vec<Value> =
         (0..50).map(|number| json!({ "topic": format!("Question {number}?") })).collect();
-    let sent = futures::future::join_all(bodies.iter().map(|body| keyed(&house, "once", body))).await;
+    let sent = futures::future::join_all(bodies.iter().map(|body| keyed(&server, "once", body))).await;
     let taken: Vec<_> = sent.iter().filter(|(status, _)| *status == 202).collect();
     assert_eq!(taken.len(), 1);
     assert!(sent.iter().all(|(status, _)| matches!(status, 202 | 409 | 422)), "{sent:?}");
-    assert_eq!(house.get("/api/discussions").await.json().as_array().unwrap().len(), 1);
+    assert_eq!(server.get("/api/discussions").await.json().as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn a_list_says_who_is_awaited_and_what_it_cost_so_far() {
-    let house = House::open(FAST).await;
-    let finished = house.held(&order()).await;
+async fn a_list_has_who_is_awaited_and_the_cost_so_far() {
+    let server = TestServer::open(FAST).await;
+    let finished = server.held(&order()).await;
     let table = json!({
         "topic": "What shall we build?", "pattern": "roundtable", "participants": ["claude", "me:person"],
     });
-    let waiting = house.ordered(&table).await;
-    while house.state(&waiting).await["awaiting"].as_array().unwrap().is_empty() {}
-    let judged = house.ordered(&json!({
+    let waiting = server.ordered(&table).await;
+    while server.state(&waiting).await["awaiting"].as_array().unwrap().is_empty() {}
+    let judged = server.ordered(&json!({
         "topic": "Tabs or spaces?", "pattern": "debate", "participants": ["claude", "gemini", "glm"], "judge": "glm",
         "judgeFailure": "ask", "simulate": { "latencyMs": 0, "dead": ["glm"] },
     })).await;
-    while house.state(&judged).await["rulingAwaited"].is_null() {}
+    while server.state(&judged).await["rulingAwaited"].is_null() {}
 
-    let list = house.get("/api/discussions").await.json();
+    let list = server.get("/api/discussions").await.json();
     let of = |id: &str| list.as_array().unwrap().iter().find(|it| it["discussionId"] == id).unwrap();
     assert_eq!(of(&waiting)["awaiting"], json!([{ "participant": "me", "round": 1, "phase": "speaking" }]));
     assert_eq!(of(&judged)["rulingAwaited"]["about"], "glm");
     assert!(of(&judged)["rulingAwaited"]["candidates"].as_array().unwrap().len() > 1);
     assert_eq!((&of(&finished)["awaiting"], &of(&finished)["rulingAwaited"]), (&Value::Null, &Value::Null));
     for id in [&finished, &waiting, &judged] {
-        let metadata = house.get(&format!("/api/discussions/{id}/result")).await.json()["metadata"].clone();
+        let metadata = server.get(&format!("/api/discussions/{id}/result")).await.json()["metadata"].clone();
         assert_eq!(of(id)["totalTokens"], metadata["totalTokens"]);
         assert_eq!(of(id)["estimatedCost"], metadata["estimatedCost"]);
         assert!(of(id)["totalTokens"].as_u64().unwrap() > 0);
     }
     // A finished discussion is read once and cached.
-    assert_eq!(house.get("/api/discussions").await.json(), list);
-    assert_eq!(house.get("/api/discussions?q=tabs").await.json().as_array().unwrap().len(), 2);
+    assert_eq!(server.get("/api/discussions").await.json(), list);
+    assert_eq!(server.get("/api/discussions?q=tabs").await.json().as_array().unwrap().len(), 2);
 }
 
 #[tokio::test]
 async fn d15_history_is_listed_searched_exported_repeated_and_removed() {
-    let house = House::open(FAST).await;
-    let tabs = house.held(&order()).await;
+    let server = TestServer::open(FAST).await;
+    let tabs = server.held(&order()).await;
     let mut other = order();
     other["topic"] = json!("Which bread for breakfast?");
-    let bread = house.held(&other).await;
+    let bread = server.held(&other).await;
 
-    let list = house.get("/api/discussions").await.json();
+    let list = server.get("/api/discussions").await.json();
     let shown = |it: &Value| (it["discussionId"].as_str().unwrap().to_owned(), it["status"].clone());
     let listed: Vec<_> = list.as_array().unwrap().iter().map(shown).collect();
     assert_eq!(listed, [(bread.clone(), json!("completed")), (tabs.clone(), json!("completed"))]);
-    let found = house.get("/api/discussions?q=bread&limit=5").await.json();
+    let found = server.get("/api/discussions?q=bread&limit=5").await.json();
     assert_eq!(found.as_array().unwrap().iter().map(shown).collect::<Vec<_>>(), listed[..1]);
 
-    let result = house.get(&format!("/api/discussions/{tabs}/result")).await.json();
+    let result = server.get(&format!("/api/discussions/{tabs}/result")).await.json();
     assert_eq!((&result["status"], &result["simulated"]), (&json!("completed"), &json!(true)));
     for (format, kind, begins) in [
         ("markdown", "text/markdown; charset=utf-8", "# Tabs or spaces?"),
@@ -131,48 +131,48 @@ async fn d15_history_is_listed_searched_exported_repeated_and_removed() {
         ("json", "application/json", "{\n"),
         ("jsonl", "application/jsonl", "{\"schema\":\"quorum.events\""),
     ] {
-        let document = house.get(&format!("/api/discussions/{tabs}/export?format={format}")).await;
+        let document = server.get(&format!("/api/discussions/{tabs}/export?format={format}")).await;
         assert_eq!(document.headers["content-type"], kind);
         assert!(
             document.headers["content-disposition"].to_str().unwrap().starts_with("attachment; filename=")
         );
         assert!(document.text.starts_with(begins), "{}", document.text);
     }
-    let unknown = house.get(&format!("/api/discussions/{tabs}/export?format=pdf")).await;
+    let unknown = server.get(&format!("/api/discussions/{tabs}/export?format=pdf")).await;
     assert_eq!((unknown.status.as_u16(), &unknown.json()["fields"][0]["field"]), (400, &json!("format")));
 
     let again =
-        house.post(&format!("/api/discussions/{tabs}/again"), &json!({ "pattern": "round-robin" })).await;
+        server.post(&format!("/api/discussions/{tabs}/again"), &json!({ "pattern": "round-robin" })).await;
     assert_eq!(again.status, 202, "{}", again.text);
-    house.get(&format!("/api/discussions/{}/events", again.id())).await;
-    let repeated = house.get(&format!("/api/discussions/{}/result", again.id())).await.json();
+    server.get(&format!("/api/discussions/{}/events", again.id())).await;
+    let repeated = server.get(&format!("/api/discussions/{}/result", again.id())).await.json();
     assert_eq!(
         (&repeated["topic"], &repeated["pattern"]),
         (&json!("Tabs or spaces?"), &json!("round-robin"))
     );
 
-    let removed = answered(house.request("DELETE", &format!("/api/discussions/{bread}"))).await;
+    let removed = answered(server.request("DELETE", &format!("/api/discussions/{bread}"))).await;
     assert_eq!(removed.status, 204);
-    assert_eq!(house.get(&format!("/api/discussions/{bread}")).await.status, 404);
-    assert_eq!(house.get("/api/discussions?q=bread").await.json(), json!([]));
+    assert_eq!(server.get(&format!("/api/discussions/{bread}")).await.status, 404);
+    assert_eq!(server.get("/api/discussions?q=bread").await.json(), json!([]));
 }
 
 #[tokio::test]
-async fn d15_a_fork_goes_on_in_another_way() {
-    let house = House::open(FAST).await;
+async fn d15_a_fork_continues_differently() {
+    let server = TestServer::open(FAST).await;
     let mut first = order();
     first["pattern"] = json!("round-robin");
-    let id = house.held(&first).await;
+    let id = server.held(&first).await;
     let path = format!("/api/discussions/{id}/fork");
-    let refused = house.post(&path, &json!({ "at": "9/speaking/eve" })).await;
+    let refused = server.post(&path, &json!({ "at": "9/speaking/eve" })).await;
     assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["field"]), (409, &json!("at")));
-    let unknown = house.post(&path, &json!({ "at": "1/speaking/claude", "changes": { "nobody": 1 } })).await;
+    let unknown = server.post(&path, &json!({ "at": "1/speaking/claude", "changes": { "nobody": 1 } })).await;
     let at = |answer: &Answer| answer.json()["fields"][0]["pointer"].clone();
     assert_eq!((unknown.status.as_u16(), at(&unknown)), (400, json!("#/changes/nobody")));
     for (wrong, pointer) in
         [(json!({ "rounds": "x" }), "#/changes/rounds"), (json!({ "rounds": 11 }), "#/changes/rounds")]
     {
-        let refused = house.post(&path, &json!({ "at": "1/speaking/claude", "changes": wrong })).await;
+        let refused = server.post(&path, &json!({ "at": "1/speaking/claude", "changes": wrong })).await;
         assert_eq!((refused.status.as_u16(), at(&refused)), (400, json!(pointer)), "{}", refused.text);
     }
     let simulate = json!({ "latencyMs": 0, "stubbornness": 0.5 });
@@ -182,30 +182,31 @@ async fn d15_a_fork_goes_on_in_another_way() {
     let simulate = json!({ "stubbornness": 0.5, "latencyMs": 0 });
     let turned =
         json!({ "changes": { "simulate": simulate, "topic": "Spaces or tabs?" }, "at": "1/speaking/claude" });
-    let (one, two) = (house.posting(&path, &order), house.posting(&path, &turned));
+    let (one, two) = (server.posting(&path, &order), server.posting(&path, &turned));
     let one = answered(one.header("idempotency-key", "f")).await;
     let two = answered(two.header("idempotency-key", "f")).await;
     assert_eq!((one.status.as_u16(), one.id()), (202, two.id()));
-    house.get(&format!("/api/discussions/{}/events", one.id())).await;
-    let state = house.state(&one.id()).await;
+    server.get(&format!("/api/discussions/{}/events", one.id())).await;
+    let state = server.state(&one.id()).await;
     assert_eq!((&state["forkOf"], &state["lifecycle"]), (&json!(id), &json!("completed")));
 }
 
 #[tokio::test]
 async fn inv_disc_300_a_session_is_made_and_used() {
-    let house = House::open(FAST).await;
-    let made = house.post("/api/sessions", &json!({ "name": " Billing " })).await;
+    let server = TestServer::open(FAST).await;
+    let made = server.post("/api/sessions", &json!({ "name": " Billing " })).await;
     assert_eq!((made.status.as_u16(), &made.json()["name"]), (201, &json!("Billing")));
     for name in [json!(""), json!(" "), json!("x".repeat(201)), json!(1)] {
-        let refused = house.post("/api/sessions", &json!({ "name": name })).await;
+        let refused = server.post("/api/sessions", &json!({ "name": name })).await;
         assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["field"]), (400, &json!("name")));
     }
     let session = made.json()["sessionId"].clone();
     let mut inside = order();
     inside["sessionId"] = session.clone();
-    let id = house.held(&inside).await;
-    house.held(&order()).await;
-    let listed = house.get(&format!("/api/discussions?sessionId={}", session.as_str().unwrap())).await.json();
+    let id = server.held(&inside).await;
+    server.held(&order()).await;
+    let listed =
+        server.get(&format!("/api/discussions?sessionId={}", session.as_str().unwrap())).await.json();
     assert_eq!((listed.as_array().unwrap().len(), &listed[0]["discussionId"]), (1, &json!(id)));
-    assert_eq!(house.get("/api/sessions").await.json().as_array().unwrap().len(), 1);
+    assert_eq!(server.get("/api/sessions").await.json().as_array().unwrap().len(), 1);
 }

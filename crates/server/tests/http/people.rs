@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{FAST, House, answered};
+use crate::harness::{FAST, TestServer, answered};
 
 fn table() -> Value {
     json!({
@@ -11,11 +11,11 @@ fn table() -> Value {
     })
 }
 
-async fn awaiting(house: &House, id: &str) -> Value {
-    while house.state(id).await["awaiting"][0]["participant"] != "me" {
+async fn awaiting(server: &TestServer, id: &str) -> Value {
+    while server.state(id).await["awaiting"][0]["participant"] != "me" {
         tokio::task::yield_now().await;
     }
-    house.get(&format!("/api/discussions/{id}")).await.json()
+    server.get(&format!("/api/discussions/{id}")).await.json()
 }
 
 fn said(shown: &Value) -> Vec<String> {
@@ -26,9 +26,9 @@ fn said(shown: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn c05_a_person_speaks_and_gets_everything_up_to_the_next_turn() {
-    let house = House::open(FAST).await;
-    let id = house.ordered(&table()).await;
-    let shown = awaiting(&house, &id).await;
+    let server = TestServer::open(FAST).await;
+    let id = server.ordered(&table()).await;
+    let shown = awaiting(&server, &id).await;
     assert_eq!(
         (&shown["status"], &shown["speakerOrder"]),
         (&json!("success"), &json!(["claude", "me", "gemini"]))
@@ -39,25 +39,25 @@ async fn c05_a_person_speaks_and_gets_everything_up_to_the_next_turn() {
 
     let path = format!("/api/discussions/{id}");
     let message = |text: &str| json!({ "message": text, "userId": "u1", "organizationId": "o" });
-    let shown = house.post(&path, &message("Something small.")).await.json();
+    let shown = server.post(&path, &message("Something small.")).await.json();
     assert_eq!(said(&shown), ["1.0 claude", "1.1 me", "1.2 gemini", "2.0 claude"]);
     assert_eq!(shown["entries"][1]["role"], "user");
     assert_eq!(shown["entries"][1]["content"], "Something small.");
     assert_eq!(shown["nextSpeaker"], "me");
-    house.post(&path, &message("This week.")).await;
-    let shown = house.post(&path, &message("Done.")).await.json();
+    server.post(&path, &message("This week.")).await;
+    let shown = server.post(&path, &message("Done.")).await.json();
     assert_eq!((&shown["project"]["status"], &shown["nextSpeaker"]), (&json!("completed"), &Value::Null));
-    assert_eq!(house.get(&path).await.json(), shown);
+    assert_eq!(server.get(&path).await.json(), shown);
 }
 
 #[tokio::test]
 async fn c05_a_post_that_is_not_due_changes_nothing() {
-    let house = House::open(FAST).await;
-    let id = house.ordered(&table()).await;
-    let before = awaiting(&house, &id).await;
+    let server = TestServer::open(FAST).await;
+    let id = server.ordered(&table()).await;
+    let before = awaiting(&server, &id).await;
     let path = format!("/api/discussions/{id}");
     let check = async |path: &str, body: Value, status: u16, code: &str| {
-        let answer = house.post(path, &body).await;
+        let answer = server.post(path, &body).await;
         assert_eq!((answer.status.as_u16(), answer.json()["code"].as_str()), (status, Some(code)), "{body}");
     };
     let invalid = "DISCUSSION_INVALID_REQUEST";
@@ -70,9 +70,9 @@ async fn c05_a_post_that_is_not_due_changes_nothing() {
     let say = format!("{path}/say");
     check(&say, json!({ "text": "hi", "participant": "claude" }), 409, invalid).await;
     check(&say, json!({ "text": "hi", "participant": "eve" }), 409, invalid).await;
-    assert_eq!(house.get(&path).await.json(), before);
+    assert_eq!(server.get(&path).await.json(), before);
 
-    let models = house.held(&crate::harness::order()).await;
+    let models = server.held(&crate::harness::order()).await;
     check(
         &format!("/api/discussions/{models}"),
         json!({ "message": "hi", "userId": "u" }),
@@ -80,7 +80,7 @@ async fn c05_a_post_that_is_not_due_changes_nothing() {
         "DISCUSSION_OVER",
     )
     .await;
-    let talking = house.ordered(&crate::harness::slow()).await;
+    let talking = server.ordered(&crate::harness::slow()).await;
     check(
         &format!("/api/discussions/{talking}"),
         json!({ "message": "hi", "userId": "u" }),
@@ -90,21 +90,21 @@ async fn c05_a_post_that_is_not_due_changes_nothing() {
     .await;
     let nowhere = "/api/discussions/01890000-0000-7000-8000-0000000000ff";
     check(nowhere, json!({ "message": "hi", "userId": "u" }), 404, "NOT_FOUND").await;
-    let pause = house.post(&format!("{path}/pause"), &json!({})).await;
+    let pause = server.post(&format!("{path}/pause"), &json!({})).await;
     assert_eq!((pause.status.as_u16(), &pause.json()["code"]), (409, &json!("STATE_INVALID")));
 }
 
 #[tokio::test]
 async fn c07_posts_that_race_take_one_turn_each_and_write_it_once() {
-    let house = House::open(FAST).await;
-    let id = house.ordered(&table()).await;
+    let server = TestServer::open(FAST).await;
+    let id = server.ordered(&table()).await;
     let path = format!("/api/discussions/{id}");
     for round in 1..=3 {
         if round < 4 {
-            awaiting(&house, &id).await;
+            awaiting(&server, &id).await;
         }
         let body = json!({ "message": format!("round {round}"), "userId": "u1" });
-        let posts = (0..20).map(|_| answered(house.posting(&path, &body)));
+        let posts = (0..20).map(|_| answered(server.posting(&path, &body)));
         let answers = futures::future::join_all(posts).await;
         let taken = answers.iter().filter(|it| it.status == 200).count();
         assert!(
@@ -118,13 +118,13 @@ async fn c07_posts_that_race_take_one_turn_each_and_write_it_once() {
         }
     }
     loop {
-        let shown = house.get(&path).await.json();
+        let shown = server.get(&path).await.json();
         if shown["nextSpeaker"] != "me" {
             break;
         }
-        house.post(&path, &json!({ "message": "and on", "userId": "u1" })).await;
+        server.post(&path, &json!({ "message": "and on", "userId": "u1" })).await;
     }
-    let shown = house.get(&path).await.json();
+    let shown = server.get(&path).await.json();
     let expected = ["claude", "me", "gemini"];
     let order = (1..=3)
         .flat_map(|round| expected.iter().zip(0..).map(move |(name, seat)| format!("{round}.{seat} {name}")));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use quorum_server::Limits;
 use serde_json::{Value, json};
 
-use crate::harness::{FAST, House, answered, order};
+use crate::harness::{FAST, TestServer, answered, order};
 
 /// An order so long that planning it takes a while.
 fn thousand_rounds() -> Value {
@@ -16,9 +16,9 @@ fn thousand_rounds() -> Value {
 }
 
 #[tokio::test]
-async fn a_plan_says_who_is_asked_and_what_it_takes_and_records_nothing() {
-    let house = House::open(FAST).await;
-    let answer = house.post("/api/plan", &order()).await;
+async fn a_plan_has_who_is_asked_and_the_cost_and_records_nothing() {
+    let server = TestServer::open(FAST).await;
+    let answer = server.post("/api/plan", &order()).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     let plan = answer.json();
     assert_eq!(
@@ -28,13 +28,13 @@ async fn a_plan_says_who_is_asked_and_what_it_takes_and_records_nothing() {
     assert_eq!((&plan["simulated"], &plan["usual"]["calls"]), (&json!(true), &json!(3)));
     assert!(plan["most"]["calls"].as_u64() > plan["usual"]["calls"].as_u64(), "{plan}");
     assert!(plan["most"]["tokens"].as_u64() > plan["usual"]["tokens"].as_u64(), "{plan}");
-    assert_eq!(house.get("/api/discussions").await.json(), json!([]));
-    assert_eq!(house.get("/api/audit").await.json(), json!([]));
+    assert_eq!(server.get("/api/discussions").await.json(), json!([]));
+    assert_eq!(server.get("/api/audit").await.json(), json!([]));
 }
 
 #[tokio::test]
 async fn a_plan_is_refused_as_its_order_would_be() {
-    let house = House::open(FAST).await;
+    let server = TestServer::open(FAST).await;
     for wrong in [
         json!({}),
         json!({ "topic": "" }),
@@ -42,7 +42,7 @@ async fn a_plan_is_refused_as_its_order_would_be() {
         json!({ "topic": "x", "nobody": 1 }),
     ] {
         let (plan, order) =
-            (house.post("/api/plan", &wrong).await, house.post("/api/discussions", &wrong).await);
+            (server.post("/api/plan", &wrong).await, server.post("/api/discussions", &wrong).await);
         assert_eq!((plan.status.as_u16(), plan.json()), (400, order.json()));
     }
 }
@@ -51,9 +51,9 @@ async fn a_plan_is_refused_as_its_order_would_be() {
 async fn a_plan_that_takes_too_long_ends_and_so_does_waiting_for_ones_turn() {
     let limits =
         Limits { burst: 100_000, plans: 1, plan_time: Duration::from_millis(50), ..Limits::default() };
-    let house = House::with(FAST, limits).await;
+    let server = TestServer::with(FAST, limits).await;
     let many = thousand_rounds();
-    let plans = futures::future::join_all((0..3).map(|_| answered(house.posting("/api/plan", &many)))).await;
+    let plans = futures::future::join_all((0..3).map(|_| answered(server.posting("/api/plan", &many)))).await;
     for plan in &plans {
         let problem = plan.json();
         let told = (plan.status.as_u16(), problem["code"].as_str().unwrap());
@@ -66,14 +66,14 @@ async fn a_plan_that_takes_too_long_ends_and_so_does_waiting_for_ones_turn() {
 #[tokio::test]
 async fn a_panel_that_is_not_the_usual_one_says_so_in_the_plan_and_in_the_answer() {
     let check = async |keys: &'static [&str], expected: Value| {
-        let house = House::keyed(keys).await;
+        let server = TestServer::keyed(keys).await;
         let bare = json!({ "topic": "Tabs or spaces?" });
-        let plan = house.post("/api/plan", &bare).await;
+        let plan = server.post("/api/plan", &bare).await;
         assert_eq!((plan.status.as_u16(), &plan.json()["panel"]), (200, &expected), "{}", plan.text);
-        let answer = house.post("/api/discussions", &bare).await;
+        let answer = server.post("/api/discussions", &bare).await;
         assert_eq!((answer.status.as_u16(), &answer.json()["panel"]), (202, &expected), "{}", answer.text);
         let simulated = json!({ "topic": "Tabs or spaces?", "offline": true });
-        assert_eq!(house.post("/api/plan", &simulated).await.json().get("panel"), None);
+        assert_eq!(server.post("/api/plan", &simulated).await.json().get("panel"), None);
     };
     let one = json!({
         "kind": "one-vendor", "provider": "openai", "models": ["gpt-5.6-terra", "gpt-5.6-luna", "gpt-4.1"],
@@ -99,11 +99,11 @@ async fn a_panel_that_is_not_the_usual_one_says_so_in_the_plan_and_in_the_answer
 
 #[tokio::test]
 async fn the_usual_panel_and_one_that_is_named_are_not_explained() {
-    let house =
-        House::keyed(&["ANTHROPIC_API_KEY", "ZAI_API_KEY", "DASHSCOPE_API_KEY", "GEMINI_API_KEY"]).await;
+    let server =
+        TestServer::keyed(&["ANTHROPIC_API_KEY", "ZAI_API_KEY", "DASHSCOPE_API_KEY", "GEMINI_API_KEY"]).await;
     for order in [json!({ "topic": "x" }), json!({ "topic": "x", "providers": ["claude", "glm"] })] {
         for path in ["/api/plan", "/api/discussions"] {
-            let answer = house.post(path, &order).await;
+            let answer = server.post(path, &order).await;
             assert!(answer.status.is_success(), "{path}: {}", answer.text);
             assert_eq!(answer.json().get("panel"), None, "{path}: {}", answer.text);
         }

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::harness::{FAST, House, order};
+use crate::harness::{FAST, TestServer, order};
 
 #[tokio::test]
-async fn it_is_alive_ready_and_described() {
-    let house = House::open(FAST).await;
-    assert_eq!(house.get("/healthz").await.json(), json!({ "status": "ok" }));
-    assert_eq!(house.get("/readyz").await.json(), json!({ "status": "ready" }));
-    let document = house.get("/openapi.json").await.json();
+async fn the_server_is_alive_ready_and_described() {
+    let server = TestServer::open(FAST).await;
+    assert_eq!(server.get("/healthz").await.json(), json!({ "status": "ok" }));
+    assert_eq!(server.get("/readyz").await.json(), json!({ "status": "ready" }));
+    let document = server.get("/openapi.json").await.json();
     assert_eq!(document["info"]["title"], "Quorum");
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
@@ -25,7 +25,7 @@ async fn it_is_alive_ready_and_described() {
             assert!(body.is_null() || has_example(&document, body), "{method} {path} shows no example");
         }
     }
-    let page = house.get("/docs").await.text;
+    let page = server.get("/docs").await.text;
     for path in document["paths"].as_object().unwrap().keys() {
         assert!(page.contains(&format!("<code>{path}</code>")), "{path}");
     }
@@ -56,8 +56,8 @@ fn every_reference<'d>(value: &'d Value, found: &mut Vec<&'d Value>) {
 
 #[tokio::test]
 async fn every_reference_of_the_document_leads_somewhere() {
-    let house = House::open(FAST).await;
-    let document = house.get("/openapi.json").await.json();
+    let server = TestServer::open(FAST).await;
+    let document = server.get("/openapi.json").await.json();
     let mut references = Vec::new();
     every_reference(&document, &mut references);
     assert!(references.len() > 100, "{}", references.len());
@@ -65,14 +65,14 @@ async fn every_reference_of_the_document_leads_somewhere() {
 }
 
 #[tokio::test]
-async fn b12_what_happens_is_counted() {
-    let house = House::open(FAST).await;
-    house.held(&order()).await;
+async fn b12_discussions_and_calls_are_counted() {
+    let server = TestServer::open(FAST).await;
+    server.held(&order()).await;
     let mut dead = order();
     dead["providers"] = json!(["claude", "gemini", "glm"]);
     dead["simulate"] = json!({ "latencyMs": 0, "dead": ["glm"] });
-    house.held(&dead).await;
-    let counted = house.get("/metrics").await.text;
+    server.held(&dead).await;
+    let counted = server.get("/metrics").await.text;
     for line in [
         "ax_discussions_total{status=\"completed\",pattern=\"synthesis\"} 2\n",
         "ax_discussion_duration_seconds_count{pattern=\"synthesis\"} 2\n",
@@ -87,10 +87,10 @@ async fn b12_what_happens_is_counted() {
 }
 
 #[tokio::test]
-async fn what_there_is_to_choose_from() {
-    let house = House::open(FAST).await;
+async fn the_catalogue_lists_all_choices() {
+    let server = TestServer::open(FAST).await;
     let names = async |path: &str| -> Vec<String> {
-        let list = house.get(path).await.json();
+        let list = server.get(path).await.json();
         list.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
     };
     let registry = quorum::built_in();
@@ -103,16 +103,16 @@ async fn what_there_is_to_choose_from() {
     let registered: Vec<&str> = registry.detectors().iter().map(|it| it.name).collect();
     assert_eq!(names("/api/detectors").await, registered);
     assert!(names("/api/providers").await.contains(&"claude".to_owned()));
-    assert_eq!(house.get("/api/presets").await.json(), json!([]));
+    assert_eq!(server.get("/api/presets").await.json(), json!([]));
 }
 
 #[tokio::test]
-async fn s6_what_people_wrote_is_text_on_the_page() {
-    let house = House::open(FAST).await;
+async fn s6_user_text_is_text_on_the_page() {
+    let server = TestServer::open(FAST).await;
     let mut hostile = order();
     hostile["topic"] = json!("<script>alert(1)</script> & \"tabs\"?");
-    house.held(&hostile).await;
-    let page = house.get("/").await.text;
+    server.held(&hostile).await;
+    let page = server.get("/").await.text;
     assert!(
         page.contains("&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;tabs&quot;?")
             && !page.contains("<script>")
@@ -121,11 +121,11 @@ async fn s6_what_people_wrote_is_text_on_the_page() {
 
 #[tokio::test]
 async fn a16_the_state_can_be_read_at_any_moment() {
-    let house = House::open(FAST).await;
-    let id = house.held(&json!({
+    let server = TestServer::open(FAST).await;
+    let id = server.held(&json!({
         "topic": "Tabs or spaces?", "pattern": "dialogue", "participants": ["claude", "gemini"], "rounds": 2,
     })).await;
-    let state = house.state(&id).await;
+    let state = server.state(&id).await;
     for field in [
         "phase",
         "config",

@@ -7,7 +7,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::harness::{ANN, FAST, House, tenants};
+use crate::harness::{ANN, FAST, TestServer, tenants};
 
 /// A body of these looks like many requests, and takes several reads.
 const SMUGGLED: &str = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -17,8 +17,8 @@ const NEXT: &str = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: clos
 
 /// Sends a request with such a body, and the next one right after it; returns the heads of all
 /// responses.
-async fn answers(house: &House, request: &str, headers: &str) -> Vec<String> {
-    let mut stream = TcpStream::connect(house.base.trim_start_matches("http://")).await.unwrap();
+async fn answers(server: &TestServer, request: &str, headers: &str) -> Vec<String> {
+    let mut stream = TcpStream::connect(server.base.trim_start_matches("http://")).await.unwrap();
     let body = SMUGGLED.repeat(2_000);
     let length = body.len();
     let head = format!("{request} HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: {length}\r\n\r\n");
@@ -35,8 +35,8 @@ fn says_close(head: &str) -> bool {
     head.lines().any(|line| line == "connection: close")
 }
 
-async fn check(house: &House, request: &str, headers: &str, status: u16) {
-    let answers = answers(house, request, headers).await;
+async fn check(server: &TestServer, request: &str, headers: &str, status: u16) {
+    let answers = answers(server, request, headers).await;
     let [only] = &answers[..] else { panic!("{request}: {answers:#?}") };
     assert!(only.starts_with(&format!("{status} ")) && says_close(only), "{request}: {only}");
 }
@@ -45,42 +45,42 @@ const JSON: &str = "Content-Type: application/json\r\n";
 
 #[tokio::test]
 async fn s10_a_refusal_that_leaves_the_body_unread_closes_the_connection() {
-    let house = House::open(FAST).await;
-    check(&house, "POST /nowhere", JSON, 404).await;
-    check(&house, "POST /api/discussions/nobody/pause", JSON, 404).await;
-    check(&house, "PUT /api/discussions", JSON, 405).await;
-    check(&house, "POST /api/discussions", "Content-Type: text/plain\r\n", 415).await;
+    let server = TestServer::open(FAST).await;
+    check(&server, "POST /nowhere", JSON, 404).await;
+    check(&server, "POST /api/discussions/nobody/pause", JSON, 404).await;
+    check(&server, "PUT /api/discussions", JSON, 405).await;
+    check(&server, "POST /api/discussions", "Content-Type: text/plain\r\n", 415).await;
     check(
-        &house,
+        &server,
         "POST /api/discussions",
         "Content-Type: application/json\r\nContent-Encoding: gzip\r\n",
         415,
     )
     .await;
     check(
-        &house,
+        &server,
         "POST /api/discussions",
         "Content-Type: application/json\r\nOrigin: http://evil.example\r\n",
         403,
     )
     .await;
-    check(&house, "GET /nowhere", JSON, 404).await;
+    check(&server, "GET /nowhere", JSON, 404).await;
 
-    let house = House::open(&tenants()).await;
-    check(&house, "POST /api/discussions", JSON, 401).await;
+    let server = TestServer::open(&tenants()).await;
+    check(&server, "POST /api/discussions", JSON, 401).await;
 
     let small = Limits { body_bytes: 8, burst: 2, requests_per_second: 1, ..Limits::default() };
-    let house = House::with(FAST, small).await;
-    check(&house, "POST /api/discussions", JSON, 413).await;
-    check(&house, "POST /api/discussions", JSON, 413).await;
-    check(&house, "POST /api/discussions", JSON, 429).await;
+    let server = TestServer::with(FAST, small).await;
+    check(&server, "POST /api/discussions", JSON, 413).await;
+    check(&server, "POST /api/discussions", JSON, 413).await;
+    check(&server, "POST /api/discussions", JSON, 429).await;
 }
 
 #[tokio::test]
 async fn a_refusal_of_a_body_that_was_read_keeps_the_connection() {
-    let house = House::open(&tenants()).await;
+    let server = TestServer::open(&tenants()).await;
     let headers = format!("{JSON}Authorization: Bearer {ANN}\r\n");
-    let answers = answers(&house, "POST /api/discussions", &headers).await;
+    let answers = answers(&server, "POST /api/discussions", &headers).await;
     let statuses: Vec<&str> = answers.iter().map(|it| &it[..3]).collect();
     assert_eq!(statuses, ["400", "200"], "{answers:#?}");
     assert!(!says_close(&answers[0]), "{answers:#?}");

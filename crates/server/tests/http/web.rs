@@ -6,16 +6,16 @@ use std::{collections::BTreeSet, io::Read};
 use flate2::read::GzDecoder;
 use serde_json::json;
 
-use crate::harness::{ANN, BOB, FAST, House, answered, events, order, slow, tenants};
+use crate::harness::{ANN, BOB, FAST, TestServer, answered, events, order, slow, tenants};
 
 #[tokio::test]
 async fn the_files_of_the_page_are_fetched_once() {
-    let house = House::open(FAST).await;
-    let page = house.get("/").await.text;
+    let server = TestServer::open(FAST).await;
+    let page = server.get("/").await.text;
     let files: Vec<&str> = page.split('"').filter(|it| it.starts_with("/assets/")).collect();
     assert!(files.len() > 15, "{files:?}");
     for file in files {
-        let first = house.get(file).await;
+        let first = server.get(file).await;
         let kind = first.headers["content-type"].to_str().unwrap().to_owned();
         let ending = file.rsplit('.').next().unwrap();
         assert!(
@@ -28,16 +28,16 @@ async fn the_files_of_the_page_are_fetched_once() {
         assert_eq!(first.headers["cache-control"], "no-cache");
         let mark = first.headers["etag"].to_str().unwrap();
         let again =
-            answered(house.request("GET", file).header("if-none-match", format!("\"x\", {mark}"))).await;
+            answered(server.request("GET", file).header("if-none-match", format!("\"x\", {mark}"))).await;
         assert_eq!((again.status.as_u16(), again.text.as_str()), (304, ""), "{file}");
-        let other = answered(house.request("GET", file).header("if-none-match", "\"x\"")).await;
+        let other = answered(server.request("GET", file).header("if-none-match", "\"x\"")).await;
         assert_eq!(other.text, first.text);
         let strong = mark.trim_start_matches("W/");
-        let again = answered(house.request("GET", file).header("if-none-match", strong)).await;
+        let again = answered(server.request("GET", file).header("if-none-match", strong)).await;
         assert_eq!(again.status, 304, "{file}");
     }
     for path in ["/assets/none.js", "/assets/../lib.rs", "/assets/%2e%2e%2fCargo.toml", "/assets/"] {
-        assert_eq!(house.get(path).await.status, 404, "{path}");
+        assert_eq!(server.get(path).await.status, 404, "{path}");
     }
 }
 
@@ -46,16 +46,16 @@ const LARGEST_PAGE: usize = 120_000;
 
 #[tokio::test]
 async fn the_files_of_the_page_are_compressed_for_browsers_that_can_unpack_them() {
-    let house = House::open(FAST).await;
-    let page = house.get("/").await.text;
+    let server = TestServer::open(FAST).await;
+    let page = server.get("/").await.text;
     // The style sheet for pages without scripts is not fetched with the page.
     let files = page.split('"').filter(|it| it.starts_with("/assets/") && !it.ends_with("/read.css"));
     let files: BTreeSet<&str> = files.collect();
     let (mut plain, mut packed) = (0, 0);
     for file in files {
-        let whole = house.get(file).await;
+        let whole = server.get(file).await;
         assert!(!whole.headers.contains_key("content-encoding"), "{file}");
-        let asked = house.request("GET", file).header("accept-encoding", "br, gzip;q=0.8");
+        let asked = server.request("GET", file).header("accept-encoding", "br, gzip;q=0.8");
         let answer = asked.send().await.unwrap();
         let named = |name: &str| answer.headers()[name].to_str().unwrap().to_owned();
         assert_eq!(
@@ -75,27 +75,27 @@ async fn the_files_of_the_page_are_compressed_for_browsers_that_can_unpack_them(
 
 #[tokio::test]
 async fn d15_a_finished_discussion_can_be_read_without_scripts() {
-    let house = House::open(FAST).await;
+    let server = TestServer::open(FAST).await;
     let mut hostile = order();
     hostile["topic"] = json!("</noscript><script>alert(1)</script> & 'tabs'?");
-    let id = house.held(&hostile).await;
-    let page = house.get(&format!("/d/{id}")).await.text;
+    let id = server.held(&hostile).await;
+    let page = server.get(&format!("/d/{id}")).await.text;
     assert!(page.contains("<h2>Synthesis") && page.contains("Round 1"), "{page}");
     assert_eq!(page.matches("</noscript>").count(), 2, "nobody ends what is for readers without scripts");
     assert_eq!(page.matches("<script").count(), 2);
-    assert!(house.get("/").await.text.contains(&format!("href=\"/d/{id}\"")));
+    assert!(server.get("/").await.text.contains(&format!("href=\"/d/{id}\"")));
     for path in ["/d/none", "/d/01890000-0000-7000-8000-000000000001", "/compare"] {
-        assert_eq!(house.get(path).await.status, 200, "{path}");
+        assert_eq!(server.get(path).await.status, 200, "{path}");
     }
 }
 
 #[tokio::test]
-async fn s12_the_shell_shows_nobody_what_is_anothers() {
-    let house = House::open(&tenants()).await;
-    let id = answered(house.posting("/api/discussions", &order()).bearer_auth(ANN)).await.id();
-    answered(house.request("GET", &format!("/api/discussions/{id}/events")).bearer_auth(ANN)).await;
+async fn s12_the_shell_shows_no_other_tenants_data() {
+    let server = TestServer::open(&tenants()).await;
+    let id = answered(server.posting("/api/discussions", &order()).bearer_auth(ANN)).await.id();
+    answered(server.request("GET", &format!("/api/discussions/{id}/events")).bearer_auth(ANN)).await;
     for path in ["/".to_owned(), format!("/d/{id}")] {
-        let get = || house.request("GET", &path);
+        let get = || server.request("GET", &path);
         let check = async |request: reqwest::RequestBuilder, shown: bool| {
             let answer = answered(request).await;
             assert_eq!(
@@ -111,15 +111,15 @@ async fn s12_the_shell_shows_nobody_what_is_anothers() {
         check(get().basic_auth("ann", Some(ANN)), true).await;
         let foreign = get().header("host", "evil.example");
         assert_eq!(answered(foreign).await.status, 421);
-        assert_eq!(answered(house.request("POST", &path)).await.status, 401);
+        assert_eq!(answered(server.request("POST", &path)).await.status, 401);
     }
 }
 
 #[tokio::test]
 async fn s6_no_page_may_make_markup_of_text() {
-    let house = House::open(FAST).await;
+    let server = TestServer::open(FAST).await;
     for path in ["/", "/d/none", "/compare", "/assets/main.js"] {
-        let policy = house.get(path).await.headers["content-security-policy"].to_str().unwrap().to_owned();
+        let policy = server.get(path).await.headers["content-security-policy"].to_str().unwrap().to_owned();
         for rule in [
             "script-src 'self';",
             "style-src 'self';",
@@ -133,11 +133,11 @@ async fn s6_no_page_may_make_markup_of_text() {
 }
 
 #[tokio::test]
-async fn f11_who_wants_everything_gets_every_fact_and_the_text_as_it_comes() {
-    let house = House::open(FAST).await;
-    let id = house.ordered(&slow()).await;
+async fn f11_the_view_all_has_every_fact_and_the_live_text() {
+    let server = TestServer::open(FAST).await;
+    let id = server.ordered(&slow()).await;
     let path = format!("/api/discussions/{id}/events?view=all");
-    let mut stream = house.request("GET", &path).send().await.unwrap();
+    let mut stream = server.request("GET", &path).send().await.unwrap();
     let mut heard = String::new();
     while heard.matches("event: turn-chunk").count() < 3 {
         heard.push_str(std::str::from_utf8(&stream.chunk().await.unwrap().unwrap()).unwrap());
@@ -149,5 +149,5 @@ async fn f11_who_wants_everything_gets_every_fact_and_the_text_as_it_comes() {
     assert!(
         told.iter().all(|(number, name, _)| name == if number.is_some() { "fact" } else { "turn-chunk" })
     );
-    house.post(&format!("/api/discussions/{id}/abort"), &json!({})).await;
+    server.post(&format!("/api/discussions/{id}/abort"), &json!({})).await;
 }

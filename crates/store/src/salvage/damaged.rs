@@ -8,7 +8,7 @@ use quorum_core::{
         id::{DiscussionId, Tenant},
         time::Timestamp,
     },
-    seams::{Deed, Session, StoreError},
+    seams::{AuditEntry, Session, StoreError},
 };
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -30,7 +30,7 @@ pub(super) struct Damaged {
 /// The contents of a damaged database, without the facts themselves.
 pub(super) struct Survey {
     pub(super) sessions: Vec<Session>,
-    pub(super) audit: Vec<Deed>,
+    pub(super) audit: Vec<AuditEntry>,
     pub(super) discussions: Vec<FoundDiscussion>,
 }
 
@@ -99,10 +99,10 @@ impl Damaged {
         sessions
     }
 
-    fn audit(&self) -> Vec<Deed> {
+    fn audit(&self) -> Vec<AuditEntry> {
         let mut entries = Vec::new();
         self.scan("deeds", "at, tenant, who, action, discussion, result", |_, row| {
-            entries.push(Deed {
+            entries.push(AuditEntry {
                 at: Timestamp(row.get(1)?),
                 tenant: Tenant::named(row.get_ref(2)?.as_str()?),
                 who: row.get(3)?,

@@ -130,7 +130,7 @@ async fn inv_disc_101_too_few_left_ends_with_a_synthesis_of_what_was_said() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn everyone_failing_is_said_to_be_that() {
+async fn a_failure_of_all_participants_is_reported() {
     let table = table(&panel().fails("*", ErrorClass::Authentication));
     let (outcome, _) = table.hold(order("synthesis")).await;
     assert_eq!(outcome.error.unwrap().code, Code::AllProvidersFailed);
@@ -138,7 +138,7 @@ async fn everyone_failing_is_said_to_be_that() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_may_fail_when_told_so() {
+async fn stop_on_failure_ends_at_the_first_failure() {
     let tolerance = Tolerance { go_on: false, min_providers: 2 };
     for (class, code) in
         [(ErrorClass::Authentication, Code::ProviderFailed), (ErrorClass::Timeout, Code::ProviderTimeout)]
@@ -151,7 +151,7 @@ async fn nobody_may_fail_when_told_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn inv_disc_100_who_is_not_there_is_listed_and_not_asked() {
+async fn inv_disc_100_an_unavailable_participant_is_listed_and_not_asked() {
     let table = table(&panel().away("cyd"));
     let (outcome, _) = table.hold(order("synthesis")).await;
     assert!(outcome.success && outcome.integrity.degraded);
@@ -193,7 +193,7 @@ async fn f3_an_answer_that_breaks_off_is_never_a_finished_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f5_nobody_comes_back_earlier_than_told() {
+async fn f5_no_retry_comes_before_retry_after() {
     let table = table(&panel().asks_to_wait("bob", 7_000).takes("bob", 10));
     let began = Instant::now();
     let (outcome, _) = table.hold(Spec { rounds: 1, ..order("synthesis") }).await;

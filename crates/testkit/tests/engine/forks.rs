@@ -61,12 +61,12 @@ async fn d15_up_to_the_fork_everything_stands_whatever_is_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fork_at_an_unknown_step_is_refused_with_those_there_are() {
+async fn a_fork_at_an_unknown_step_is_refused_with_the_known_ones() {
     let table = table(&panel());
     let (first, _) = table.hold(Spec { rounds: 1, ..order("in-turn") }).await;
     let refused =
         table.engine.fork(fork_of(first.discussion_id, "9/talking/eve"), order("in-turn")).await.unwrap_err();
-    let message = "at: nothing was answered at 9/talking/eve; there are 1/deciding/ann, 1/talking/ann, 1/talking/bob, 1/talking/cyd";
+    let message = "at: there is no answer at step 9/talking/eve; there are 1/deciding/ann, 1/talking/ann, 1/talking/bob, 1/talking/cyd";
     assert_eq!(refused.to_string(), message);
 }
 

@@ -78,16 +78,16 @@ async fn out_of_turn_unknown_empty_twice_or_over_is_refused_and_changes_nothing(
     let table = table(&panel());
     let id = table.open(Spec { rounds: 1, ..with_bob("in-turn") }).await.unwrap();
     let early = say(&table, id, "bob", "me first").await.unwrap_err();
-    assert_eq!(early, "it is not bob's turn: nobody is awaited; nothing was changed");
+    assert_eq!(early, "it is not bob's turn: no person is awaited; nothing was changed");
     table.run(id).await.unwrap();
     let before = table.facts(id).await;
-    assert!(say(&table, id, "ann", "I am a person").await.unwrap_err().ends_with("people there: bob"));
-    assert!(say(&table, id, "bob", "  \n").await.unwrap_err().starts_with("a turn has between 1 and 100000"));
+    assert!(say(&table, id, "ann", "I am a person").await.unwrap_err().ends_with("its people are bob"));
+    assert!(say(&table, id, "bob", "  \n").await.unwrap_err().starts_with("a turn must have 1 to 100000"));
     assert!(say(&table, id, "bob", &"x".repeat(1 << 20)).await.unwrap_err().contains("this one has 1048576"));
     assert_eq!(table.facts(id).await, before);
     say(&table, id, "bob", "now").await.unwrap();
     let twice = say(&table, id, "bob", "and another thing").await.unwrap_err();
-    assert_eq!(twice, "it is not bob's turn: nobody is awaited; nothing was changed");
+    assert_eq!(twice, "it is not bob's turn: no person is awaited; nothing was changed");
     let finished = table.run(id).await.unwrap();
     assert_eq!(speeches(&finished), ["ann: ann after 0", "bob: now", "cyd: cyd after 2"]);
     assert!(say(&table, id, "bob", "too late").await.unwrap_err().contains("is over"));
@@ -214,7 +214,7 @@ async fn spoken_through(panel: &Panel, writes: u64) -> (Vec<String>, bool) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_refuses_what_nobody_awaits() {
+async fn a_store_refuses_a_turn_that_is_not_awaited() {
     let table = table(&panel());
     let id = table.open(with_bob("in-turn")).await.unwrap();
     let say = Command::Say(Say { participant: "bob".to_owned(), text: "hi".to_owned() });

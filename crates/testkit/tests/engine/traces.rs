@@ -87,7 +87,7 @@ async fn inv_disc_301_inv_disc_015_a_discussion_leaves_traces_of_its_rounds_and_
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_said_before_anyone_listened_is_told_to_the_first() {
+async fn the_first_subscriber_gets_earlier_facts() {
     let table = table(&panel());
     let id = table.open(order("in-turn")).await.unwrap();
     let handle = table.engine.run(id).await.unwrap();

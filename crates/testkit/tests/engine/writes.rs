@@ -87,7 +87,7 @@ async fn f10_a_fault_in_one_call_cost_what_others_had_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_begun_in_one_write_goes_as_what_is_opened_and_run() {
+async fn begin_runs_like_open_and_run() {
     let (one, two) = (table(&panel()), table(&panel()));
     let (outcome, facts) = one.hold(order("in-turn")).await;
     let handle = two.engine.begin(order("in-turn")).await.unwrap();
@@ -98,7 +98,7 @@ async fn what_is_begun_in_one_write_goes_as_what_is_opened_and_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_begun_twice_is_one_discussion() {
+async fn a_discussion_begun_twice_is_one() {
     let table = table(&panel());
     let id = DiscussionId::fresh();
     let first = table.engine.begin_as(id, order("in-turn")).await.unwrap();
@@ -111,7 +111,7 @@ async fn what_was_begun_twice_is_one_discussion() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_command_to_what_was_just_begun_is_heard() {
+async fn a_command_to_a_discussion_just_begun_is_taken() {
     let table = table(&panel());
     let handle = table.engine.begin(order("in-turn")).await.unwrap();
     table.engine.send(handle.id(), Command::Pause).await.unwrap();
@@ -120,7 +120,7 @@ async fn a_command_to_what_was_just_begun_is_heard() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_could_not_be_begun_is_not_running() {
+async fn a_discussion_that_could_not_begin_is_not_running() {
     let dead = Faulty::new(Arc::new(MemoryStore::new()) as Arc<dyn Store>, |_| Fault::Dead);
     let table = Table::over(Arc::new(dead), &panel(), registry());
     let id = DiscussionId::fresh();
@@ -135,7 +135,7 @@ fn late_table() -> Table {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_two_begun_at_once_the_one_that_runs_heard_no_command() {
+async fn of_two_begun_at_once_the_running_one_got_no_command() {
     let (table, id) = (late_table(), DiscussionId::fresh());
     // Runs for longer than the store's delay.
     let spec = Spec { rounds: 100, ..order("in-turn") };
@@ -152,7 +152,7 @@ async fn of_two_begun_at_once_the_one_that_runs_heard_no_command() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_waited_for_was_begun_and_run_by_nobody() {
+async fn a_start_that_was_not_awaited_was_recorded_but_never_run() {
     let (table, id) = (late_table(), DiscussionId::fresh());
     let begin = table.engine.begin_as(id, order("in-turn"));
     assert!(tokio::time::timeout(Duration::from_millis(1), begin).await.is_err(), "it is not waited for");

@@ -106,7 +106,7 @@ async fn d12_keys_are_asked_for_in_each_vendors_way() {
 }
 
 #[tokio::test]
-async fn what_nobody_knows_is_not_found() {
+async fn an_unknown_path_is_not_found() {
     let reply = Ask::post("/v1/completions", json!({})).of(&server().start()).await;
     assert_eq!((reply.status, reply.text().as_str()), (404, "404 page not found\n"));
 }

@@ -235,7 +235,7 @@ async fn f6_questions_about_a_model_fail_on_their_own() {
 }
 
 #[tokio::test]
-async fn f7_answers_that_are_none() {
+async fn f7_malformed_answers() {
     for (name, ask) in all("a-1") {
         let html = wrong(&ask, Fault::Html).await;
         assert_eq!(

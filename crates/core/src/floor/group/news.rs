@@ -46,13 +46,13 @@ struct Batch {
 impl Group<'_, '_> {
     /// Takes in this arrival and all others that have arrived by now; records them in one write,
     /// then starts the next actions.
-    pub(super) async fn take_in(&mut self, first: Arrival, holding: bool) -> Result<Option<WindUp>, Halt> {
+    pub(super) async fn take_in(&mut self, first: Arrival, draining: bool) -> Result<Option<WindUp>, Halt> {
         let arrivals = self.arrived(first);
         let is_faulty = arrivals.iter().any(|(_, news)| news.is_err());
         let mut batch = Batch::default();
         for (index, news) in arrivals {
             match news {
-                Ok(news) => self.advance(index, news, holding || is_faulty, &mut batch),
+                Ok(news) => self.advance(index, news, draining || is_faulty, &mut batch),
                 Err(fault) => batch.fault = Some(fault),
             }
         }
@@ -76,8 +76,8 @@ impl Group<'_, '_> {
     }
 
     /// Applies one piece of news to its seat.
-    fn advance(&mut self, index: usize, news: News, holding: bool, batch: &mut Batch) {
-        let situation = self.situation(index, &news, holding);
+    fn advance(&mut self, index: usize, news: News, draining: bool, batch: &mut Batch) {
+        let situation = self.situation(index, &news, draining);
         let outcome = outcome(&self.seats[index], news, &situation);
         batch.facts.extend(outcome.facts);
         match self.follow(index, outcome.next, &mut batch.facts) {
@@ -87,13 +87,13 @@ impl Group<'_, '_> {
     }
 
     /// The conditions for handling this news, once a failed attempt is counted and paid.
-    fn situation(&mut self, index: usize, news: &News, holding: bool) -> Situation {
+    fn situation(&mut self, index: usize, news: &News, draining: bool) -> Situation {
         let (affordable, draw) = match news {
-            News::Failed(failed) => (self.pay_failed(index, failed), self.floor.shared.clock.draw()),
+            News::Failed(failed) => (self.pay_failed(index, failed), self.floor.services.clock.draw()),
             News::Cleared(_) | News::TurnedAway(_) | News::Answered(_) | News::Convened(..) => (false, 0),
         };
         let (moment, overflow) = (self.floor.moment(), self.floor.overflow());
-        Situation { moment, holding, overflow, affordable, draw }
+        Situation { moment, draining, overflow, affordable, draw }
     }
 
     /// Counts a failed attempt and pays for it. Reserves the same amount for another attempt, and

@@ -25,21 +25,21 @@ pub(super) enum Happened {
 pub(super) struct Listener {
     control: Arc<Control>,
     /// The commands that the root passes on; `None` in the root.
-    wishes: Option<watch::Receiver<Option<Command>>>,
+    pending_changes: Option<watch::Receiver<Option<Command>>>,
 }
 
 impl Listener {
     pub(super) fn of(floor: &Floor) -> Self {
         let control = floor.control.clone();
-        let wishes = floor.record.state.lineage.is_some().then(|| control.wishes());
-        Listener { control, wishes }
+        let pending_changes = floor.record.state.lineage.is_some().then(|| control.subscribe_pending());
+        Listener { control, pending_changes }
     }
 
     /// Waits until there may be a new command.
     async fn spoken_to(&mut self) {
-        match &mut self.wishes {
+        match &mut self.pending_changes {
             // This fails only if the root is gone, and then no command can come.
-            Some(wishes) => drop(wishes.changed().await),
+            Some(pending_changes) => drop(pending_changes.changed().await),
             None => self.control.woken().await,
         }
     }

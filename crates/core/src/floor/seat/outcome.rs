@@ -49,7 +49,7 @@ impl From<Result<Reply, Failed>> for News {
 pub(crate) struct Situation {
     pub(crate) moment: Moment,
     /// Whether nothing new may begin.
-    pub(crate) holding: bool,
+    pub(crate) draining: bool,
     /// What to do if a request is too long.
     pub(crate) overflow: Overflow,
     /// Whether the budget has room for another attempt once this one is paid.
@@ -91,7 +91,7 @@ pub(crate) enum Next<P = Cleared> {
 pub(crate) fn outcome<P>(seat: &Seat, news: News<P>, situation: &Situation) -> Outcome<P> {
     let bare = |next| Outcome { facts: Vec::new(), next };
     match news {
-        News::Cleared(_) if situation.holding => bare(Next::Rest),
+        News::Cleared(_) if situation.draining => bare(Next::Rest),
         News::Cleared(place) => bare(Next::Place(place)),
         News::TurnedAway(error) => given_up(seat, &Failed { error, said: String::new() }, situation),
         News::Answered(reply) => answered(seat, &reply, situation),
@@ -99,7 +99,7 @@ pub(crate) fn outcome<P>(seat: &Seat, news: News<P>, situation: &Situation) -> O
         News::Convened(_, None) => bare(Next::Rest),
         News::Convened(sub, Some(end)) => {
             let concluded = Event::SubConcluded((*end).clone());
-            let next = if situation.holding { Next::Learn } else { Next::GoOn };
+            let next = if situation.draining { Next::Learn } else { Next::GoOn };
             Outcome { facts: vec![(Some(sub.step), concluded)], next: next(sub.topic, end) }
         }
     }
@@ -128,7 +128,7 @@ fn failed_once<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcom
         Some(Overflow::End) => Next::WindUp(WindUp::WindowFull { participant: seat.name().to_owned() }),
         // Wait for the others first, then summarise the talk for this seat.
         Some(Overflow::SumUp) => Next::Shrink,
-        Some(Overflow::Shrink) | None if situation.holding => Next::Rest,
+        Some(Overflow::Shrink) | None if situation.draining => Next::Rest,
         Some(Overflow::Shrink) | None => Next::Retry(wait_ms),
     };
     let retry_in_ms = (overflow != Some(Overflow::End)).then_some(wait_ms);

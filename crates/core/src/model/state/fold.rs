@@ -58,7 +58,7 @@ impl State {
                 self.ruling = None;
                 // The first reason stays; a later one only says that deciding ran short as well.
                 self.wound_up.get_or_insert_with(|| reason.clone());
-                self.wish = None;
+                self.pending = None;
             }
             Event::Decided { decision } => self.decision = Some(decision.clone()),
             Event::Concluded(conclusion) => self.conclusion = Some(conclusion.clone()),
@@ -134,10 +134,10 @@ impl State {
         if let Some(lifecycle) = lifecycle {
             self.lifecycle = lifecycle;
             // A command stays pending until it takes effect or it is too late for it.
-            self.wish = match (self.wish.take(), lifecycle) {
+            self.pending = match (self.pending.take(), lifecycle) {
                 (Some(Command::Pause), Lifecycle::Paused | Lifecycle::Completing) => None,
                 (Some(Command::Resume), _) => None,
-                (wish, _) => wish,
+                (pending, _) => pending,
             };
         }
     }
@@ -158,9 +158,9 @@ impl State {
         if let Command::Note(note) = command {
             self.notes.push(note.text.as_str().into());
         }
-        self.wish = match (self.wish.take(), command) {
+        self.pending = match (self.pending.take(), command) {
             // A turn, a ruling and a remark take effect on their own; they never stay pending.
-            (wish, Command::Say(_) | Command::Rule(_) | Command::Note(_)) => wish,
+            (pending, Command::Say(_) | Command::Rule(_) | Command::Note(_)) => pending,
             // Nothing cancels an abort, and only an abort overrides a stop.
             (Some(Command::Abort), _) => Some(Command::Abort),
             (Some(Command::Stop), Command::Pause | Command::Resume) => Some(Command::Stop),

@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::*;
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Pace {
-    Slow,
-    Fast,
+crate::choices! {
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Pace {
+        Slow = "slow": "with care",
+        Fast = "fast": "at once",
+    }
 }
-
-crate::choices!(Pace { Slow = "slow": "with care", Fast = "fast": "at once" });
 
 #[track_caller]
 fn check<T: OptionValue + PartialEq + std::fmt::Debug>(option: &Opt<T>, given: Value, values: &[T; 2]) {

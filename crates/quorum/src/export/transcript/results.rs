@@ -17,7 +17,7 @@ pub(super) fn arguments(outcome: &Outcome) -> Option<Part> {
     let row = |claim: &Claim| {
         let answer = match (claim.attacked_by.is_empty(), claim.unanswered) {
             (false, _) => claim.attacked_by.join(", "),
-            (true, true) => "nobody answered".to_owned(),
+            (true, true) => "no one".to_owned(),
             (true, false) => String::new(),
         };
         vec![claim.text.clone(), claim.supported_by.join(", "), answer]
@@ -42,7 +42,7 @@ pub(super) fn costs(outcome: &Outcome) -> Part {
     let costs = &outcome.metadata.cost_summary;
     let mut rows = shares(&costs.by_provider);
     rows.push(total(costs));
-    let head = ["participant", "calls", "tokens read", "tokens written", "USD"];
+    let head = ["participant", "calls", "input tokens", "output tokens", "USD"];
     let mut blocks = vec![Block::Table(Table::new(&head, &rows))];
     if outcome.integrity.retries > 0 {
         blocks.push(Block::Line(format!("Attempts repeated after a failure: {}", outcome.integrity.retries)));

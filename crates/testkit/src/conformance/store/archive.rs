@@ -8,7 +8,7 @@ use quorum_core::{
         lifecycle::Lifecycle,
         spec::{Simulation, Spec},
     },
-    seams::{Deed, Reservation, Retention, Session, StoreError, Summary, Then, Wanted},
+    seams::{AuditEntry, Reservation, Retention, Session, StoreError, Summary, Then, Wanted},
 };
 use uuid::Uuid;
 
@@ -246,9 +246,9 @@ pub async fn f12_an_order_is_reserved_once<S: Whole>(subject: Subject<S>) {
 }
 
 /// Audit entries are listed newest first, for one tenant, and removed by retention.
-pub async fn deeds_are_kept_by_tenant<S: Whole>(subject: Subject<S>) {
+pub async fn audit_entries_are_kept_by_tenant<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
-    let deed = |tenant: &str, action: &str, at| Deed {
+    let entry = |tenant: &str, action: &str, at| AuditEntry {
         at: second(at),
         tenant: Tenant::named(tenant),
         who: "ann's laptop".to_owned(),
@@ -256,14 +256,15 @@ pub async fn deeds_are_kept_by_tenant<S: Whole>(subject: Subject<S>) {
         discussion: DiscussionId::fresh(),
         result: "done".to_owned(),
     };
-    let (pause, delete, other) = (deed("ann", "pause", 1), deed("ann", "delete", 2), deed("bob", "stop", 3));
-    for deed in [&pause, &delete, &other] {
-        store.log(deed.clone()).await.expect("the store is there");
+    let (pause, delete, other) =
+        (entry("ann", "pause", 1), entry("ann", "delete", 2), entry("bob", "stop", 3));
+    for entry in [&pause, &delete, &other] {
+        store.log(entry.clone()).await.expect("the store is there");
     }
-    let of = |tenant: &str| store.deeds(Tenant::named(tenant), 9);
+    let of = |tenant: &str| store.audit_entries(Tenant::named(tenant), 9);
     assert_eq!(of("ann").await, Ok(vec![delete.clone(), pause]));
     assert_eq!(of("bob").await, Ok(vec![other]));
-    assert_eq!(store.deeds(Tenant::named("ann"), 1).await, Ok(vec![delete.clone()]));
+    assert_eq!(store.audit_entries(Tenant::named("ann"), 1).await, Ok(vec![delete.clone()]));
     // Entries are kept as long as their discussions: for the retention period and a week.
     let newest = second(3 + 8 * DAY);
     finish(store, "young", "new", newest).await;

@@ -102,7 +102,7 @@ macro_rules! store_conformance {
                 s12_tenants_see_their_own
                 removing_takes_what_nobody_runs
                 f12_an_order_is_reserved_once
-                deeds_are_kept_by_tenant
+                audit_entries_are_kept_by_tenant
             }
             retention {
                 expired_discussions_are_hidden_first_and_removed_a_week_later

@@ -54,11 +54,11 @@ fn after_failure(mut seat: Seat, class: ErrorClass) -> Seat {
 /// Nothing is held back, and the budget has room for another attempt.
 fn going() -> Situation {
     let moment = Moment { now: Instant::now(), round: 3, phase: "speaking", heard: 4 };
-    Situation { moment, holding: false, overflow: Overflow::Shrink, affordable: true, draw: DRAW }
+    Situation { moment, draining: false, overflow: Overflow::Shrink, affordable: true, draw: DRAW }
 }
 
-fn holding() -> Situation {
-    Situation { holding: true, ..going() }
+fn draining() -> Situation {
+    Situation { draining: true, ..going() }
 }
 
 /// Checks the outcome of news that arrives two seconds after the seat's call was placed, in a step
@@ -149,7 +149,7 @@ fn sub_ended() -> SubConcluded {
 #[test]
 fn a_place_in_the_lane_is_used_unless_nothing_may_be_begun() {
     check(speaker(), News::Cleared(PLACE), going(), bare(Next::Place(PLACE)));
-    check(speaker(), News::Cleared(PLACE), holding(), bare(Next::Rest));
+    check(speaker(), News::Cleared(PLACE), draining(), bare(Next::Rest));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn an_answer_settles_the_seat_also_while_nothing_may_be_begun() {
         fact(STEP, event, Next::Settle(Some(said.clone())))
     };
     check(speaker(), News::Answered(reply("Hello.")), going(), completed());
-    check(speaker(), News::Answered(reply("Hello.")), holding(), completed());
+    check(speaker(), News::Answered(reply("Hello.")), draining(), completed());
 }
 
 #[test]
@@ -220,11 +220,11 @@ fn e01_a_speaker_that_asks_for_a_sub_discussion_gets_it() {
         fact(sub(number).step.as_str(), event, Next::Convene(sub(number), said.clone()))
     };
     check(speaker(), News::Answered(asking()), going(), requested(1));
-    check(speaker(), News::Answered(asking()), holding(), requested(1));
+    check(speaker(), News::Answered(asking()), draining(), requested(1));
 }
 
 #[test]
-fn e01_only_someone_who_speaks_may_ask_for_one_and_only_twice() {
+fn e01_only_a_speaker_may_convene_and_only_twice() {
     let asking = || Reply { convene: Some("Why?".to_owned()), ..reply("Let me see.") };
     let settled = |step: &str| {
         let said = Turn { step: step.into(), ..(*turn("Let me see.", Finish::Convene, unpriced())).clone() };
@@ -247,7 +247,7 @@ fn e01_a_seat_goes_on_after_its_sub_discussion_as_soon_as_something_may_be_begun
     let ended = || News::Convened(sub(1), Some(Box::new(sub_ended())));
     let (topic, end) = ("Why?".to_owned(), Box::new(sub_ended()));
     check(speaker(), ended(), going(), concluded(Next::GoOn(topic.clone(), end.clone())));
-    check(speaker(), ended(), holding(), concluded(Next::Learn(topic, end)));
+    check(speaker(), ended(), draining(), concluded(Next::Learn(topic, end)));
     check(speaker(), News::Convened(sub(1), None), going(), bare(Next::Rest));
 }
 
@@ -258,7 +258,7 @@ fn d12_a_failed_attempt_is_made_again_while_its_class_the_budget_and_the_time_al
     let over = || fact(STEP, turn_failed(ErrorClass::Network, None), Next::Settle(None));
     check(network(), failed(ErrorClass::Network), going(), again(1_005, Next::Retry(1_005)));
     // The time of the next attempt is recorded, though nothing begins now.
-    check(network(), failed(ErrorClass::Network), holding(), again(1_005, Next::Rest));
+    check(network(), failed(ErrorClass::Network), draining(), again(1_005, Next::Rest));
     let broke = Situation { affordable: false, ..going() };
     check(network(), failed(ErrorClass::Network), broke, over());
     let (mut late, situation) = (network(), going());
@@ -282,7 +282,7 @@ fn a13_a_question_may_allow_fewer_attempts() {
 }
 
 #[test]
-fn what_had_arrived_of_a_failed_answer_is_kept_and_billed() {
+fn the_received_part_of_a_failed_answer_is_kept_and_billed() {
     let written = crate::call::tokens::Family::of(&Participant::of("ann")).estimate("Hel");
     let bill = Bill { usage: Usage::new(COUNTED, written), estimated: true, ..unpriced() };
     let broken = Some(Broken { text: "Hel".into(), bill });
@@ -302,7 +302,7 @@ fn d12_a_request_that_was_too_long_is_made_shorter_once_or_ends_the_talk() {
     let under = |overflow| Situation { overflow, ..going() };
     let again = |next| fact(STEP, call_failed(class, Some(0), None), next);
     check(too_long(), failed(class), under(Overflow::Shrink), again(Next::Retry(0)));
-    check(too_long(), failed(class), holding(), again(Next::Rest));
+    check(too_long(), failed(class), draining(), again(Next::Rest));
     check(too_long(), failed(class), under(Overflow::SumUp), again(Next::Shrink));
     let full = WindUp::WindowFull { participant: "ann".to_owned() };
     let ends = fact(STEP, call_failed(class, None, None), Next::WindUp(full));
@@ -331,7 +331,7 @@ fn a_seat_that_gets_no_place_in_the_lane_is_out() {
 }
 
 #[test]
-fn what_a_sub_discussion_could_not_find_is_said_in_words() {
+fn a_failed_sub_discussion_is_reported_in_words() {
     let held = |synthesis: Option<&str>, problem: Option<Problem>| {
         let mut seat = speaker();
         seat.begin_sub(sub(1), &turn("", Finish::Convene, unpriced()));

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The engine's interfaces to the outside.
-pub struct Shared {
+pub struct Services {
     /// The store of facts.
     pub store: Arc<dyn Store>,
     /// The voices that answer.
@@ -20,7 +20,7 @@ pub struct Shared {
     pub registry: Registry,
 }
 
-impl Shared {
+impl Services {
     /// The part of it that a record needs.
     pub(crate) fn backing(&self) -> Backing {
         Backing { store: self.store.clone(), clock: self.clock.clone() }

@@ -26,19 +26,19 @@ use quorum_core::{
 };
 
 /// The reply. Wherever it occurs in a prompt, a real answer would be quoted in full.
-pub(super) const WORD: &str = "understudy";
+pub(super) const WORD: &str = "stub_voice";
 
 /// The tokens of a stub's turn in a window, with everything around it.
-const TURN: u64 = 64;
+const TURN_TOKENS: u64 = 64;
 
 /// The tokens of our own prompt text in any request, including the reserve.
-const WORDS: u64 = 12_000;
+const PROMPT_TEXT: u64 = 12_000;
 
 /// The overhead around a question or a turn when it is sent, in bytes: roles, fences, names.
-const AROUND: usize = 256;
+const OVERHEAD: usize = 256;
 
 /// How many times more tokens one model may count in a text than another.
-const OTHER_COUNT: u64 = 2;
+const COUNT_SPREAD: u64 = 2;
 
 /// The script of the stub voices.
 #[derive(Debug, Clone)]
@@ -68,7 +68,7 @@ pub(super) struct Question {
 pub(super) type Asked = Arc<Mutex<Vec<Question>>>;
 
 /// The stub voices of all participants.
-pub(super) struct Understudies {
+pub(super) struct StubVoices {
     /// The original order: prices and windows are those of its own voices.
     pub(super) order: Arc<Spec>,
     /// The length of everything in it, in bytes.
@@ -78,36 +78,36 @@ pub(super) struct Understudies {
     pub(super) asked: Asked,
 }
 
-impl Voices for Understudies {
+impl Voices for StubVoices {
     fn voice(&self, _: &Spec, who: &Participant) -> Option<Voice> {
         let real = self.real.voice(&self.order, who)?;
         let (price, window) = (real.price, real.window);
-        let understudy = Understudy { script: self.script.clone(), asked: self.asked.clone(), price, window };
+        let stub = StubVoice { script: self.script.clone(), asked: self.asked.clone(), price, window };
         let lane = Arc::new(Lane::new(Width::at_once(64)));
-        let window = self.room(window) + u64::from(real.thinking);
-        Some(Voice { provider: Arc::new(understudy), lane, window, ..real })
+        let window = self.stub_window(window) + u64::from(real.thinking);
+        Some(Voice { provider: Arc::new(stub), lane, window, ..real })
     }
 }
 
-impl Understudies {
+impl StubVoices {
     /// The stub's window: room for as many one-word turns as the real window has for turns of
     /// maximum length. More turns could not be shown, and a dry run of a thousand rounds ends in
     /// time.
-    fn room(&self, window: u64) -> u64 {
+    fn stub_window(&self, window: u64) -> u64 {
         let longest = u64::from(self.order.manner.max_tokens);
         let turns = window / longest.max(1) + 2;
-        turns.saturating_mul(TURN) + longest + 2 * self.given as u64 + WORDS
+        turns.saturating_mul(TURN_TOKENS) + longest + 2 * self.given as u64 + PROMPT_TEXT
     }
 }
 
-struct Understudy {
+struct StubVoice {
     script: Script,
     asked: Asked,
     price: Option<Price>,
     window: u64,
 }
 
-impl Provider for Understudy {
+impl Provider for StubVoice {
     fn reply(&self, call: Arc<Call>) -> BoxStream<'static, Result<Chunk, ProviderError>> {
         let question = self.question(&call);
         let answer = self.script.answer(&call, &question);
@@ -126,23 +126,23 @@ impl Provider for Understudy {
     }
 }
 
-impl Understudy {
+impl StubVoice {
     fn question(&self, call: &Call) -> Question {
         let mut parts = call.step.as_str().splitn(3, '/');
         let (round, phase, rest) = (parts.next(), parts.next(), parts.next().unwrap_or_default());
         let phase = phase.unwrap_or_default().to_owned();
         // If the discussion ends early, the decision happens in another round, but only once.
         let round = round.filter(|_| phase != DECIDING).unwrap_or("*");
-        let (fixed, heard) = read(call);
+        let (fixed, heard) = size_of(call);
         let prompt = |of_text: u64, of_turns: u64| (of_text + of_turns).min(self.window);
         let written = u64::from(call.max_tokens);
         Question {
             key: format!("{round}/{phase}/{rest}"),
             participant: call.participant.name.clone(),
-            reminders: asks(call).saturating_sub(1),
+            reminders: questions_in(call).saturating_sub(1),
             usual: Usage::new(prompt(tokens::at_worst(fixed), heard), written),
             // A text has at most as many tokens as bytes for any model.
-            most: Usage::new(prompt(fixed as u64, heard.saturating_mul(OTHER_COUNT)), written),
+            most: Usage::new(prompt(fixed as u64, heard.saturating_mul(COUNT_SPREAD)), written),
             price: self.price,
             phase,
         }
@@ -152,30 +152,30 @@ impl Understudy {
 /// The phase after every pattern.
 const DECIDING: &str = "deciding";
 
-fn asks(call: &Call) -> usize {
+fn questions_in(call: &Call) -> usize {
     call.messages.iter().filter(|it| matches!(it, Message::Ask(_))).count()
 }
 
 /// The size of a request: known bytes, and tokens of answers of maximum length.
-fn read(call: &Call) -> (usize, u64) {
+fn size_of(call: &Call) -> (usize, u64) {
     let longest = u64::from(call.spec.manner.max_tokens);
     let quoted = |text: &str| text.matches(WORD).count() as u64 * longest;
     let people = call.spec.participants.iter().any(Participant::is_person);
-    let (mut bytes, mut heard) = (call.system.len() + AROUND, quoted(&call.system));
+    let (mut bytes, mut heard) = (call.system.len() + OVERHEAD, quoted(&call.system));
     for message in &call.messages {
         match message {
             Message::Ask(text) => {
-                bytes += text.len() + AROUND;
+                bytes += text.len() + OVERHEAD;
                 heard += quoted(text);
             }
             Message::Said { turn, .. } => {
-                bytes += AROUND;
+                bytes += OVERHEAD;
                 // A label may hide a person.
                 let by_person = call.spec.seat(&turn.participant).map_or(people, Participant::is_person);
                 heard += if by_person { MOST_SAID as u64 } else { longest };
             }
             Message::Found { topic, .. } => {
-                bytes += topic.len() + AROUND;
+                bytes += topic.len() + OVERHEAD;
                 heard += longest;
             }
         }

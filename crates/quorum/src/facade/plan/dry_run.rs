@@ -7,7 +7,7 @@ use std::{
 };
 
 use quorum_core::{
-    engine::{Engine, handle::Finished, shared::Shared},
+    engine::{Engine, handle::Finished, services::Services},
     memory::MemoryStore,
     model::{
         command::{Command, Say},
@@ -23,18 +23,18 @@ use quorum_core::{
 };
 use serde_json::Value;
 
-use super::understudy::{Asked, Question, Script, Understudies};
+use super::stub_voice::{Asked, Question, Script, StubVoices};
 use crate::{Error, clock::SystemClock, request::usual_window};
 
 /// Longer than any dry run takes.
-const UNHURRIED: Timing = Timing { step_ms: 300_000, total_ms: 86_400_000, reserve_ms: 0 };
+const NO_TIME_LIMIT: Timing = Timing { step_ms: 300_000, total_ms: 86_400_000, reserve_ms: 0 };
 
 /// A participant that fails in the last rounds asks nothing that failing in the first ones does
 /// not.
 const ROUNDS_TO_FAIL_IN: u32 = 2;
 
 /// The questions of an order, from its dry runs.
-pub(super) struct Rehearsed {
+pub(super) struct DryRun {
     /// All questions of a run in which nothing failed or ended early, in order.
     pub(super) usual: Vec<Question>,
     /// The facts of that run.
@@ -48,26 +48,26 @@ pub(super) struct Rehearsed {
 /// No single discussion asks all of them: unreadable replies lead to reminders, readable ones to
 /// follow-ups, and a failed participant leaves questions to the others. Each of these branches is
 /// run separately, and all of them are counted.
-pub(super) async fn rehearse(shared: &Shared, order: &Spec) -> Result<Rehearsed, Error> {
-    let stage = Stage::of(shared, order);
-    let unreadable = stage.hold(&stage.spec, None, None).await?.0;
+pub(super) async fn dry_run(services: &Services, order: &Spec) -> Result<DryRun, Error> {
+    let runner = Runner::of(services, order);
+    let unreadable = runner.run_once(&runner.spec, None, None).await?.0;
     let reminders = unreadable.iter().map(|it| it.reminders).max().unwrap_or_default();
-    let (usual, facts) = stage.hold(&stage.spec, Some(0), None).await?;
+    let (usual, facts) = runner.run_once(&runner.spec, Some(0), None).await?;
     let mut all = BTreeMap::new();
     gather(&mut all, &unreadable);
     gather(&mut all, &usual);
     for after in 1..=reminders {
-        gather(&mut all, &stage.hold(&stage.spec, Some(after), None).await?.0);
+        gather(&mut all, &runner.run_once(&runner.spec, Some(after), None).await?.0);
     }
     let phases: BTreeSet<String> = all.values().map(|it| it.phase.clone()).collect();
-    let short = stage.shortened();
+    let short = runner.shortened();
     for phase in phases {
         for seat in &order.participants {
             let failing = Some((phase.clone(), seat.name.clone()));
-            gather(&mut all, &stage.hold(&short, Some(reminders), failing).await?.0);
+            gather(&mut all, &runner.run_once(&short, Some(reminders), failing).await?.0);
         }
     }
-    Ok(Rehearsed { usual, facts, all })
+    Ok(DryRun { usual, facts, all })
 }
 
 /// Collects questions; of several versions of a question, the most expensive counts.
@@ -80,46 +80,47 @@ fn gather(all: &mut BTreeMap<String, Question>, questions: &[Question]) {
     }
 }
 
-struct Stage<'s> {
-    shared: &'s Shared,
+/// Runs an order dry, any number of times.
+struct Runner<'s> {
+    services: &'s Services,
     order: Arc<Spec>,
     /// The length of everything in the order, in bytes.
     given: usize,
     spec: Spec,
 }
 
-impl<'s> Stage<'s> {
+impl<'s> Runner<'s> {
     /// Prepares a dry run that only the number of rounds ends: no limit, no timeout, no detector,
     /// no confidence threshold, no minimum of providers.
-    fn of(shared: &'s Shared, order: &Spec) -> Self {
+    fn of(services: &'s Services, order: &Spec) -> Self {
         let mut spec = Spec {
-            timing: UNHURRIED,
+            timing: NO_TIME_LIMIT,
             tolerance: Tolerance { go_on: true, min_providers: 1 },
             limits: Limits::default(),
             recursion: None,
             early_exit: None,
-            window: usual_window(&shared.registry),
+            window: usual_window(&services.registry),
             session: None,
             ..order.clone()
         };
         // No detector may end it early.
-        let registry = &shared.registry;
+        let registry = &services.registry;
         let counting = registry.options_for(&spec.pattern, &spec.consensus.method, &spec.window.strategy);
         let counts = |name: &str| counting.iter().any(|it| it.name == name && it.kind != Kind::Detectors);
         spec.settings.retain(counts);
         // Some patterns need all participants; those end when one fails.
-        let bears = |pattern: &Pattern| (pattern.check)(&spec).is_empty();
-        if !shared.registry.pattern(&spec.pattern).is_some_and(bears) {
+        let tolerates_failures = |pattern: &Pattern| (pattern.check)(&spec).is_empty();
+        if !services.registry.pattern(&spec.pattern).is_some_and(tolerates_failures) {
             spec.tolerance = order.tolerance;
         }
         let given = serde_json::to_string(order).map_or(0, |it| it.len());
-        Stage { shared, order: Arc::new(order.clone()), given, spec }
+        Runner { services, order: Arc::new(order.clone()), given, spec }
     }
 
     fn shortened(&self) -> Spec {
         let mut short = self.spec.clone();
         short.rounds = short.rounds.min(ROUNDS_TO_FAIL_IN);
-        for declared in self.shared.registry.options().into_iter().filter(|it| it.of_rounds) {
+        for declared in self.services.registry.options().into_iter().filter(|it| it.of_rounds) {
             let given = short.settings.get(declared.name).and_then(Value::as_u64);
             if let Some(given) = given {
                 short.settings.set(declared.name, given.min(u64::from(ROUNDS_TO_FAIL_IN)));
@@ -128,26 +129,30 @@ impl<'s> Stage<'s> {
         short
     }
 
-    async fn hold(
+    async fn run_once(
         &self,
         spec: &Spec,
         readable_after: Option<usize>,
         failing: Option<(String, String)>,
     ) -> Result<(Vec<Question>, Vec<Fact>), Error> {
         let asked = Asked::default();
-        let voices = Understudies {
+        let voices = StubVoices {
             order: self.order.clone(),
             given: self.given,
-            real: self.shared.voices.clone(),
+            real: self.services.voices.clone(),
             script: Script { readable_after, failing },
             asked: asked.clone(),
         };
-        let (store, registry) = (Arc::new(MemoryStore::new()), self.shared.registry.clone());
-        let shared =
-            Shared { store: store.clone(), voices: Arc::new(voices), clock: Arc::new(SystemClock), registry };
-        let engine = Engine::new(shared, "a rehearsal");
+        let (store, registry) = (Arc::new(MemoryStore::new()), self.services.registry.clone());
+        let services = Services {
+            store: store.clone(),
+            voices: Arc::new(voices),
+            clock: Arc::new(SystemClock),
+            registry,
+        };
+        let engine = Engine::new(services, "a dry run");
         let id = engine.open(spec.clone()).await?;
-        to_the_end(&engine, id).await?;
+        run_to_the_end(&engine, id).await?;
         let facts = store.read(id, Seq::START, usize::MAX).await?;
         let questions = std::mem::take(&mut *asked.lock().unwrap_or_else(PoisonError::into_inner));
         Ok((questions, facts))
@@ -155,7 +160,7 @@ impl<'s> Stage<'s> {
 }
 
 /// Resumes after every pause, and speaks for people.
-async fn to_the_end(engine: &Engine, id: DiscussionId) -> Result<(), Error> {
+async fn run_to_the_end(engine: &Engine, id: DiscussionId) -> Result<(), Error> {
     loop {
         let state = match engine.run(id).await?.finished().await? {
             Finished::Over(_) => return Ok(()),
@@ -165,7 +170,8 @@ async fn to_the_end(engine: &Engine, id: DiscussionId) -> Result<(), Error> {
             engine.send(id, Command::Rule(ruling)).await?;
         }
         for awaited in &state.awaiting {
-            let say = Say { participant: awaited.participant.clone(), text: words(&state, awaited) };
+            let say =
+                Say { participant: awaited.participant.clone(), text: words_of_person(&state, awaited) };
             let seat = state.spec.seat(&awaited.participant).and_then(|it| it.person.as_ref());
             engine.say(id, say, seat.and_then(|it| it.user.as_deref())).await?;
         }
@@ -181,7 +187,7 @@ fn first_choice(awaited: &RulingAwaited) -> Option<Ruling> {
 }
 
 /// A person's reply: one of the options if a structured reply is asked for, and never agreement.
-fn words(state: &State, awaited: &Awaited) -> String {
+fn words_of_person(state: &State, awaited: &Awaited) -> String {
     let option = state.spec.options.first().filter(|_| awaited.shape.is_some());
     option.map_or("no", String::as_str).to_owned()
 }

@@ -17,17 +17,17 @@ use crate::{
 
 /// Why a sub-discussion ends that is no longer waited for; the same text with or without a crash in
 /// between.
-pub(crate) const WENT_ON: &str = "the discussion above went on without it";
+pub(crate) const WENT_ON: &str = "the parent discussion went on without it";
 
 impl Floor {
     /// Ends the open sub-discussions and charges what they spent. No call may be under way here.
-    pub(crate) async fn end_below(&mut self, why: &str) -> Result<(), Failure> {
+    pub(crate) async fn end_open_subs(&mut self, why: &str) -> Result<(), Failure> {
         if open_subs(&self.record.state).is_empty() {
             return Ok(());
         }
         // Reading the other records takes time.
         self.record.pay_up().await?;
-        end_all_below(&self.shared.backing(), &mut self.record, why).await?;
+        end_subs_of(&self.services.backing(), &mut self.record, why).await?;
         // What they had reserved and not spent is free again: from now on the record is the
         // account.
         self.ledger.settle(self.ledger.taken(), self.record.state.spent);
@@ -35,7 +35,7 @@ impl Floor {
     }
 }
 
-fn end_all_below<'r>(
+fn end_subs_of<'r>(
     backing: &'r Backing,
     record: &'r mut Record,
     why: &'r str,
@@ -50,7 +50,7 @@ fn end_all_below<'r>(
                 Err(error) => return Err(error.into()),
             };
             if !below.state.lifecycle.is_terminal() {
-                end_all_below(backing, &mut below, why).await?;
+                end_subs_of(backing, &mut below, why).await?;
                 let aborted = below.change(Lifecycle::Aborted)?;
                 below.append(vec![aborted]).await?;
             }

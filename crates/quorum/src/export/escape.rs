@@ -50,7 +50,7 @@ pub(super) fn inline_html(text: &str) -> String {
         |event: &Event<'_>| matches!(event, Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph));
     let mut html = String::new();
     let events = Parser::new_ext(&line, options()).filter(|it| !is_paragraph(it));
-    push_html(&mut html, events.map(harmless));
+    push_html(&mut html, events.map(sanitized));
     html.trim_end().to_owned()
 }
 
@@ -72,22 +72,22 @@ pub(super) fn escape(text: &str) -> String {
 
 /// Escapes all HTML, images, unsafe links and link definitions in Markdown, so that they become
 /// plain text. Takes a whole document: a harmless part may not be so beside other parts.
-pub(super) fn tame(document: &str) -> String {
+pub(super) fn neutralize(document: &str) -> String {
     let mut document = document.to_owned();
     for _ in 0..MOST_PASSES {
-        let mut wild = wild(&document);
-        if wild.is_empty() {
+        let mut active_markup = active_markup(&document);
+        if active_markup.is_empty() {
             return document;
         }
-        wild.sort_unstable();
-        wild.dedup();
-        wild.iter().rev().for_each(|place| document.insert(*place, '\\'));
+        active_markup.sort_unstable();
+        active_markup.dedup();
+        active_markup.iter().rev().for_each(|place| document.insert(*place, '\\'));
     }
     document.replace('<', "&lt;").replace("![", "!\\[").replace("]:", "]\\:")
 }
 
 /// The positions at which a backslash escapes markup.
-fn wild(document: &str) -> Vec<usize> {
+fn active_markup(document: &str) -> Vec<usize> {
     let parser = Parser::new_ext(document, options() | Options::ENABLE_FOOTNOTES);
     let mut places: Vec<usize> =
         parser.reference_definitions().iter().map(|(_, definition)| definition.span.start).collect();
@@ -98,7 +98,7 @@ fn wild(document: &str) -> Vec<usize> {
                 places.extend(brackets.map(|(at, _)| range.start + at));
             }
             Event::Start(Tag::Image { .. } | Tag::FootnoteDefinition(_)) => places.push(range.start),
-            Event::Start(Tag::Link { dest_url, .. }) if !is_fine(&dest_url) => places.push(range.start),
+            Event::Start(Tag::Link { dest_url, .. }) if !is_safe_link(&dest_url) => places.push(range.start),
             _ => {}
         }
     }
@@ -110,7 +110,7 @@ fn wild(document: &str) -> Vec<usize> {
 /// writes for Markdown.
 pub(super) fn html(markdown: &str) -> String {
     let mut html = String::new();
-    push_html(&mut html, Parser::new_ext(markdown, options()).map(harmless));
+    push_html(&mut html, Parser::new_ext(markdown, options()).map(sanitized));
     html
 }
 
@@ -118,20 +118,23 @@ fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH
 }
 
-fn harmless(event: Event<'_>) -> Event<'_> {
+fn sanitized(event: Event<'_>) -> Event<'_> {
     match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
         Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
         Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
         Event::Start(Tag::Image { .. }) => Event::Html("[picture: ".into()),
         Event::End(TagEnd::Image) => Event::Html("]".into()),
-        Event::Start(Tag::Link { dest_url, .. }) => opening(&dest_url),
+        Event::Start(Tag::Link { dest_url, .. }) => link_tag(&dest_url),
         Event::End(TagEnd::Link) => Event::Html("</a>".into()),
         // Below our own headings, and without the author's id or class.
-        Event::Start(Tag::Heading { level, .. }) => {
-            Event::Start(Tag::Heading { level: below(level), id: None, classes: vec![], attrs: vec![] })
-        }
-        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(below(level))),
+        Event::Start(Tag::Heading { level, .. }) => Event::Start(Tag::Heading {
+            level: one_level_down(level),
+            id: None,
+            classes: vec![],
+            attrs: vec![],
+        }),
+        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(one_level_down(level))),
         // Alignment would become a style chosen by the author.
         Event::Start(Tag::Table(_)) => Event::Start(Tag::Table(vec![])),
         // The language of a code block would become a class chosen by the author.
@@ -140,8 +143,8 @@ fn harmless(event: Event<'_>) -> Event<'_> {
     }
 }
 
-fn opening<'e>(dest: &str) -> Event<'e> {
-    let tag = if is_fine(dest) {
+fn link_tag<'e>(dest: &str) -> Event<'e> {
+    let tag = if is_safe_link(dest) {
         format!("<a href=\"{}\" rel=\"noreferrer nofollow\">", escape(dest))
     } else {
         "<a>".to_owned()
@@ -149,12 +152,12 @@ fn opening<'e>(dest: &str) -> Event<'e> {
     Event::Html(CowStr::from(tag))
 }
 
-fn is_fine(dest: &str) -> bool {
+fn is_safe_link(dest: &str) -> bool {
     let dest = dest.to_ascii_lowercase();
     SCHEMES.iter().any(|scheme| dest.starts_with(scheme)) && !dest.contains(char::is_whitespace)
 }
 
-fn below(level: HeadingLevel) -> HeadingLevel {
+fn one_level_down(level: HeadingLevel) -> HeadingLevel {
     match level {
         HeadingLevel::H1 => HeadingLevel::H4,
         HeadingLevel::H2 => HeadingLevel::H5,

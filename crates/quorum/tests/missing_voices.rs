@@ -1,4 +1,4 @@
-//! Resuming a discussion when some of its participants can't be asked.
+//! Resuming a discussion when some of its participants are not available.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -8,7 +8,7 @@ use std::{
 };
 
 use quorum::{
-    Config, Error, Quorum, Request, Scope, Steered, Unvoiced,
+    Config, Error, MissingVoice, Quorum, Request, Scope, Steered,
     model::{
         command::Command,
         id::{Seq, Tenant},
@@ -40,7 +40,7 @@ fn scope(store: &Arc<MemoryStore>, key: Option<&str>) -> Scope {
 }
 
 #[tokio::test]
-async fn a_key_that_is_missing_here_is_nobodys_failure() {
+async fn a_missing_key_is_not_a_participants_failure() {
     let store = Arc::new(MemoryStore::new());
     let there = scope(&store, Some("secret"));
     let request = Request { providers: Some(vec!["alpha".into(); 2]), ..Request::on("Tabs or spaces?") };
@@ -50,15 +50,15 @@ async fn a_key_that_is_missing_here_is_nobodys_failure() {
     assert_eq!(before.lifecycle, Lifecycle::Error);
 
     let here = scope(&store, None).discussion(started.id()).await.unwrap();
-    let Err(Error::Mute(who)) = here.resume().await else { panic!("it went on") };
+    let Err(Error::MissingVoices(who)) = here.resume().await else { panic!("it went on") };
     let missing = Missing::Key { names: vec!["ALPHA_KEY".to_owned()], program: None };
-    let unvoiced = |name: &str| Unvoiced {
+    let missing_voice = |name: &str| MissingVoice {
         participant: name.to_owned(),
         provider: "alpha".to_owned(),
         missing: Some(missing.clone()),
     };
-    assert_eq!(who, ["alpha", "alpha-2"].map(unvoiced));
-    assert!(matches!(here.steer(Command::Stop).await, Err(Error::Mute(_))));
+    assert_eq!(who, ["alpha", "alpha-2"].map(missing_voice));
+    assert!(matches!(here.steer(Command::Stop).await, Err(Error::MissingVoices(_))));
     assert_eq!(here.facts(Seq::START).await.unwrap(), facts);
     assert_eq!(here.state().await.unwrap(), before);
     // An abort needs no voices.

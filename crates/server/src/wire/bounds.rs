@@ -1,0 +1,86 @@
+//! Adds the limits of fixed bodies and parameters to the OpenAPI document, each from the constant
+//! that also checks it.
+
+use std::ops::RangeInclusive;
+
+use quorum::request::limits::{
+    BUDGET_MS, LONGEST_NAME, LONGEST_SEARCH, LONGEST_SESSION, LONGEST_TOPIC, MOST_SAID, PROVIDER_TIMEOUT,
+    ROUNDS, TEMPERATURE, TOKENS_PER_TURN,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{routes::discussions::MOST_LISTED, wire::order::LONGEST_KEY};
+
+/// A text with something in it besides white space.
+const NOT_BLANK: &str = r"[^\s\u0085]";
+
+/// The limits of the fields, by schema and name.
+fn fields() -> [(&'static str, &'static str, Value); 19] {
+    [
+        ("Say", "text", text(MOST_SAID)),
+        ("Say", "participant", optional_name()),
+        ("Say", "userId", optional_name()),
+        ("Decision", "kind", name()),
+        ("Decision", "choice", name()),
+        ("Decision", "candidate", name()),
+        ("Note", "text", text(MOST_SAID)),
+        ("Message", "message", text(MOST_SAID)),
+        ("Message", "userId", text(LONGEST_NAME)),
+        ("Message", "organizationId", optional_name()),
+        ("NewSession", "name", text(LONGEST_SESSION)),
+        ("Dialogue", "prompt", text(LONGEST_TOPIC)),
+        ("Model", "providerId", name()),
+        ("Model", "displayName", optional_name()),
+        ("Options", "maxIterations", range(&ROUNDS)),
+        ("Options", "temperature", range(&TEMPERATURE)),
+        ("Options", "maxTokensPerTurn", range(&TOKENS_PER_TURN)),
+        ("Options", "turnTimeoutMs", range(&PROVIDER_TIMEOUT)),
+        ("Options", "totalTimeoutMs", range(&BUDGET_MS)),
+    ]
+}
+
+/// The limits of the parameters, by name.
+fn parameters() -> [(&'static str, Value); 3] {
+    let key = json!({ "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[!-~]([ -~]*[!-~])?$" });
+    let limit = range(&(1..=MOST_LISTED));
+    [("Idempotency-Key", key), ("limit", limit), ("q", json!({ "maxLength": LONGEST_SEARCH }))]
+}
+
+fn text(longest: usize) -> Value {
+    json!({ "minLength": 1, "maxLength": longest, "pattern": NOT_BLANK })
+}
+
+fn name() -> Value {
+    json!({ "minLength": 1, "maxLength": LONGEST_NAME })
+}
+
+fn optional_name() -> Value {
+    json!({ "maxLength": LONGEST_NAME })
+}
+
+fn range<T: Serialize>(range: &RangeInclusive<T>) -> Value {
+    json!({ "minimum": range.start(), "maximum": range.end() })
+}
+
+/// Adds the limits to the document.
+pub(crate) fn declare(document: &mut Value) {
+    for (schema, field, limits) in fields() {
+        add(&mut document["components"]["schemas"][schema]["properties"][field], limits);
+    }
+    let paths = document["paths"].as_object_mut().into_iter().flatten();
+    let operations = paths.filter_map(|(_, methods)| methods.as_object_mut()).flatten();
+    let declared = operations.filter_map(|(_, it)| it.get_mut("parameters")?.as_array_mut()).flatten();
+    for parameter in declared {
+        let limits = parameters().into_iter().find(|(name, _)| parameter["name"] == *name);
+        if let Some((_, limits)) = limits {
+            add(&mut parameter["schema"], limits);
+        }
+    }
+}
+
+fn add(schema: &mut Value, limits: Value) {
+    if let (Value::Object(schema), Value::Object(limits)) = (schema, limits) {
+        schema.extend(limits);
+    }
+}
