@@ -5,6 +5,7 @@ use quorum_core::{
     model::{
         event::TalkEnd,
         flips::rounded,
+        lifecycle::Lifecycle,
         participant::Participant,
         ruling::RulingAwaited,
         state::{RecordedReading, State},
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::debate::{
-    Assessment, Cast, DebateSpec, JudgeChange, Judging, Verdict, assessment_reader::ASSESSMENT,
+    Assessment, Cast, DebateSpec, JudgeChange, JudgeLoss, Judging, Verdict, assessment_reader::ASSESSMENT,
     casting::CAST, verdict_reader::VERDICT,
 };
 
@@ -167,11 +168,34 @@ fn judged(state: &State) -> Vec<Judged<'_>> {
 }
 
 /// What makes a debate incomplete: rounds that should have been judged and have no valid
-/// assessment.
+/// assessment, and a missing verdict.
 pub(crate) fn lacks(state: &State) -> Map<String, Value> {
     let rounds = unassessed_rounds(state);
-    let lacking = (!rounds.is_empty()).then(|| ("unassessedRounds".to_owned(), json!(rounds)));
-    lacking.into_iter().collect()
+    let unassessed = (!rounds.is_empty()).then(|| ("unassessedRounds".to_owned(), json!(rounds)));
+    let unjudged = missing_verdict(state).map(|why| ("missingVerdict".to_owned(), json!(why)));
+    unassessed.into_iter().chain(unjudged).collect()
+}
+
+/// Why a debate that is over has no verdict; `None` if it has one, or nobody spoke.
+pub(crate) fn missing_verdict(state: &State) -> Option<String> {
+    let over = matches!(state.lifecycle, Lifecycle::Completing | Lifecycle::Completed);
+    if !over || state.turns.is_empty() || verdicts(state).is_some() {
+        return None;
+    }
+    let change: Option<JudgeChange> = state.noted(JUDGE_CHANGE).last();
+    Some(match change {
+        Some(JudgeChange { from, to: None, why: JudgeLoss::Unread, .. }) => {
+            format!("the reply of {from} could not be read")
+        }
+        Some(JudgeChange { from, to: None, why: JudgeLoss::Failed, .. }) => format!("{from} failed"),
+        Some(_) | None => "the debate ended before it".to_owned(),
+    })
+}
+
+/// What readers should know about the judging, in sentences.
+pub(crate) fn remarks(state: &State) -> Vec<String> {
+    let unjudged = missing_verdict(state).map(|why| format!("There is no verdict: {why}."));
+    unjudged.into_iter().collect()
 }
 
 fn unassessed_rounds(state: &State) -> Vec<u32> {
@@ -212,14 +236,18 @@ impl Verdicts<'_> {
 }
 
 fn verdicts(state: &State) -> Option<Verdicts<'_>> {
-    let last = |swapped: bool| {
+    let lost: Vec<JudgeChange> = state.noted(JUDGE_CHANGE).collect();
+    let of = |judge: Option<&str>, swapped: bool| {
         state.readings.iter().rev().filter(|it| is_swapped(it) == swapped).find_map(|it| {
-            let verdict: Verdict = it.reading.read(VERDICT)?;
-            Some((it.participant.as_str(), verdict))
+            let name = it.participant.as_str();
+            // A judge that could not be read in the other order has given no verdict.
+            let counts = judge.is_none_or(|it| it == name) && !lost.iter().any(|it| it.from == name);
+            let verdict: Verdict = counts.then(|| it.reading.read(VERDICT)).flatten()?;
+            Some((name, verdict))
         })
     };
-    let (judge, first) = last(false)?;
-    Some(Verdicts { judge, first, swapped: last(true).map(|it| it.1) })
+    let (judge, first) = of(None, false)?;
+    Some(Verdicts { judge, first, swapped: of(Some(judge), true).map(|it| it.1) })
 }
 
 fn winner(verdict: &Verdict) -> Option<&str> {

@@ -76,6 +76,18 @@ pub struct JudgeChange {
     pub to: Option<String>,
     /// The rule that was applied, from the spec or from a ruling.
     pub rule: JudgeFailure,
+    /// How the judge was lost.
+    pub why: JudgeLoss,
+}
+
+/// How a judge was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JudgeLoss {
+    /// Its provider failed.
+    Failed,
+    /// Its reply could not be read, even after a reminder.
+    Unread,
 }
 
 /// Positions and personas as a model assigned them (D05).

@@ -71,6 +71,12 @@ const RESULTS: &[ResultField] = &[
         of: |state| judging::verdict(state).map(|it| json!(it)),
     },
     ResultField {
+        name: "judgingRemarks",
+        title: "On the judging",
+        view: View::List,
+        of: |state| Some(judging::remarks(state)).filter(|it| !it.is_empty()).map(|it| json!(it)),
+    },
+    ResultField {
         name: "judging",
         title: "Judging",
         view: JUDGING_VIEW,
@@ -127,6 +133,7 @@ const JUDGING_VIEW: View = View::Sections {
                     Column::text("from", "/from"),
                     Column::text("to", "/to"),
                     Column::text("rule", "/rule"),
+                    Column::text("why", "/why"),
                 ],
             },
         ),

@@ -179,11 +179,14 @@ async fn d06_an_unreadable_assessment_is_asked_for_once_more_and_no_debater_agai
         let expected =
             ["1/awaiting-responses/ann", "1/awaiting-responses/bob", "1/judging/cyd", "1/judging/cyd/strict"];
         assert_eq!(steps, expected, "{bad}");
+        // A judge that can't be read has failed, and this debate goes on without it.
         let report = outcome.judging().unwrap();
-        assert_eq!((report.unassessed_rounds, report.rounds.len()), (vec![1], 1), "{bad}");
-        let lacks = [("unassessedRounds".to_owned(), json!([1]))].into_iter().collect();
+        assert_eq!((report.unassessed_rounds, report.rounds.len()), (vec![1, 2], 0), "{bad}");
+        let unread = json!("the reply of cyd could not be read");
+        let lacks = [("unassessedRounds", json!([1, 2])), ("missingVerdict", unread)];
+        let lacks = lacks.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
         assert_eq!((outcome.integrity.degraded, &outcome.integrity.lacks), (true, &lacks), "{bad}");
-        assert!(outcome.success && outcome.verdict().is_some(), "{bad}");
+        assert!(outcome.success && outcome.verdict().is_none(), "{bad}");
     }
 }
 

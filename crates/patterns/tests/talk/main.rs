@@ -18,6 +18,7 @@ mod results;
 mod ruled;
 mod scenarios;
 mod stopped;
+mod unread;
 mod values;
 mod votes;
 

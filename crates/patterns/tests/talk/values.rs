@@ -14,7 +14,7 @@ use quorum_core::{
 use quorum_patterns::{
     debate::{
         Assessment, Cast, CastList, CastOrigin, Criteria, DebateSpec, Diversity, Flags, Format, JudgeChange,
-        JudgeFailure, Judging, KeyPoints, Mode, Part, Rated, Verdict, Winner,
+        JudgeFailure, JudgeLoss, Judging, KeyPoints, Mode, Part, Rated, Verdict, Winner,
     },
     readers::{Ballot, CastBallot, Confidence, ConsensusVote, Synthesis, Tally},
     registry,
@@ -178,9 +178,15 @@ fn a_debates_notes_are_written_like_this() {
     check(&cast, written);
     let read = CastList { parts: vec![part()], reasoning };
     check(&read, json!({ "parts": parts, "reasoning": "they differ" }));
-    let change =
-        JudgeChange { round: 2, from: "cyd".into(), to: Some("dan".into()), rule: JudgeFailure::GoWithout };
-    check(&change, json!({ "round": 2, "from": "cyd", "to": "dan", "rule": "go-without" }));
+    let change = JudgeChange {
+        round: 2,
+        from: "cyd".into(),
+        to: Some("dan".into()),
+        rule: JudgeFailure::GoWithout,
+        why: JudgeLoss::Unread,
+    };
+    let written = json!({ "round": 2, "from": "cyd", "to": "dan", "rule": "go-without", "why": "unread" });
+    check(&change, written);
     let found = Detection {
         round: 2,
         detector: "repetition".into(),

@@ -113,8 +113,8 @@ impl Provider for Understudy {
         let answer = self.script.answer(&call, &question);
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(question);
         match answer {
-            Ok(text) => {
-                let end = Chunk::End { finish: Finish::Stop, usage: None, cost: None };
+            Ok((text, finish)) => {
+                let end = Chunk::End { finish, usage: None, cost: None };
                 stream::iter([Ok(Chunk::Text(text)), Ok(end)]).boxed()
             }
             Err(error) => stream::iter([Err(error)]).boxed(),
@@ -186,7 +186,9 @@ fn read(call: &Call) -> (usize, u64) {
 }
 
 impl Script {
-    fn answer(&self, call: &Call, question: &Question) -> Result<String, ProviderError> {
+    /// The answer, and how it ends. An unreadable one was cut off, because the reminder then allows
+    /// a longer answer.
+    fn answer(&self, call: &Call, question: &Question) -> Result<(String, Finish), ProviderError> {
         let fails =
             |(phase, but): &(String, String)| *phase == question.phase && *but != question.participant;
         if self.failing.as_ref().is_some_and(fails) {
@@ -194,7 +196,10 @@ impl Script {
             return Err(ProviderError::new(ErrorClass::Validation, WORD));
         }
         let readable = self.readable_after.is_some_and(|after| question.reminders >= after);
-        let form = call.shape.as_ref().filter(|_| readable);
-        Ok(form.map_or_else(|| WORD.to_owned(), |it| it.form.stubbed(it.schema.as_deref(), WORD)))
+        Ok(match &call.shape {
+            Some(shape) if readable => (shape.form.stubbed(shape.schema.as_deref(), WORD), Finish::Stop),
+            Some(_) => (WORD.to_owned(), Finish::Length),
+            None => (WORD.to_owned(), Finish::Stop),
+        })
     }
 }
