@@ -18,6 +18,7 @@ use crate::{
         assessment_reader::Assessments,
         course::DebateCourse,
         judging::{JUDGE_CHANGE, ORDER, SWAPPED, VERDICT_ORDER},
+        rubric::Rubric,
         verdict_reader::Verdicts,
     },
     prompts::debating::{self, JudgeView},
@@ -49,6 +50,7 @@ pub(crate) struct Bench {
     spec: Arc<Spec>,
     options: DebateSpec,
     parts: Vec<Part>,
+    rubric: Rubric,
     judges: Vec<Participant>,
     /// The names of judges that failed; they don't judge again.
     lost: Vec<String>,
@@ -60,7 +62,8 @@ impl Bench {
     pub(crate) fn of(spec: &Arc<Spec>, parts: Vec<Part>) -> Self {
         let judges = spec.playing(&JUDGE);
         let options = DebateSpec::of(spec);
-        Bench { options, spec: spec.clone(), parts, judges, lost: Vec::new(), rule: None }
+        let rubric = Rubric::of(&[]);
+        Bench { options, spec: spec.clone(), parts, rubric, judges, lost: Vec::new(), rule: None }
     }
 
     /// Whether the judge failed and the debate should end because of it.
@@ -151,7 +154,7 @@ impl Bench {
             let mask = self.mask(*order);
             let ask = debating::assessment(&self.judge_view(judge, &mask), &judged, &noticed, round);
             let ask = if order.is_swapped() { ask.purpose(SWAPPED) } else { ask };
-            ((*judge).clone(), ask, Assessments::of(judged.clone(), &mask))
+            ((*judge).clone(), ask, Assessments::of(judged.clone(), &mask, self.rubric.clone()))
         });
         let asked: Vec<_> = asked.collect();
         let read = floor.ask_each_for(&asked).await?;
@@ -196,7 +199,7 @@ impl Bench {
     }
 
     fn judge_view<'a>(&'a self, judge: &'a Participant, mask: &'a Arc<Mask>) -> JudgeView<'a> {
-        JudgeView { spec: &self.spec, parts: &self.parts, judge, mask }
+        JudgeView { spec: &self.spec, parts: &self.parts, judge, mask, rubric: &self.rubric }
     }
 
     fn mask(&self, order_seen: ViewOrder<'_>) -> Arc<Mask> {

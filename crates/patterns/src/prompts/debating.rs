@@ -14,6 +14,7 @@ use crate::{
     debate::{
         DebateSpec, Diversity, Format, Part,
         formats::{self, Stage},
+        rubric::Rubric,
     },
     roles::{self, JUDGE, MODERATOR, OPPONENT, PROPONENT},
 };
@@ -137,6 +138,7 @@ pub(crate) struct JudgeView<'a> {
     pub(crate) parts: &'a [Part],
     pub(crate) judge: &'a Participant,
     pub(crate) mask: &'a Arc<Mask>,
+    pub(crate) rubric: &'a Rubric,
 }
 
 impl JudgeView<'_> {
@@ -149,6 +151,7 @@ impl JudgeView<'_> {
             &[
                 ("topic", &self.spec.topic),
                 ("background", &background(self.spec)),
+                ("rubric", &self.rubric.told()),
                 ("table", &self.table()),
                 ("brief", &brief.unwrap_or_default()),
                 ("fences", include_str!("fences.md").trim_end()),
@@ -233,7 +236,8 @@ pub(crate) fn verdict(view: &JudgeView<'_>) -> Ask {
     } else {
         include_str!("verdict_form.md")
     };
-    view.ask(fill(form, &[("debaters", &view.shown(&debaters))]))
+    let example = debaters.first().map_or("", String::as_str);
+    view.ask(fill(form, &[("debaters", &view.shown(&debaters)), ("example", example), ("marks", "")]))
 }
 
 /// Asks for positions and personas for everyone (D05), with a high temperature (D11).

@@ -88,7 +88,13 @@ fn d03_each_format_says_what_it_is() {
 fn d06_the_judge_is_given_the_rubric_the_form_and_what_was_measured() {
     let spec = spec("debate");
     let (mask, parts) = (mask(&spec), parts());
-    let view = JudgeView { spec: &spec, parts: &parts, judge: &spec.participants[2], mask: &mask };
+    let view = JudgeView {
+        spec: &spec,
+        parts: &parts,
+        judge: &spec.participants[2],
+        mask: &mask,
+        rubric: &Rubric::of(&[]),
+    };
     let noticed = Detection {
         round: 1,
         detector: "repetition".into(),
@@ -105,9 +111,9 @@ fn d06_the_judge_is_given_the_rubric_the_form_and_what_was_measured() {
             "qualityScore",
             "assessments",
             "flags",
-            "20 %",
-            "15 %",
-            "10 %",
+            "- `logic` (20 %). 2: contradicts itself, or the conclusion does not follow. 5: follows, with gaps. 8: each step",
+            "- `novelty` (15 %). 2: repeats. 5: one new point. 8: new arguments or evidence that move the debate.",
+            "- `relevance` (10 %). 2: mostly beside the question. 5: partly. 8: all of it bears on the question.",
             "Debater A and Debater B, in this round",
             "Debater A:\n> Debater B is wrong.\nDebater B:\n> Tabs adapt.",
             "- repetition by Debater B in round 1: 0.91 (lexical)",
@@ -143,7 +149,13 @@ fn d11_each_part_has_its_temperature() {
         spec.manner.temperature = ordered;
         assert_eq!(temperature(&speech(&spec, &[], &spec.participants[0], 1)), expected);
         let mask = mask(&spec);
-        let view = JudgeView { spec: &spec, parts: &[], judge: &spec.participants[2], mask: &mask };
+        let view = JudgeView {
+            spec: &spec,
+            parts: &[],
+            judge: &spec.participants[2],
+            mask: &mask,
+            rubric: &Rubric::of(&[]),
+        };
         assert!(temperature(&assessment(&view, &[], &[], 1)) <= 0.3 && temperature(&verdict(&view)) <= 0.3);
         assert!((0.8..=1.0).contains(&temperature(&casting(&spec, Diversity::Binary))));
     }
@@ -153,7 +165,13 @@ fn d11_each_part_has_its_temperature() {
 fn every_prompt_is_complete() {
     let spec = spec("debate");
     let mask = mask(&spec);
-    let view = JudgeView { spec: &spec, parts: &[], judge: &spec.participants[2], mask: &mask };
+    let view = JudgeView {
+        spec: &spec,
+        parts: &[],
+        judge: &spec.participants[2],
+        mask: &mask,
+        rubric: &Rubric::of(&[]),
+    };
     let asks = [
         speech(&spec, &parts(), &spec.participants[1], 2),
         assessment(&view, &["ann".into()], &[], 1),

@@ -12,6 +12,7 @@ mod forging;
 mod formats;
 mod judged;
 mod kills;
+mod lenient;
 mod patterns;
 mod people;
 mod results;

@@ -101,8 +101,8 @@ fn a_synthesis_is_written_like_this() {
 
 #[test]
 fn judgements_are_written_like_this() {
-    let criteria =
-        Criteria { logic: 8.0, evidence: 6.0, engagement: 7.0, novelty: 4.0, clarity: 9.0, relevance: 10.0 };
+    let criteria = [("logic", 8.0), ("evidence", 6.0), ("Risk, honestly stated", 4.0)];
+    let criteria = Criteria(criteria.map(|(name, mark)| (name.to_owned(), mark)).into());
     let rated = Rated {
         participant: "ann".into(),
         strengths: vec!["clear".into()],
@@ -112,15 +112,13 @@ fn judgements_are_written_like_this() {
     };
     let assessment = Assessment {
         should_continue: true,
-        quality_score: 7.5,
+        quality_score: Some(7.5),
         assessments: vec![rated],
         flags: Flags { repetitive: true, ..Flags::default() },
         reasoning: "a fair round".into(),
         recommendations: "go on".into(),
     };
-    let criteria = json!({
-        "logic": 8.0, "evidence": 6.0, "engagement": 7.0, "novelty": 4.0, "clarity": 9.0, "relevance": 10.0,
-    });
+    let criteria = json!({ "logic": 8.0, "evidence": 6.0, "Risk, honestly stated": 4.0 });
     let rated = json!({
         "participant": "ann", "strengths": ["clear"], "weaknesses": ["thin"], "score": 7.0,
         "criteria": criteria,
@@ -137,7 +135,7 @@ fn judgements_are_written_like_this() {
         summary: "close".into(),
         key_points: vec![KeyPoints { participant: "ann".into(), main_arguments: vec!["width".into()] }],
         winner: Some(Winner { participant: "ann".into(), reasoning: "clearer".into() }),
-        quality_score: 70.0,
+        quality_score: Some(70.0),
         ..Verdict::default()
     };
     let written = json!({
