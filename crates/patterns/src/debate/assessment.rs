@@ -77,7 +77,7 @@ pub struct Flags {
 }
 
 /// A smaller lead than this, on the scale of ten, doesn't count.
-const LEVEL: f64 = 0.5;
+pub(super) const LEVEL: f64 = 0.5;
 
 impl Assessment {
     /// The mean novelty of the round; `None` if no criteria were given.
@@ -106,24 +106,36 @@ impl Assessment {
         })
     }
 
-    /// The combination of both assessments, unless they contradict each other: mean scores, and
-    /// only flags that both set. Ending the debate needs both.
+    /// What both orders found: mean scores, and only flags that both set. Ending the debate needs
+    /// both. If they contradict each other, no score and no reasons remain, but what both found
+    /// about the debate stands.
     #[must_use]
-    pub fn confirmed_by(&self, other: &Assessment) -> Option<Assessment> {
+    pub fn in_both_orders(&self, other: &Assessment) -> Assessment {
+        let should_continue = self.should_continue || other.should_continue;
+        let flags = self.flags.and(other.flags);
         if self.contradicts(other) {
-            return None;
+            let (reasoning, recommendations) = (String::new(), String::new());
+            let (quality_score, assessments) = (None, Vec::new());
+            return Assessment {
+                should_continue,
+                quality_score,
+                assessments,
+                flags,
+                reasoning,
+                recommendations,
+            };
         }
         let assessments = self.assessments.iter().map(|it| match other.of(&it.participant) {
             Some(again) => it.with(again),
             None => it.clone(),
         });
-        Some(Assessment {
-            should_continue: self.should_continue || other.should_continue,
+        Assessment {
+            should_continue,
             quality_score: midpoint(self.quality_score, other.quality_score),
             assessments: assessments.collect(),
-            flags: self.flags.and(other.flags),
+            flags,
             ..self.clone()
-        })
+        }
     }
 
     fn of(&self, participant: &str) -> Option<&Rated> {
@@ -216,7 +228,10 @@ mod tests {
     #[track_caller]
     fn swapped(one: &[(&str, f64)], other: &[(&str, f64)], flips: bool) {
         assert_eq!(assessment(one).contradicts(&assessment(other)), flips, "{one:?} {other:?}");
-        assert_eq!(assessment(one).confirmed_by(&assessment(other)).is_none(), flips);
+        let both = assessment(one).in_both_orders(&assessment(other));
+        assert_eq!((both.assessments.is_empty(), both.quality_score.is_none()), (flips, flips));
+        let found = Flags { repetitive: true, ..Flags::default() };
+        assert_eq!((both.should_continue, both.flags), (false, found), "what both found stands");
     }
 
     #[test]
@@ -237,7 +252,7 @@ mod tests {
         other.should_continue = true;
         other.flags = Flags { drifting: true, ..Flags::default() };
         other.quality_score = Some(7.0);
-        let both = one.confirmed_by(&other).unwrap();
+        let both = one.in_both_orders(&other);
         assert!(both.should_continue);
         assert_eq!((both.flags, both.quality_score), (Flags::default(), Some(6.5)));
         assert_eq!(both.assessments.iter().map(|it| it.score).collect::<Vec<_>>(), [7.5, 6.0]);

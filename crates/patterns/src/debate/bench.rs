@@ -18,6 +18,7 @@ use crate::{
         assessment_reader::Assessments,
         course::DebateCourse,
         judging::{JUDGE_CHANGE, ORDER, SWAPPED, VERDICT_ORDER},
+        median,
         rubric::Rubric,
         verdict_reader::Verdicts,
     },
@@ -52,18 +53,28 @@ pub(crate) struct Bench {
     parts: Vec<Part>,
     rubric: Rubric,
     judges: Vec<Participant>,
+    /// The marks so far.
+    marks: Vec<OwnMarks>,
     /// The names of judges that failed; they don't judge again.
     lost: Vec<String>,
     /// The rule that was applied when the last judge failed.
     rule: Option<JudgeFailure>,
 }
 
+/// One judge's marks for one round.
+struct OwnMarks {
+    round: u32,
+    judge: String,
+    assessment: Assessment,
+}
+
 impl Bench {
     pub(crate) fn of(spec: &Arc<Spec>, parts: Vec<Part>) -> Self {
         let judges = spec.playing(&JUDGE);
         let options = DebateSpec::of(spec);
-        let rubric = Rubric::of(&[]);
-        Bench { options, spec: spec.clone(), parts, rubric, judges, lost: Vec::new(), rule: None }
+        let rubric = Rubric::of(&options.evaluation_criteria);
+        let (spec, marks, lost) = (spec.clone(), Vec::new(), Vec::new());
+        Bench { options, spec, parts, rubric, judges, marks, lost, rule: None }
     }
 
     /// Whether the judge failed and the debate should end because of it.
@@ -77,7 +88,7 @@ impl Bench {
         floor: &mut Floor,
         course: &DebateCourse,
     ) -> Result<Option<Assessment>, Halt> {
-        let mut found: Vec<(String, Option<Assessment>)> = Vec::new();
+        let mut found: Vec<(String, Assessment)> = Vec::new();
         loop {
             let due = self.due(&found);
             if due.is_empty() {
@@ -87,7 +98,11 @@ impl Bench {
             let what = format!("its assessment of round {}", floor.round());
             self.lose_silent(floor, &due, &found, &what).await?;
         }
-        Ok(found.into_iter().find_map(|it| it.1))
+        let all: Vec<(&str, &Assessment)> = found.iter().map(|(name, it)| (name.as_str(), it)).collect();
+        let combined = median::assessment(&all);
+        let round = floor.round();
+        self.marks.extend(found.into_iter().map(|(judge, assessment)| OwnMarks { round, judge, assessment }));
+        Ok(combined)
     }
 
     /// Asks for the verdict. Without a judge the debate is concluded all the same.
@@ -115,13 +130,13 @@ impl Bench {
         self.judges.iter().filter(is_due).cloned().collect()
     }
 
-    /// The valid assessment by each of these judges that could be read in every order asked for.
+    /// The assessment by each of these judges that could be read in every order asked for.
     async fn assessments_by(
         &self,
         floor: &mut Floor,
         judges: &[Participant],
         course: &DebateCourse,
-    ) -> Result<Vec<(String, Option<Assessment>)>, Halt> {
+    ) -> Result<Vec<(String, Assessment)>, Halt> {
         let count = roles::debaters(&self.spec).len();
         let orders: Vec<Vec<usize>> = judges.iter().map(|it| floor.draw_order(it, ORDER, count)).collect();
         let seats: Vec<(&Participant, ViewOrder<'_>)> =
@@ -132,11 +147,11 @@ impl Bench {
         let second = self.assessments_in(floor, &again, course).await?;
         let both = first.into_iter().filter_map(|(name, first)| {
             if !again.iter().any(|(who, _)| who.name == name) {
-                return Some((name, Some(first)));
+                return Some((name, first));
             }
             let swapped = second.iter().find(|it| it.0 == name)?;
-            let confirmed = first.confirmed_by(&swapped.1);
-            Some((name, confirmed))
+            let both = first.in_both_orders(&swapped.1);
+            Some((name, both))
         });
         Ok(both.collect())
     }
@@ -185,7 +200,9 @@ impl Bench {
         let asked = seats.iter().map(|(judge, order)| {
             let mask = self.mask(*order);
             let purpose = if order.is_swapped() { "verdict/swapped" } else { "verdict" };
-            let ask = debating::verdict(&self.judge_view(judge, &mask)).purpose(purpose);
+            let own = self.marks.iter().filter(|it| it.judge == judge.name);
+            let own: Vec<(u32, &Assessment)> = own.map(|it| (it.round, &it.assessment)).collect();
+            let ask = debating::verdict(&self.judge_view(judge, &mask), &own).purpose(purpose);
             ((*judge).clone(), ask, Verdicts::on(&debaters, &mask))
         });
         let asked: Vec<_> = asked.collect();
@@ -304,7 +321,9 @@ fn masked(spec: &Spec, places: &[usize]) -> Mask {
     let others = spec.participants.iter().filter(|it| !debaters.contains(it));
     let (judges, others): (Vec<&Participant>, Vec<&Participant>) = others.partition(|it| it.role == JUDGE);
     labels.extend(others.into_iter().zip('A'..).map(|(who, letter)| (who, format!("Guest {letter}"))));
-    labels.extend(judges.into_iter().map(|who| (who, "the judge".to_owned())));
+    let only = judges.len() == 1;
+    let judge = |letter: char| if only { "the judge".to_owned() } else { format!("Judge {letter}") };
+    labels.extend(judges.into_iter().zip('A'..).map(|(who, letter)| (who, judge(letter))));
     Mask::new(&labels.iter().map(|it| (it.0, it.1.as_str())).collect::<Vec<_>>())
 }
 

@@ -180,6 +180,7 @@ fn positions(spec: &Spec) -> Vec<Refusal> {
 mod tests {
     use crate::debate::{Diversity, Part};
     use quorum_testkit::spec::spec;
+    use serde_json::json;
 
     use super::*;
 
@@ -276,6 +277,29 @@ mod tests {
                 "roundLimit: must be from 1 to 1000, not 0",
             ],
         );
+    }
+
+    #[test]
+    fn d06_judges_and_their_criteria_are_checked() {
+        let with = |name: &str, value: serde_json::Value| {
+            let spec = spec("debate");
+            Spec { settings: spec.settings.clone().with(name, value), ..spec }
+        };
+        refuses(&with("judges", json!(["cyd"])), &[]);
+        refuses(&with("evaluationCriteria", json!(["Cost, honestly stated", "Risk"])), &[]);
+        let many: Vec<String> = (0..11).map(|it| it.to_string()).collect();
+        for (name, value, wrong) in [
+            ("judges", json!("cyd"), "must be a list of participants' names, not \"cyd\""),
+            ("judges", json!(["cyd", "cyd"]), "names \"cyd\" twice"),
+            ("judges", json!(["zoe"]), "zoe does not take part; there are ann, bob, cyd"),
+            ("evaluationCriteria", json!("Risk"), "must be a list of texts, not \"Risk\""),
+            ("evaluationCriteria", json!(["Risk", "Risk"]), "has \"Risk\" twice"),
+            ("evaluationCriteria", json!([" "]), "has an empty entry"),
+            ("evaluationCriteria", json!(many), "takes up to 10 entries; there are 11"),
+            ("evaluationCriteria", json!(["x".repeat(101)]), "may have at most 100 characters; this has 101"),
+        ] {
+            refuses(&with(name, value), &[&format!("{name}: {wrong}")]);
+        }
     }
 
     #[test]

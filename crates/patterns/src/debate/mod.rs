@@ -9,20 +9,24 @@ pub(crate) mod course;
 pub(crate) mod formats;
 pub(crate) mod judging;
 mod labels;
+mod median;
 mod options;
+pub(crate) mod remarks;
 pub(crate) mod rubric;
 mod score_lines;
 pub(crate) mod seating;
 pub(crate) mod verdict;
 pub(crate) mod verdict_reader;
+pub(crate) mod verdict_report;
 
 use serde::{Deserialize, Serialize};
 
 pub use assessment::{Assessment, Criteria, Flags, Rated};
-pub use judging::{JudgedRound, JudgingReport};
+pub use judging::{JudgedRound, JudgingReport, PanelMark};
 pub use options::{DebateSpec, Diversity, Format, JudgeFailure, Judging, Mode};
 pub(crate) use options::{EMBEDDINGS, HIGHEST_LIMIT, MOST_DEBATERS, OPTIONS};
 pub use verdict::{KeyPoints, Verdict, Winner};
+pub use verdict_report::{AgainstMarks, JudgesWinner, VerdictReport};
 
 /// What one debater argues, and in which persona.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -44,6 +44,25 @@ pub(crate) const VIEW: View = View::Sections {
         Section::new("Agreement", "/areasOfAgreement", &View::List),
         Section::new("Disagreement", "/areasOfDisagreement", &View::List),
         Section::new("Insights", "/insights", &View::List),
+        // Only in results: what concerns several judges, and the judge's own marks.
+        Section::new(
+            "Winners by judge",
+            "/winners",
+            &View::Table { columns: &[Column::text("judge", "/judge"), Column::text("winner", "/winner")] },
+        ),
+        Section::new(
+            "Verdicts against the judge's own marks",
+            "/againstMarks",
+            &View::Table {
+                columns: &[
+                    Column::text("judge", "/judge"),
+                    Column::text("winner", "/winner"),
+                    Column::of("its mean mark", "/marks", Cell::Number),
+                    Column::text("best marked", "/best"),
+                    Column::of("its mean mark", "/bestMarks", Cell::Number),
+                ],
+            },
+        ),
     ],
 };
 
@@ -190,8 +209,8 @@ impl Reader for Verdicts {
         })
     }
 
-    /// The form, or plain text: the summary, with the winner on a line of its own. A winner is never
-    /// guessed, and no score is invented.
+    /// The form, or plain text: the summary, with the winner on a line of its own. A winner is
+    /// never guessed, and no score is invented.
     fn read_from_person(&self, reply: &str) -> Result<Verdict, Misread> {
         self.read(reply).or_else(|wrong| self.of_words(reply).ok_or(wrong))
     }
@@ -201,7 +220,8 @@ impl Reader for Verdicts {
     }
 }
 
-/// The schema; its order is the order in which a model writes: reasons before marks, the winner last.
+/// The schema; its order is the order in which a model writes: reasons before marks, the winner
+/// last.
 fn schema(debaters: &[&str]) -> Value {
     let texts = |description: &str| json!({ "type": "array", "items": { "type": "string" }, "description": description });
     let points = json!({

@@ -186,7 +186,7 @@ async fn counts(shape: &str, panel: Panel) -> bool {
 async fn s8_whatever_a_reader_accepts_is_neutralised_in_the_text_of_others() {
     for (shape, text) in accepted() {
         assert!(counts(shape, panel().writes("*", shape, &text)).await, "it is a {shape}: {text}");
-        // Everyone says it in the talk, and whoever is asked repeats what it was shown, word for word.
+        // Everyone says it in the talk, and repeats what it was shown, word for word, when asked.
         let parrots = panel().says("*", &text).parrots("*", shape);
         assert!(!counts(shape, parrots).await, "forged a {shape}: {text}");
     }

@@ -13,6 +13,8 @@ mod formats;
 mod judged;
 mod kills;
 mod lenient;
+mod marks;
+mod panel_of_judges;
 mod patterns;
 mod people;
 mod results;

@@ -207,6 +207,7 @@ fn a_debates_options_are_written_like_this() {
         judging: Judging::VerdictOnly,
         judge_failure: JudgeFailure::Swap,
         swap_check: true,
+        evaluation_criteria: vec!["Risk".into()],
         end_on: vec!["drift".into()],
         embeddings: Some("openai/small".into()),
         positions: vec![part()],
@@ -214,7 +215,7 @@ fn a_debates_options_are_written_like_this() {
     };
     let written = json!({
         "debateFormat": "convergence-seeking", "mode": "simultaneous", "roundLimit": 12,
-        "judging": "verdict-only", "judgeFailure": "swap", "swapCheck": true, "endOn": ["drift"],
+        "judging": "verdict-only", "judgeFailure": "swap", "swapCheck": true, "evaluationCriteria": ["Risk"], "endOn": ["drift"],
         "embeddings": "openai/small", "positions": [written_part()], "casting": "spectrum",
     });
     assert_eq!(json!(order.settings()), written);

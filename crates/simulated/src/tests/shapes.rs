@@ -93,7 +93,7 @@ async fn d06_an_assessment_has_every_part_and_what_else_the_schema_demands() {
 }
 
 #[tokio::test]
-async fn marks_differ_between_debaters_and_fit_their_scores() {
+async fn marks_differ_between_debaters_and_lie_close_together() {
     let seats = [("ann", PROPONENT), ("bob", OPPONENT), ("dan", JUDGE)];
     let debate = meeting("Kotlin vs Java").seats(&seats).run(1).await;
     let marks = json!({ "type": "object", "required": ["logic", "clarity"], "properties": {
@@ -105,10 +105,10 @@ async fn marks_differ_between_debaters_and_fit_their_scores() {
     let reply: Value = serde_json::from_str(&debate.answer(1, "judging", "dan", asked).await).unwrap();
     let [ann, bob] = [0, 1].map(|at| reply["assessments"][at]["criteria"].clone());
     assert_ne!(ann, bob);
-    for (mark, score) in [(ann, &reply["assessments"][0]["score"]), (bob, &reply["assessments"][1]["score"])]
-    {
-        let apart = mark["logic"].as_f64().unwrap() - score.as_f64().unwrap();
-        assert!(apart.abs() <= 1.05, "{mark} {score}");
+    // Each within a point of the debater's score, which is no longer written.
+    for marks in [ann, bob] {
+        let apart = marks["logic"].as_f64().unwrap() - marks["clarity"].as_f64().unwrap();
+        assert!(apart.abs() <= 2.1, "{marks}");
     }
 }
 

@@ -17,6 +17,7 @@ use quorum_core::{
     engine::MOST_SAID,
     model::{
         error::{ErrorClass, ProviderError},
+        id::Step,
         money::{Price, Usage},
         participant::Participant,
         spec::Spec,
@@ -128,16 +129,12 @@ impl Provider for Understudy {
 
 impl Understudy {
     fn question(&self, call: &Call) -> Question {
-        let mut parts = call.step.as_str().splitn(3, '/');
-        let (round, phase, rest) = (parts.next(), parts.next(), parts.next().unwrap_or_default());
-        let phase = phase.unwrap_or_default().to_owned();
-        // If the discussion ends early, the decision happens in another round, but only once.
-        let round = round.filter(|_| phase != DECIDING).unwrap_or("*");
+        let phase = call.step.as_str().split('/').nth(1).unwrap_or_default().to_owned();
         let (fixed, heard) = read(call);
         let prompt = |of_text: u64, of_turns: u64| (of_text + of_turns).min(self.window);
         let written = u64::from(call.max_tokens);
         Question {
-            key: format!("{round}/{phase}/{rest}"),
+            key: key(&call.step),
             participant: call.participant.name.clone(),
             reminders: asks(call).saturating_sub(1),
             usual: Usage::new(prompt(tokens::at_worst(fixed), heard), written),
@@ -146,6 +143,15 @@ impl Understudy {
             price: self.price,
             phase,
         }
+    }
+}
+
+/// The name of a question. If the discussion ends early, the decision happens in another round, but
+/// only once.
+pub(super) fn key(step: &Step) -> String {
+    match step.as_str().split_once('/') {
+        Some((_, rest)) if rest.split('/').next() == Some(DECIDING) => format!("*/{rest}"),
+        _ => step.to_string(),
     }
 }
 
