@@ -1,11 +1,13 @@
 //! The rubric of a judge: its criteria with their weights and anchors (D06).
 
+use std::collections::BTreeSet;
+
 use quorum_core::model::flips::rounded;
 use serde_json::{Map, Value, json};
 
 use crate::{
     debate::Criteria,
-    readers::json::{Object, number, value},
+    readers::json::{Object, folded, number, value},
 };
 
 /// The range of every mark.
@@ -70,9 +72,16 @@ impl Rubric {
             return Rubric(usual.collect());
         }
         let weight = 100.0 / own.len() as f64;
-        Rubric(
-            own.iter().map(|it| Criterion { name: it.trim().to_owned(), weight, anchors: PLAIN }).collect(),
-        )
+        // A line break would end the criterion's line in the prompt.
+        let plain = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        Rubric(own.iter().map(|it| Criterion { name: plain(it), weight, anchors: PLAIN }).collect())
+    }
+
+    /// A criterion that a reader could not tell from another: they differ at most in case, spaces
+    /// and hyphens.
+    pub(crate) fn ambiguous(&self) -> Option<&str> {
+        let mut seen = BTreeSet::new();
+        self.0.iter().map(|it| it.name.as_str()).find(|name| !seen.insert(folded(name)))
     }
 
     /// The criteria, one per line, as a judge is told them.
@@ -143,7 +152,7 @@ mod tests {
 
     #[test]
     fn d06_criteria_of_ones_own_replace_the_rubric_and_weigh_the_same() {
-        let rubric = Rubric::of(&["Cost, honestly stated".to_owned(), " Risk ".to_owned()]);
+        let rubric = Rubric::of(&["Cost, honestly stated".to_owned(), " Risk\n".to_owned()]);
         assert_eq!(
             rubric.told(),
             "- `Cost, honestly stated` (50 %). 2: poor. 5: adequate. 8: strong.\n\

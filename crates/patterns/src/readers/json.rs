@@ -50,7 +50,8 @@ pub(crate) fn value<'o>(object: &'o Object, key: &str) -> Option<&'o Value> {
     found.all(|it| it == first).then_some(first)
 }
 
-fn folded(text: &str) -> String {
+/// The text without case, spaces, hyphens and underscores.
+pub(crate) fn folded(text: &str) -> String {
     let kept = text.chars().filter(|it| !(matches!(it, '_' | '-') || it.is_whitespace()));
     kept.flat_map(char::to_lowercase).collect()
 }
