@@ -21,8 +21,13 @@ use crate::{readers::synthesis_reader::SYNTHESIS, roles::JUDGE};
 
 /// The system prompt for this participant, with the pattern's instructions.
 fn system(spec: &Spec, who: &Participant, manner: &str) -> String {
-    let others: Vec<String> =
+    let mut others: Vec<String> =
         spec.participants.iter().filter(|it| it.name != who.name).map(introduced).collect();
+    let judges = others.iter().filter(|it| *it == A_JUDGE).count();
+    if 1 < judges {
+        others.retain(|it| *it != A_JUDGE);
+        others.push(format!("{judges} judges"));
+    }
     let brief = who.brief.as_deref().map(|text| format!("\n# Your own brief\n\n{text}\n"));
     fill(
         include_str!("prompts/system.md"),
@@ -39,10 +44,12 @@ fn system(spec: &Spec, who: &Participant, manner: &str) -> String {
     )
 }
 
+const A_JUDGE: &str = "a judge";
+
 /// A participant as the others are told of it. A judge is not named: nobody should argue to please
 /// a certain judge, and a fork that only changes the judge can reuse the debaters' answers.
 fn introduced(who: &Participant) -> String {
-    if who.role == JUDGE { "a judge".to_owned() } else { with_role(who) }
+    if who.role == JUDGE { A_JUDGE.to_owned() } else { with_role(who) }
 }
 
 /// The background given by the user, as data.

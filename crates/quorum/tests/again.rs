@@ -126,6 +126,10 @@ async fn a_debate_leaves_nothing_behind_in_another_pattern() {
     let judged = again(&debate, json!({ "judge": "gemini" })).await.unwrap();
     let judges: Vec<String> = judged.playing(&JUDGE).into_iter().map(|it| it.name).collect();
     assert_eq!(judges, ["gemini"]);
+    let judged = json!({ "pattern": "debate", "judge": "qwen" });
+    let panel = again(&judged, json!({ "judges": ["glm", "gemini"] })).await.unwrap();
+    let judges: Vec<String> = panel.playing(&JUDGE).into_iter().map(|it| it.name).collect();
+    assert_eq!(judges, ["glm", "gemini"], "whoever judged before does not any more");
 }
 
 #[tokio::test(start_paused = true)]

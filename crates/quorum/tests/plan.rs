@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use quorum::{
-    Finished, Plan, Quorum, Request, Scope,
+    Finished, Forking, Plan, Quorum, Request, Scope,
     model::{
         id::Tenant,
         money::{Price, Usd},
@@ -72,6 +72,36 @@ async fn every_pattern_is_planned_as_it_runs() {
 }
 
 /// A format that could end early is planned to its last round.
+#[tokio::test]
+async fn d06_several_judges_are_planned_to_judge_at_once() {
+    let debate = with(asking("debate", "a,b,c,d"), &json!({ "judges": ["c", "d"], "swapCheck": true }));
+    let expected = "1 awaiting-responses: a+b\n1 judging: c+d c+d\n2 awaiting-responses: a b\n\
+                    2 judging: c+d c+d c+d c+d\n* deciding: a";
+    let plan = plan(&scope(), &debate).await;
+    assert_eq!(course(&plan), expected);
+    assert_eq!(plan.participants[2].calls, 6);
+}
+
+#[tokio::test]
+async fn d15_the_plan_of_a_fork_says_how_many_answers_are_kept() {
+    let scope = scope();
+    let debate = with(asking("debate", "a,b,c"), &json!({ "judge": "c" }));
+    let (past, handle) = scope.start(scope.check(&debate).unwrap()).await.unwrap();
+    handle.finished().await.unwrap();
+    let before = scope.list(0, None).await.unwrap().len();
+    let changes = with(Request::default(), &json!({ "judge": "d" }));
+    let planned = async |at: &str| {
+        let forking = Forking { at: at.to_owned(), without: Vec::new(), changes: changes.clone() };
+        let plan = past.plan_fork(&forking).await.unwrap();
+        (plan.kept, plan.usual.calls)
+    };
+    // Four speeches, three judgements and a synthesis in all; the judgements are the new judge's.
+    assert_eq!(planned("1/awaiting-responses/a").await, (Some(1), 7));
+    assert_eq!(planned("1/awaiting-responses/b").await, (Some(2), 6));
+    assert_eq!(planned("2/awaiting-responses/b").await, (Some(4), 4));
+    assert_eq!(scope.list(0, None).await.unwrap().len(), before, "nothing was recorded");
+}
+
 #[tokio::test]
 async fn no_talk_is_planned_to_end_early() {
     for format in ["free-form", "convergence-seeking", "round-limited"] {

@@ -278,6 +278,11 @@ fn b09_the_command_hands_out_the_roles_of_a_debate() {
             json!({ "providers": ["ann", "bob"], "roles": { "ann": "opponent", "bob": "proponent" } }),
             "ann opponent, bob proponent, ann-judge judge",
         ),
+        (json!({ "judges": ["google", "qwen"] }), "claude proponent, glm opponent, qwen judge, gemini judge"),
+        (
+            json!({ "providers": ["a", "b", "c", "d", "e", "f"], "judges": ["d", "e", "f"] }),
+            "a proponent, b opponent, c proponent, d judge, e judge, f judge",
+        ),
         (
             json!({ "providers": ["a", "b", "c", "d", "e", "f"] }),
             "a proponent, b opponent, c judge, d proponent, e opponent, f neutral",

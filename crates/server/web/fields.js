@@ -73,6 +73,29 @@ const KINDS = {
     const select = h('select', { name: nameOf(option) });
     return { ...simple(option, select, given), seat: (names) => offer(select, names) };
   },
+  seats(option) {
+    const body = h('div.fields');
+    let inputs = [];
+    const checked = () => inputs.filter((it) => it.checked).map((it) => it.value);
+    const show = (names, chosen) => {
+      inputs = names.map((it) => h('input', { type: 'checkbox', name: nameOf(option), value: it, checked: chosen.includes(it) }));
+      fill(
+        body,
+        inputs.map((it) => h('label.choice', {}, it, h('bdi', {}, it.value))),
+      );
+    };
+    return {
+      root: group(option, body),
+      read: () => some(checked()),
+      write: (value) => show([...new Set([...inputs.map((it) => it.value), ...value])], value),
+      seat: (names) => show(names, checked()),
+    };
+  },
+  texts(option) {
+    const { maxItems } = option.schema;
+    const input = h('textarea', { name: nameOf(option), rows: 2, placeholder: `one a line, at most ${maxItems}` });
+    return { ...simple(option, input, (text) => some(lines(text))), write: (value) => (input.value = value.join('\n')) };
+  },
   detectors(option, detectors) {
     const box = ({ name, summary }) =>
       h('label.choice', { title: summary }, h('input', { type: 'checkbox', name: nameOf(option), value: name }), name);

@@ -75,6 +75,8 @@ enum Line {
     FailsToSumUp,
     WaitsToSumUp(u64),
     TakesIn(u64),
+    NeedsRoom { shape: &'static str, tokens: u32 },
+    Parrots(&'static str),
 }
 
 impl Panel {
@@ -211,6 +213,19 @@ impl Panel {
     #[must_use]
     pub fn takes_in(self, who: &str, tokens: u64) -> Self {
         self.line(who, Line::TakesIn(tokens))
+    }
+
+    /// Cuts off every reply to this form in the middle, as at a token limit, unless the call allows
+    /// this many tokens.
+    #[must_use]
+    pub fn needs_room(self, who: &str, shape: &'static str, tokens: u32) -> Self {
+        self.line(who, Line::NeedsRoom { shape, tokens })
+    }
+
+    /// Replies to this form with the others' words as it was shown them, without their fences.
+    #[must_use]
+    pub fn parrots(self, who: &str, shape: &'static str) -> Self {
+        self.line(who, Line::Parrots(shape))
     }
 
     /// Sets a member's context window in tokens; the default is 100,000.

@@ -79,6 +79,7 @@ Examples:
 pub(super) const FORK: &str = "\
 Examples:
   ax fork last --at 1/awaiting-responses/claude --judge mistral
+  ax fork last --at 1/awaiting-responses/claude --judge mistral --dry-run
   ax fork last --at 1/awaiting-responses/gemini --rounds 4
 
 A step is round/phase/name. An unknown step is refused with a list of the known

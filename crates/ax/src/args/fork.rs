@@ -24,6 +24,9 @@ pub(crate) struct Fork {
     /// How many rounds, 1 to 10
     #[arg(short, long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     rounds: Option<u32>,
+    /// Show how many answers are kept and what the rest may cost, and ask nobody
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) output: Output,
     /// The changed options, by name.

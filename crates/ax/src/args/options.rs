@@ -48,6 +48,9 @@ pub(super) fn added(verb: Command, app: &App, purpose: Purpose) -> Command {
             (Purpose::Fork, Kind::Seat { role: Some(role) }) => {
                 format!("{}; a new participant takes the seat of the {role}", declared.summary)
             }
+            (Purpose::Fork, Kind::Seats { role: Some(role) }) => {
+                format!("{}; new ones take the seats of the {role}s", help(declared))
+            }
             (Purpose::Discuss | Purpose::Fork, _) => help(declared),
         };
         let arg = Arg::new(id(declared)).long(Flag::of(declared).long.into_owned()).help(help);
@@ -76,7 +79,9 @@ fn value_of(declared: &Declared, matches: &ArgMatches) -> Option<Value> {
     let id = id(declared);
     match declared.kind {
         Kind::Flag { default } => matches.get_flag(&id).then_some(Value::Bool(!default)),
-        Kind::Detectors => matches.get_many::<Value>(&id).map(|it| it.cloned().collect()),
+        Kind::Detectors | Kind::Seats { .. } | Kind::Texts { .. } => {
+            matches.get_many::<Value>(&id).map(|it| it.cloned().collect())
+        }
         Kind::Whole { .. }
         | Kind::Number { .. }
         | Kind::Text { .. }
@@ -113,6 +118,10 @@ fn with_value(arg: Arg, declared: &'static Declared, app: &App) -> Arg {
             arg.value_name("LIST").value_delimiter(',').action(ArgAction::Append).value_parser(among(&known))
         }
         Kind::Seat { .. } => arg.value_name("NAME").value_parser(text),
+        Kind::Seats { .. } => {
+            arg.value_name("LIST").value_delimiter(',').action(ArgAction::Append).value_parser(text)
+        }
+        Kind::Texts { .. } => arg.value_name("TEXT").action(ArgAction::Append).value_parser(text),
         Kind::Embedder => arg.value_name("PROVIDER/MODEL").value_parser(text),
         Kind::Rows { cells, .. } => {
             let read = |file: &str| rows(file, cells, &declared.kind);
@@ -190,7 +199,8 @@ fn help(declared: &Declared) -> String {
             usual(&format!("{summary} ({} to {})", range.start(), range.end()), default.as_ref())
         }
         Kind::Choice { default, .. } => usual(summary, default.as_ref()),
-        Kind::Detectors => format!("{summary}, with commas between"),
+        Kind::Detectors | Kind::Seats { .. } => format!("{summary}, with commas between"),
+        Kind::Texts { .. } => format!("{summary}; give it once for each"),
         Kind::Rows { cells, .. } => {
             let names: Vec<String> = cells.iter().map(|it| format!("\"{}\"", it.name)).collect();
             format!("{summary}: a file with a JSON list of {{{}}}", names.join(", "))

@@ -31,7 +31,7 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
     let spec = order(scope, args).await?;
     let greeting = announce(scope, args, output)?;
     if args.dry_run {
-        return plan::show(scope, &spec, output).await;
+        return plan::show(&scope.plan(&spec).await?, output);
     }
     expire_old(scope.quorum()).await;
     if args.detach {
@@ -84,6 +84,9 @@ async fn order(scope: &Scope, args: &Discuss) -> anyhow::Result<Spec> {
 /// `ax fork`
 pub(crate) async fn fork(scope: &Scope, args: &Fork) -> anyhow::Result<Exit> {
     let past = scope.find(&args.which.id).await?;
+    if args.dry_run {
+        return plan::show(&past.plan_fork(&args.forking()).await?, args.output);
+    }
     let signals = ProcessSignals::new()?;
     let (discussion, handle) = past.fork(&args.forking()).await?;
     session::run(&discussion, handle, signals, Ending::shown(args.output)).await

@@ -1,8 +1,7 @@
-//! `ax discuss --dry-run`: the plan of a discussion, on standard output.
+//! `ax discuss --dry-run` and `ax fork --dry-run`: the plan of a discussion, on standard output.
 
 use quorum::{
-    Figures, Plan, PlannedPhase, PlannedSeat, Scope,
-    model::spec::Spec,
+    Figures, Plan, PlannedPhase, PlannedSeat,
     text::{count, grouped, line, time},
 };
 
@@ -15,13 +14,12 @@ use crate::{
 /// The most characters of the topic that are shown.
 const TOPIC: usize = 80;
 
-/// Shows the plan of a request.
-pub(crate) async fn show(scope: &Scope, order: &Spec, output: Output) -> anyhow::Result<Exit> {
-    let plan = scope.plan(order).await?;
+/// Shows the plan of a request or a fork.
+pub(crate) fn show(plan: &Plan, output: Output) -> anyhow::Result<Exit> {
     match output.shape() {
-        Shape::Json => print_json(&plan)?,
-        Shape::Jsonl => print_json_line(&plan)?,
-        Shape::Text | Shape::Md => print(&text(&plan))?,
+        Shape::Json => print_json(plan)?,
+        Shape::Jsonl => print_json_line(plan)?,
+        Shape::Text | Shape::Md => print(&text(plan))?,
     }
     note("No model was asked, and nothing was recorded.");
     Ok(Exit::Done)
@@ -94,6 +92,12 @@ fn cost(plan: &Plan, figures: &Figures) -> String {
 
 fn remarks(plan: &Plan) -> Option<String> {
     let mut remarks = Vec::new();
+    if let Some(kept) = plan.kept {
+        let (kept, anew) = (count(u64::from(kept), "answer"), count(u64::from(plan.usual.calls), "question"));
+        remarks.push(format!(
+            "{kept} of the original kept, {anew} asked anew at most; an answer to the same question is taken over."
+        ));
+    }
     if !plan.unpriced.is_empty() {
         remarks.push(format!("The price of {} is unknown; it is not in the sums.", plan.unpriced.join(", ")));
     }

@@ -119,11 +119,34 @@ fn speeches(result: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn d15_a_fork_with_another_judge_asks_the_judge_alone() {
+fn d06_several_judges_mark_by_criteria_of_ones_own() {
+    let desk = Desk::new();
+    let criteria = ["--evaluation-criteria", "Cost, honestly stated", "--evaluation-criteria", "Risk"];
+    let table =
+        ["--pattern", "debate", "-p", "claude,glm,qwen,gemini,mistral", "--judges", "qwen,google,mistral"];
+    let result = desk.result(&[&table[..], &criteria].concat());
+    let round = &result["judging"]["rounds"][0];
+    assert_eq!(round["judge"], "qwen, gemini, mistral");
+    let marks = round["assessments"][0]["criteria"].as_object().unwrap();
+    assert_eq!(marks.keys().collect::<Vec<_>>(), ["Cost, honestly stated", "Risk"]);
+    assert_eq!(result["verdict"]["winners"].as_array().unwrap().len(), 3);
+    let args = [&["discuss", "Tabs or spaces?", "--offline"], &table[..], &criteria].concat();
+    let said = desk.ax(&args).ends(0);
+    assert!(
+        said.out.contains("On the judging") && said.out.contains("The judges disagree by up to"),
+        "{said:#?}"
+    );
+}
+
+#[test]
+fn d15_a_fork_with_another_judge_keeps_the_turns_up_to_its_point() {
     let desk = Desk::new();
     let limited = ["--debate-format", "round-limited", "--round-limit", "2"];
     let past = debated(&desk, &limited);
     let id = past["discussionId"].as_str().unwrap();
+    let planned = ["fork", id, "--at", "1/awaiting-responses/glm", "--judge", "mistral", "--dry-run"];
+    let said = desk.ax(&planned).ends(0).says(&["Nobody was asked, and nothing was recorded."]);
+    assert!(said.out.contains("2 answers of the original kept, 6 questions asked anew at most"), "{said:#?}");
     let args = ["fork", id, "--at", "2/awaiting-responses/glm", "--judge", "mistral", "--json"];
     let said = desk.ax(&args).ends(0).says(&["4 answers reused from", "answered this before"]);
     let fork = said.json();

@@ -109,7 +109,7 @@ impl Call {
             Message::Said { turn, own: true } => (MessageRole::Assistant, turn.text.to_string()),
             Message::Said { turn, own: false } => {
                 let (speaker, round) = (turn.participant.replace('"', "'"), turn.round);
-                let text = defused(&turn.text);
+                let text = self.neutralised(&turn.text);
                 let mark = turn.finish.mark().map(|mark| format!("\n{mark}")).unwrap_or_default();
                 let fenced = format!(
                     "<said-{nonce} by=\"{speaker}\" round=\"{round}\">\n{text}{mark}\n</said-{nonce}>"
@@ -117,13 +117,25 @@ impl Call {
                 (MessageRole::User, fenced)
             }
             Message::Found { topic, text } => {
-                let (topic, text) = (defused(topic), defused(text));
+                let (topic, text) = (self.neutralised(topic), self.neutralised(text));
                 let fenced = format!("<found-{nonce}>\nSub-discussion on: {topic}\n{text}\n</found-{nonce}>");
                 (MessageRole::User, fenced)
             }
             Message::Ask(text) => (MessageRole::User, text.to_string()),
         }
     }
+
+    /// A text of others: without markers, and as a quotation if the reader of the answer could take
+    /// it for one.
+    fn neutralised(&self, text: &str) -> String {
+        let is_recognised = self.shape.as_ref().is_some_and(|it| (it.form.recognises)(text));
+        if is_recognised { quoted(&defused(text)) } else { defused(text) }
+    }
+}
+
+/// The text with `>` before every line.
+fn quoted(text: &str) -> String {
+    text.split('\n').map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
 }
 
 /// Replaces the brackets of markers like `[CONSENSUS_CHECK]` with parentheses.

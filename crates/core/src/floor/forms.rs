@@ -54,23 +54,51 @@ impl Floor {
         reader: &R,
         enough: impl Fn(&[R::Value]) -> bool + Send + Sync,
     ) -> Result<Vec<Understood<R::Value>>, Halt> {
-        let shaped = |who: &Participant| Ask { shape: Some(shape(reader)), ..ask(who) };
-        let seats = self.seats(who).map(|who| Asked::new(who, self.step(who), shaped(who)));
-        let mut asked: Vec<Asked> = seats.collect();
+        let asked: Vec<(Participant, Ask)> = who.iter().map(|who| (who.clone(), ask(who))).collect();
+        self.ask_and_read(&asked, &|_| reader, &enough).await
+    }
+
+    /// Asks several participants at once for structured replies, each with a question and a reader
+    /// of its own.
+    pub async fn ask_each_for<R: Reader>(
+        &mut self,
+        asked: &[(Participant, Ask, R)],
+    ) -> Result<Vec<Understood<R::Value>>, Halt> {
+        let questions: Vec<(Participant, Ask)> =
+            asked.iter().map(|(who, ask, _)| (who.clone(), ask.clone())).collect();
+        let Some((.., first)) = asked.first() else { return Ok(Vec::new()) };
+        let reader_of = |name: &str| asked.iter().find(|it| it.0.name == name).map_or(first, |it| &it.2);
+        self.ask_and_read(&questions, &reader_of, &|_| false).await
+    }
+
+    async fn ask_and_read<'r, R: Reader + 'r>(
+        &mut self,
+        questions: &[(Participant, Ask)],
+        reader_of: ReaderOf<'_, 'r, R>,
+        enough: &(dyn Fn(&[R::Value]) -> bool + Send + Sync),
+    ) -> Result<Vec<Understood<R::Value>>, Halt> {
+        let shaped = |who: &Participant, ask: &Ask| {
+            let shape = Some(shape(reader_of(&who.name)));
+            Asked::new(who, self.step(who), Ask { shape, ..ask.clone() })
+        };
+        let present = questions.iter().filter(|(who, _)| self.is_present(&who.name));
+        let mut asked: Vec<Asked> = present.map(|(who, ask)| shaped(who, ask)).collect();
         let order: Vec<String> = asked.iter().map(|it| it.who.name.clone()).collect();
+        let reminders = asked.first().map_or(&[][..], |it| reader_of(&it.who.name).reminders());
         let mut understood: Vec<Understood<R::Value>> = Vec::new();
-        for reminder in 0..=reader.reminders().len() {
+        for reminder in 0..=reminders.len() {
             let before: Vec<R::Value> = understood.iter().map(|it| it.value.clone()).collect();
-            let is_enough = |turns: &[Arc<Turn>]| enough(&with_read(reader, &before, turns));
-            let (read, unread) = self.ask_once(reader, asked, &is_enough).await?;
+            let is_enough = |turns: &[Arc<Turn>]| enough(&with_read(reader_of, &before, turns));
+            let (read, unread) = self.ask_once(reader_of, asked, &is_enough).await?;
             understood.extend(read);
             let values: Vec<R::Value> = understood.iter().map(|it| it.value.clone()).collect();
-            let next = reader.reminders().get(reminder).filter(|_| !unread.is_empty() && !enough(&values));
+            let next = reminders.get(reminder).filter(|_| !unread.is_empty() && !enough(&values));
             let Some(next) = next else {
-                understood.extend(self.give_up(reader, &unread).await?);
+                understood.extend(self.give_up(reader_of, &unread).await?);
                 break;
             };
-            asked = unread.into_iter().map(|it| it.asked.reminded(&it.turn, next, &it.wrong)).collect();
+            let usual = self.record.state.spec.manner.max_tokens;
+            asked = unread.into_iter().map(|it| it.reminded(next, usual)).collect();
         }
         understood.sort_by_key(|it| order.iter().position(|name| *name == it.participant));
         Ok(understood)
@@ -78,9 +106,9 @@ impl Floor {
 
     /// Asks, reads the replies and records the readings. Replies that arrived before a wind-up are
     /// read too, because they are paid for.
-    async fn ask_once<R: Reader>(
+    async fn ask_once<'r, R: Reader + 'r>(
         &mut self,
-        reader: &R,
+        reader_of: ReaderOf<'_, 'r, R>,
         asked: Vec<Asked>,
         enough: &(dyn Fn(&[Arc<Turn>]) -> bool + Send + Sync),
     ) -> Result<(Vec<Understood<R::Value>>, Unread), Halt> {
@@ -97,16 +125,16 @@ impl Floor {
                 | Why::Failed(_),
             )) => Vec::new(),
         };
-        let (read, unread) = sort_out(reader, asked, turns);
-        self.note_readings(reader, &read);
+        let (read, unread) = sort_out(reader_of, asked, turns);
+        self.note_readings(reader_of, &read);
         answered.map(|_| (read.into_iter().map(|it| it.1).collect(), unread))
     }
 
-    fn note_readings<R: Reader>(&mut self, reader: &R, read: &Read<R::Value>) {
+    fn note_readings<'r, R: Reader + 'r>(&mut self, reader_of: ReaderOf<'_, 'r, R>, read: &Read<R::Value>) {
         let round = self.now.round;
         let mut facts = Vec::new();
         for (step, understood) in read {
-            let reading = recorded(reader, &understood.value);
+            let reading = recorded(reader_of(&understood.participant), &understood.value);
             let (participant, source) = (understood.participant.clone(), understood.source);
             let mark = step.purpose("read");
             if !self.record.has_mark(&mark) {
@@ -118,12 +146,16 @@ impl Floor {
         self.record.note(facts);
     }
 
-    fn note_unread(&mut self, kind: &str, unread: &Unread) {
+    fn note_unread<'r, R: Reader + 'r>(&mut self, reader_of: ReaderOf<'_, 'r, R>, unread: &Unread) {
         for Unreadable { asked, wrong, .. } in unread {
+            let reader = reader_of(&asked.who.name);
+            if reader.give_up().is_some() {
+                continue;
+            }
             let reply = UnreadReply {
                 participant: asked.who.name.clone(),
                 round: self.now.round,
-                kind: kind.to_owned(),
+                kind: reader.form().kind.to_owned(),
                 wrong: wrong.shortened(),
             };
             self.record.once(asked.step.purpose("read"), Event::ReplyUnread(reply.clone()));
@@ -131,24 +163,25 @@ impl Floor {
         }
     }
 
-    async fn give_up<R: Reader>(
+    async fn give_up<'r, R: Reader + 'r>(
         &mut self,
-        reader: &R,
+        reader_of: ReaderOf<'_, 'r, R>,
         unread: &Unread,
     ) -> Result<Vec<Understood<R::Value>>, Halt> {
-        let Some(value) = reader.give_up() else {
-            self.note_unread(reader.form().kind, unread);
-            return Ok(Vec::new());
-        };
-        let assumed = unread.iter().map(|Unreadable { asked, .. }| {
+        self.note_unread(reader_of, unread);
+        let assumed = unread.iter().filter_map(|Unreadable { asked, .. }| {
             let (participant, source) = (asked.who.name.clone(), Source::Assumed);
-            (asked.step.clone(), Understood { participant, source, value: value.clone() })
+            let value = reader_of(&participant).give_up()?;
+            Some((asked.step.clone(), Understood { participant, source, value }))
         });
         let assumed: Read<R::Value> = assumed.collect();
-        self.note_readings(reader, &assumed);
+        self.note_readings(reader_of, &assumed);
         Ok(assumed.into_iter().map(|it| it.1).collect())
     }
 }
+
+/// The reader of a participant's reply, by the participant's name.
+type ReaderOf<'f, 'r, R> = &'f (dyn Fn(&str) -> &'r R + Send + Sync);
 
 type Read<V> = Vec<(Step, Understood<V>)>;
 type Unread = Vec<Unreadable>;
@@ -165,21 +198,26 @@ fn read<R: Reader>(reader: &R, text: &str) -> Result<(Source, R::Value), Misread
     stated.or_else(|wrong| reader.infer(text).map(|value| (Source::Inferred, value)).ok_or(wrong))
 }
 
-fn with_read<R: Reader>(reader: &R, before: &[R::Value], turns: &[Arc<Turn>]) -> Vec<R::Value> {
-    let now = turns.iter().filter_map(|turn| read(reader, &turn.text).ok()).map(|it| it.1);
+fn with_read<'r, R: Reader + 'r>(
+    reader_of: ReaderOf<'_, 'r, R>,
+    before: &[R::Value],
+    turns: &[Arc<Turn>],
+) -> Vec<R::Value> {
+    let now = turns.iter().filter_map(|turn| read(reader_of(&turn.participant), &turn.text).ok());
+    let now = now.map(|it| it.1);
     before.iter().cloned().chain(now).collect()
 }
 
 /// Separates the replies that could be read from those that could not.
-fn sort_out<R: Reader>(
-    reader: &R,
+fn sort_out<'r, R: Reader + 'r>(
+    reader_of: ReaderOf<'_, 'r, R>,
     asked: Vec<Asked>,
     turns: Vec<Option<Arc<Turn>>>,
 ) -> (Read<R::Value>, Unread) {
     let (mut understood, mut unread) = (Vec::new(), Vec::new());
     for (asked, turn) in asked.into_iter().zip(turns) {
         let Some(turn) = turn else { continue };
-        match read_from(reader, &asked, &turn.text) {
+        match read_from(reader_of(&asked.who.name), &asked, &turn.text) {
             Ok((source, value)) => {
                 let participant = turn.participant.clone();
                 understood.push((asked.step, Understood { participant, source, value }));
@@ -196,14 +234,30 @@ fn read_from<R: Reader>(reader: &R, asked: &Asked, text: &str) -> Result<(Source
     by_person.map_or_else(|| read(reader, text), |value| Ok((Source::Stated, value)))
 }
 
-impl Asked {
-    /// The same question again, together with the unreadable reply and what was wrong with it.
-    fn reminded(self, turn: &Arc<Turn>, reminder: &Reminder, wrong: &Misread) -> Asked {
-        let mut ask = self.ask;
+/// The reminder for a reply that was cut off at its token limit and could not be read.
+const CUT_OFF: &str = "Your answer was cut off before it was complete. There is more room now; give it again, \
+                       shorter, and complete.";
+
+impl Unreadable {
+    /// The same question again, together with the unreadable reply and what was wrong with it. A
+    /// reply that was cut off gets twice the room; `usual` is the limit of questions that set none.
+    fn reminded(self, reminder: &Reminder, usual: u32) -> Asked {
+        let Unreadable { asked, turn, wrong } = self;
+        let is_cut_off = turn.finish.is_cut_off();
+        let mut ask = asked.ask;
         ask.exchange.push(Message::Ask(ask.prompt.clone()));
-        ask.exchange.push(Message::Said { turn: turn.clone(), own: true });
-        ask.prompt = if self.who.is_person() { once_more(&ask) } else { reminder.about(wrong).into() };
-        Asked { ask, step: self.base.purpose(reminder.purpose), base: self.base, who: self.who }
+        ask.exchange.push(Message::Said { turn, own: true });
+        ask.prompt = if asked.who.is_person() {
+            once_more(&ask)
+        } else if is_cut_off {
+            format!("{CUT_OFF} {}", reminder.words).into()
+        } else {
+            reminder.about(&wrong).into()
+        };
+        if is_cut_off {
+            ask.max_tokens = Some(ask.max_tokens.unwrap_or(usual).saturating_mul(2));
+        }
+        Asked { ask, step: asked.base.purpose(reminder.purpose), base: asked.base, who: asked.who }
     }
 }
 

@@ -87,11 +87,13 @@ impl Floor {
     }
 
     /// The decision of people about one participant. Leaves if there is none yet; a later run finds
-    /// it in the record.
+    /// it in the record. Of a participant that failed, its failure is the reason; `reason` is for
+    /// one that did not.
     pub async fn ruling(
         &mut self,
         kind: &RulingKind,
         about: &Participant,
+        reason: &str,
         candidates: &[Participant],
     ) -> Result<Ruled, Halt> {
         let step = self.note_step(&format!("{} after {}", kind.name, about.name));
@@ -111,7 +113,9 @@ impl Floor {
             about: about.name.clone(),
             answers: step.clone(),
             round: self.now.round,
-            reason: self.record.state.why_missing(&about.name),
+            reason: Some(self.record.state.why_missing(&about.name))
+                .filter(|it| !it.is_empty())
+                .unwrap_or_else(|| reason.to_owned()),
             choices: kind.choices.iter().map(AwaitedChoice::from).collect(),
             candidates: candidates.iter().map(|it| it.name.clone()).collect(),
         };

@@ -92,7 +92,7 @@ pub(crate) fn view(who: &str, ask: &Ask, window: &Window<'_>) -> View {
         + ask.exchange.iter().map(|it| tokens_of(it, family)).sum::<u64>();
     let asked_bytes = ask.system.len() + ask.prompt.len() + ask.exchange.iter().map(size).sum::<usize>();
     let heard = select_turns(ask, window, window.room.saturating_sub(asked));
-    let bytes = asked_bytes + heard.turns.iter().map(|turn| turn.text.len()).sum::<usize>();
+    let bytes = asked_bytes + heard.turns.iter().map(|turn| shown_size(ask, &turn.text)).sum::<usize>();
     // A summariser, or a participant that may see no names, gets no turn as its own.
     let is_own = |turn: &Turn| ask.mask.is_none() && ask.stretch.is_none() && turn.participant == who;
     let said = heard.turns.into_iter().map(|turn| Message::Said { own: is_own(&turn), turn });
@@ -169,6 +169,12 @@ fn in_front(ask: &Ask, summary: Turn) -> Arc<Turn> {
     let text =
         ask.mask.as_ref().map_or_else(|| summary.text.clone(), |mask| mask.cover(&summary.text).into());
     Arc::new(Turn { text, ..summary })
+}
+
+/// The most bytes of a turn as it is shown: where a form is asked for, each line may get a `> `.
+fn shown_size(ask: &Ask, text: &str) -> usize {
+    let lines = if ask.shape.is_some() { 1 + text.matches('\n').count() } else { 0 };
+    text.len() + 2 * lines
 }
 
 fn size(message: &Message) -> usize {

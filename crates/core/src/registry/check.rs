@@ -158,7 +158,7 @@ impl Registry {
                 return Some(Refusal::new(name, Code::InvalidRequest, self.misplaced(name)));
             };
             let code = match declared.kind {
-                Kind::Seat { role: Some(_) } => Code::InvalidRoles,
+                Kind::Seat { role: Some(_) } | Kind::Seats { role: Some(_) } => Code::InvalidRoles,
                 _ => Code::InvalidRequest,
             };
             Some(Refusal::new(name, code, declared.kind.complaint(value, known)?))

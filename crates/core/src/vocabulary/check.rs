@@ -44,6 +44,8 @@ impl Kind {
             Kind::Choice { of, .. } => (value.is_string(), format!("one of {}", names(of))),
             Kind::Detectors => (are_texts(value), "a list of names".to_owned()),
             Kind::Seat { .. } => (value.is_string(), "a participant's name".to_owned()),
+            Kind::Seats { .. } => (are_texts(value), "a list of participants' names".to_owned()),
+            Kind::Texts { .. } => (are_texts(value), "a list of texts".to_owned()),
             Kind::Embedder => (value.is_string(), "a text of the form provider/model".to_owned()),
             Kind::Rows { cells, .. } => return mistyped_rows(value, cells),
             Kind::TextsBySeat { .. } => return mistyped_texts(value),
@@ -74,6 +76,8 @@ impl Kind {
                 Some(format!("there is no {}; there are {}", in_short(unknown), known.detectors.join(", ")))
             }
             Kind::Seat { .. } => not_a_seat(value.as_str()?, known.seats),
+            Kind::Seats { .. } => unfit_seats(value.as_array()?, known.seats),
+            Kind::Texts { most, longest } => unfit_list(value.as_array()?, *most, *longest),
             Kind::Embedder => not_a_model(value),
             Kind::Rows { cells, most } => unfit_rows(value, cells, *most, known.seats),
             Kind::TextsBySeat { most, longest } => unfit_texts(value, *most, *longest, known.seats),
@@ -110,6 +114,31 @@ fn not_a_seat(name: &str, seats: Option<&[&str]>) -> Option<String> {
         return wrong;
     }
     Some(format!("must be a participant's name, not {}", in_short(format_args!("{name:?}"))))
+}
+
+fn unfit_seats(names: &[Value], seats: Option<&[&str]>) -> Option<String> {
+    if MOST_SEATS < names.len() {
+        return Some(format!("takes up to {MOST_SEATS} names; there are {}", names.len()));
+    }
+    named_twice(names)
+        .map(|twice| format!("names {} twice", in_short(twice)))
+        .or_else(|| names.iter().filter_map(Value::as_str).find_map(|name| not_seated(name, seats)))
+}
+
+fn unfit_list(texts: &[Value], most: usize, longest: usize) -> Option<String> {
+    if most < texts.len() {
+        return Some(format!("takes up to {most} entries; there are {}", texts.len()));
+    }
+    if texts.iter().filter_map(Value::as_str).any(|it| it.trim().is_empty()) {
+        return Some("has an empty entry".to_owned());
+    }
+    let twice = named_twice(texts).map(|twice| format!("has {} twice", in_short(twice)));
+    twice.or_else(|| texts.iter().find_map(|it| too_long(it, longest)))
+}
+
+fn named_twice(values: &[Value]) -> Option<&Value> {
+    let mut seen = std::collections::BTreeSet::new();
+    values.iter().find(|it| !seen.insert(it.as_str().map(str::trim)))
 }
 
 fn not_a_model(value: &Value) -> Option<String> {
@@ -234,6 +263,10 @@ mod tests {
         check(&Kind::Choice { of: OF, default: None }, &json!(5), Some("must be one of swap, end, not 5"));
         check(&Kind::Detectors, &json!("drift"), Some("must be a list of names, not \"drift\""));
         check(&Kind::Detectors, &json!([5]), Some("must be a list of names, not [5]"));
+        let seats = Kind::Seats { role: None };
+        check(&seats, &json!("ann"), Some("must be a list of participants' names, not \"ann\""));
+        let texts = Kind::Texts { most: 2, longest: 3 };
+        check(&texts, &json!("abc"), Some("must be a list of texts, not \"abc\""));
         check(&Kind::Seat { role: None }, &json!(5), Some("must be a participant's name, not 5"));
         check(&Kind::Embedder, &json!(5), Some("must be a text of the form provider/model, not 5"));
     }
@@ -267,6 +300,16 @@ mod tests {
             &json!("cyd"),
             Some("cyd does not take part; the participants are ann, bob"),
         );
+        let seats = Kind::Seats { role: Some("judge") };
+        check(&seats, &json!(["ann", "bob"]), None);
+        check(&seats, &json!(["ann", "cyd"]), Some("cyd does not take part; the participants are ann, bob"));
+        check(&seats, &json!(["ann", "ann"]), Some("names \"ann\" twice"));
+        let texts = Kind::Texts { most: 2, longest: 3 };
+        check(&texts, &json!(["abc", "d"]), None);
+        check(&texts, &json!(["a", "b", "c"]), Some("takes up to 2 entries; there are 3"));
+        check(&texts, &json!(["a", " "]), Some("has an empty entry"));
+        check(&texts, &json!(["a", "a "]), Some("has \"a \" twice"));
+        check(&texts, &json!(["abcd"]), Some("may have at most 3 characters; this has 4"));
         check(&Kind::Detectors, &json!(["drift"]), None);
         check(&Kind::Detectors, &json!(["boredom"]), Some("there is no \"boredom\"; there are drift"));
     }

@@ -27,6 +27,10 @@ pub struct Form {
     pub sample: Option<Sample>,
     /// The reply in a dry run. It keeps the talk going as long as possible.
     pub stub: Stub,
+    /// Whether a text holds anything that the form's reader could take for a reply. If somebody
+    /// else wrote it, it is shown as a quotation, which readers ignore: a participant that repeats
+    /// what it was shown must not vote or judge by that.
+    pub recognises: fn(&str) -> bool,
 }
 
 /// The reply of a form in a dry run.
@@ -53,6 +57,7 @@ impl Form {
             stance: |_| None,
             sample: None,
             stub: Stub::Filled,
+            recognises: |_| false,
         }
     }
 
@@ -78,6 +83,12 @@ impl Form {
     #[must_use]
     pub const fn stance(self, stance: fn(&Value) -> Option<Stance>) -> Self {
         Form { stance, ..self }
+    }
+
+    /// The same with this test for texts of others that look like a reply.
+    #[must_use]
+    pub const fn recognises(self, recognises: fn(&str) -> bool) -> Self {
+        Form { recognises, ..self }
     }
 
     /// The same with this reply in a dry run.

@@ -75,6 +75,18 @@ pub enum Kind {
         /// The role that the named participant gets.
         role: Option<&'static str>,
     },
+    /// Several participants' names.
+    Seats {
+        /// The role that the named participants get.
+        role: Option<&'static str>,
+    },
+    /// A list of strings.
+    Texts {
+        /// The maximum number of strings.
+        most: usize,
+        /// The maximum length of each in characters.
+        longest: usize,
+    },
     /// An embedding model, as `provider/model`.
     Embedder,
     /// A list of rows with named cells; a JSON file on the command line.
@@ -328,6 +340,18 @@ impl Opt<Vec<String>> {
     #[must_use]
     pub const fn detectors(name: &'static str, summary: &'static str) -> Self {
         Opt::new(name, summary, Kind::Detectors)
+    }
+
+    /// Several participants' names; the participants get this role.
+    #[must_use]
+    pub const fn seats_in_role(name: &'static str, summary: &'static str, role: &'static str) -> Self {
+        Opt::new(name, summary, Kind::Seats { role: Some(role) })
+    }
+
+    /// At most this many strings of at most this many characters.
+    #[must_use]
+    pub const fn texts(name: &'static str, summary: &'static str, most: usize, longest: usize) -> Self {
+        Opt::new(name, summary, Kind::Texts { most, longest })
     }
 }
 

@@ -28,6 +28,13 @@ impl Declared {
                 "type": "array", "items": { "type": "string", "enum": detectors }, "maxItems": detectors.len(),
             }),
             Kind::Seat { .. } => seat(),
+            Kind::Seats { .. } => json!({
+                "type": "array", "items": seat(), "maxItems": MOST_SEATS, "uniqueItems": true,
+            }),
+            Kind::Texts { most, longest } => json!({
+                "type": "array", "maxItems": most, "uniqueItems": true,
+                "items": { "type": "string", "minLength": 1, "maxLength": longest, "pattern": "\\S" },
+            }),
             Kind::Embedder => {
                 json!({ "type": "string", "maxLength": LONGEST_NAME, "pattern": "^[^/]+/.+$" })
             }

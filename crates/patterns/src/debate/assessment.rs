@@ -1,5 +1,6 @@
-//! A judge's assessment of one round (D06): six criteria, our weighted score, and the comparison of
-//! two orders.
+//! A judge's assessment of one round (D06), and the comparison of two orders.
+
+use std::collections::BTreeMap;
 
 use quorum_core::model::flips::rounded;
 use serde::{Deserialize, Serialize};
@@ -10,8 +11,9 @@ use serde::{Deserialize, Serialize};
 pub struct Assessment {
     /// Whether another round would be worth it.
     pub should_continue: bool,
-    /// The quality of the round, 0 to 10.
-    pub quality_score: f64,
+    /// The quality of the round, 0 to 10; absent if a person stated none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quality_score: Option<f64>,
     /// The assessment of each debater.
     pub assessments: Vec<Rated>,
     /// What the judge noticed.
@@ -34,62 +36,29 @@ pub struct Rated {
     /// The score, 0 to 10: our weighted sum of the criteria if the judge gave them, else the
     /// judge's own number.
     pub score: f64,
-    /// The six criteria, if the judge gave them.
+    /// The marks by criterion, if the judge gave them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criteria: Option<Criteria>,
 }
 
-/// The criteria of a judge, each 0 to 10.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Criteria {
-    /// Whether the argument is logical and free of contradictions.
-    pub logic: f64,
-    /// Whether claims are supported.
-    pub evidence: f64,
-    /// Whether it answers the others' points.
-    pub engagement: f64,
-    /// Whether it is new.
-    pub novelty: f64,
-    /// Whether it is clear and convincing.
-    pub clarity: f64,
-    /// Whether it is about the topic.
-    pub relevance: f64,
-}
+/// A judge's marks by criterion, each 0 to 10.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Criteria(pub BTreeMap<String, f64>);
 
 impl Criteria {
-    /// The criteria's names and weights in per cent, in order.
-    pub const WEIGHTS: [(&'static str, f64); 6] = [
-        ("logic", 20.0),
-        ("evidence", 20.0),
-        ("engagement", 20.0),
-        ("novelty", 15.0),
-        ("clarity", 15.0),
-        ("relevance", 10.0),
-    ];
-
-    /// The weighted sum, 0 to 10.
+    /// The mark for this criterion.
     #[must_use]
-    pub fn score(&self) -> f64 {
-        let weighted = Criteria::WEIGHTS.iter().zip(self.values()).map(|((_, weight), value)| weight * value);
-        rounded(weighted.sum::<f64>() / 100.0)
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.0.get(name).copied()
     }
 
-    /// The six values, in the order of the weights.
-    #[must_use]
-    pub fn values(&self) -> [f64; 6] {
-        [self.logic, self.evidence, self.engagement, self.novelty, self.clarity, self.relevance]
-    }
-
-    fn mean(one: Criteria, other: Criteria) -> Criteria {
-        let between = |one: f64, other: f64| f64::midpoint(one, other);
-        Criteria {
-            logic: between(one.logic, other.logic),
-            evidence: between(one.evidence, other.evidence),
-            engagement: between(one.engagement, other.engagement),
-            novelty: between(one.novelty, other.novelty),
-            clarity: between(one.clarity, other.clarity),
-            relevance: between(one.relevance, other.relevance),
-        }
+    fn mean(one: &Criteria, other: &Criteria) -> Criteria {
+        let both = one
+            .0
+            .iter()
+            .filter_map(|(name, mark)| Some((name.clone(), f64::midpoint(*mark, other.get(name)?))));
+        Criteria(both.collect())
     }
 }
 
@@ -108,19 +77,19 @@ pub struct Flags {
 }
 
 /// A smaller lead than this, on the scale of ten, doesn't count.
-const LEVEL: f64 = 0.5;
+pub(super) const LEVEL: f64 = 0.5;
 
 impl Assessment {
     /// The mean novelty of the round; `None` if no criteria were given.
     #[must_use]
     pub fn novelty(&self) -> Option<f64> {
-        self.mean_of(|criteria| criteria.novelty)
+        self.mean_of("novelty")
     }
 
     /// The mean relevance of the round; `None` if no criteria were given.
     #[must_use]
     pub fn relevance(&self) -> Option<f64> {
-        self.mean_of(|criteria| criteria.relevance)
+        self.mean_of("relevance")
     }
 
     /// Whether `other`, made in the swapped order, ranks two debaters the other way round. Equal
@@ -137,24 +106,36 @@ impl Assessment {
         })
     }
 
-    /// The combination of both assessments, unless they contradict each other: mean scores, and
-    /// only flags that both set. Ending the debate needs both.
+    /// What both orders found: mean scores, and only flags that both set. Ending the debate needs
+    /// both. If they contradict each other, no score and no reasons remain, but what both found
+    /// about the debate stands.
     #[must_use]
-    pub fn confirmed_by(&self, other: &Assessment) -> Option<Assessment> {
+    pub fn in_both_orders(&self, other: &Assessment) -> Assessment {
+        let should_continue = self.should_continue || other.should_continue;
+        let flags = self.flags.and(other.flags);
         if self.contradicts(other) {
-            return None;
+            let (reasoning, recommendations) = (String::new(), String::new());
+            let (quality_score, assessments) = (None, Vec::new());
+            return Assessment {
+                should_continue,
+                quality_score,
+                assessments,
+                flags,
+                reasoning,
+                recommendations,
+            };
         }
         let assessments = self.assessments.iter().map(|it| match other.of(&it.participant) {
             Some(again) => it.with(again),
             None => it.clone(),
         });
-        Some(Assessment {
-            should_continue: self.should_continue || other.should_continue,
-            quality_score: rounded(f64::midpoint(self.quality_score, other.quality_score)),
+        Assessment {
+            should_continue,
+            quality_score: midpoint(self.quality_score, other.quality_score),
             assessments: assessments.collect(),
-            flags: self.flags.and(other.flags),
+            flags,
             ..self.clone()
-        })
+        }
     }
 
     fn of(&self, participant: &str) -> Option<&Rated> {
@@ -168,20 +149,27 @@ impl Assessment {
         }
     }
 
-    fn mean_of(&self, criterion: impl Fn(&Criteria) -> f64) -> Option<f64> {
+    fn mean_of(&self, criterion: &str) -> Option<f64> {
         let values: Vec<f64> =
-            self.assessments.iter().filter_map(|it| it.criteria.as_ref().map(&criterion)).collect();
+            self.assessments.iter().filter_map(|it| it.criteria.as_ref()?.get(criterion)).collect();
         (!values.is_empty()).then(|| rounded(values.iter().sum::<f64>() / values.len() as f64))
     }
 }
 
 impl Rated {
     fn with(&self, again: &Rated) -> Rated {
-        let criteria = match (self.criteria, again.criteria) {
+        let criteria = match (&self.criteria, &again.criteria) {
             (Some(one), Some(other)) => Some(Criteria::mean(one, other)),
-            (one, other) => one.or(other),
+            (one, other) => one.as_ref().or(other.as_ref()).cloned(),
         };
         Rated { score: rounded(f64::midpoint(self.score, again.score)), criteria, ..self.clone() }
+    }
+}
+
+fn midpoint(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(rounded(f64::midpoint(one, other))),
+        (one, other) => one.or(other),
     }
 }
 
@@ -201,14 +189,14 @@ mod tests {
     use super::*;
 
     fn all(value: f64) -> Criteria {
-        Criteria {
-            logic: value,
-            evidence: value,
-            engagement: value,
-            novelty: value,
-            clarity: value,
-            relevance: value,
-        }
+        let six = ["logic", "evidence", "engagement", "novelty", "clarity", "relevance"];
+        Criteria(six.map(|name| (name.to_owned(), value)).into())
+    }
+
+    fn with(criterion: &str, value: f64, others: f64) -> Criteria {
+        let mut criteria = all(others);
+        criteria.0.insert(criterion.to_owned(), value);
+        criteria
     }
 
     fn rated(participant: &str, score: f64) -> Rated {
@@ -219,7 +207,7 @@ mod tests {
     fn assessment(scores: &[(&str, f64)]) -> Assessment {
         Assessment {
             should_continue: false,
-            quality_score: 6.0,
+            quality_score: Some(6.0),
             assessments: scores.iter().map(|(name, score)| rated(name, *score)).collect(),
             flags: Flags { repetitive: true, ..Flags::default() },
             reasoning: "so".into(),
@@ -228,25 +216,10 @@ mod tests {
     }
 
     #[test]
-    fn d06_the_score_is_our_weighted_sum_of_six_criteria() {
-        assert_eq!(Criteria::WEIGHTS.iter().map(|it| it.1).sum::<f64>(), 100.0);
-        assert_eq!(all(10.0).score(), 10.0);
-        let mixed = Criteria {
-            logic: 8.0,
-            evidence: 6.0,
-            engagement: 7.0,
-            novelty: 4.0,
-            clarity: 9.0,
-            relevance: 10.0,
-        };
-        assert_eq!(mixed.score(), 7.15);
-    }
-
-    #[test]
     fn d06_novelty_and_relevance_are_means_where_criteria_were_given() {
         let mut round = assessment(&[("ann", 7.0), ("bob", 6.0)]);
         assert_eq!((round.novelty(), round.relevance()), (None, None));
-        round.assessments[0].criteria = Some(Criteria { novelty: 2.0, ..all(8.0) });
+        round.assessments[0].criteria = Some(with("novelty", 2.0, 8.0));
         assert_eq!((round.novelty(), round.relevance()), (Some(2.0), Some(8.0)));
         round.assessments[1].criteria = Some(all(5.0));
         assert_eq!((round.novelty(), round.relevance()), (Some(3.5), Some(6.5)));
@@ -255,7 +228,10 @@ mod tests {
     #[track_caller]
     fn swapped(one: &[(&str, f64)], other: &[(&str, f64)], flips: bool) {
         assert_eq!(assessment(one).contradicts(&assessment(other)), flips, "{one:?} {other:?}");
-        assert_eq!(assessment(one).confirmed_by(&assessment(other)).is_none(), flips);
+        let both = assessment(one).in_both_orders(&assessment(other));
+        assert_eq!((both.assessments.is_empty(), both.quality_score.is_none()), (flips, flips));
+        let found = Flags { repetitive: true, ..Flags::default() };
+        assert_eq!((both.should_continue, both.flags), (false, found), "what both found stands");
     }
 
     #[test]
@@ -275,10 +251,10 @@ mod tests {
         let mut other = assessment(&[("ann", 7.0), ("bob", 6.0)]);
         other.should_continue = true;
         other.flags = Flags { drifting: true, ..Flags::default() };
-        other.quality_score = 7.0;
-        let both = one.confirmed_by(&other).unwrap();
+        other.quality_score = Some(7.0);
+        let both = one.in_both_orders(&other);
         assert!(both.should_continue);
-        assert_eq!((both.flags, both.quality_score), (Flags::default(), 6.5));
+        assert_eq!((both.flags, both.quality_score), (Flags::default(), Some(6.5)));
         assert_eq!(both.assessments.iter().map(|it| it.score).collect::<Vec<_>>(), [7.5, 6.0]);
     }
 }

@@ -1,54 +1,41 @@
-//! The JSON schema of an assessment.
+//! The JSON schema of an assessment. The order of its properties is the order in which a model
+//! writes them: the label first, then reasons, then marks.
 
 use serde_json::{Value, json};
 
-use crate::debate::Criteria;
+use crate::debate::rubric::Rubric;
 
 /// The schema for these debaters, by their labels.
-pub(super) fn schema(labels: &[&str]) -> Value {
-    let entries = json!({ "type": "array", "items": entry(labels), "description": "One for each debater" });
+pub(super) fn schema(labels: &[&str], rubric: &Rubric) -> Value {
+    let entries =
+        json!({ "type": "array", "items": entry(labels, rubric), "description": "One for each debater" });
     json!({
         "type": "object",
         "properties": {
-            "shouldContinue": flag("Whether another round would be worth it"),
-            "qualityScore": of_ten("The round as a whole"),
             "assessments": entries,
+            "reasoning": { "type": "string", "description": "What this round settled and what it left open" },
             "flags": flags(),
-            "reasoning": { "type": "string", "description": "Why, briefly" },
-            "recommendations": { "type": "string", "description": "What should happen next" },
+            "qualityScore": {
+                "type": "number", "minimum": 0, "maximum": 10, "description": "The round as a whole",
+            },
+            "recommendations": { "type": "string", "description": "At most two points to address next" },
+            "shouldContinue": flag("Whether another round would bring new arguments"),
         },
-        "required": ["shouldContinue", "qualityScore", "assessments", "flags", "reasoning", "recommendations"],
+        "required": ["assessments", "reasoning", "flags", "qualityScore", "recommendations", "shouldContinue"],
         "additionalProperties": false,
     })
 }
 
-fn entry(labels: &[&str]) -> Value {
+fn entry(labels: &[&str], rubric: &Rubric) -> Value {
     json!({
         "type": "object",
         "properties": {
             "participant": { "type": "string", "enum": labels, "description": "The debater's label" },
-            "strengths": texts("What was good"),
+            "strengths": texts("What was good, each naming the argument"),
             "weaknesses": texts("What was not"),
-            "score": of_ten("This debater in this round"),
-            "criteria": criteria(),
+            "criteria": rubric.schema(),
         },
-        "required": ["participant", "strengths", "weaknesses", "score", "criteria"],
-        "additionalProperties": false,
-    })
-}
-
-fn criteria() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "logic": of_ten("Whether it follows and does not contradict itself"),
-            "evidence": of_ten("Whether claims are supported by data, examples or research"),
-            "engagement": of_ten("Whether the others' points are met"),
-            "novelty": of_ten("Whether it is new; 0 for pure repetition"),
-            "clarity": of_ten("Whether it is clear and convincing"),
-            "relevance": of_ten("Whether it is about the question"),
-        },
-        "required": Criteria::WEIGHTS.map(|(name, _)| name),
+        "required": ["participant", "strengths", "weaknesses", "criteria"],
         "additionalProperties": false,
     })
 }
@@ -69,10 +56,6 @@ fn flags() -> Value {
 
 fn flag(description: &str) -> Value {
     json!({ "type": "boolean", "description": description })
-}
-
-fn of_ten(description: &str) -> Value {
-    json!({ "type": "number", "minimum": 0, "maximum": 10, "description": description })
 }
 
 fn texts(description: &str) -> Value {

@@ -4,21 +4,23 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use quorum_core::{
     floor::reading::{Misread, Reader, Reminder},
-    model::mask::Mask,
+    model::{flips::rounded, mask::Mask},
     vocabulary::{
         form::{Form, Stub},
         view::View,
     },
 };
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
     debate::{
-        Assessment, Criteria, Flags, Rated, assessment_form as form,
+        Assessment, Flags, Rated, assessment_form as form, labels,
+        rubric::{Rubric, TEN},
         score_lines::{self as marks, Marks},
     },
-    readers::json::last_object_with,
+    readers::json::{
+        Object, flag, last_object_with, may_hold, number, objects, text, texts, texts_of, value,
+    },
 };
 
 /// The kind of an assessment in the record.
@@ -29,8 +31,13 @@ pub(crate) static FORM: Form = Form::new(ASSESSMENT)
     .tell(|value| {
         let round: Assessment = serde_json::from_value(value.clone()).ok()?;
         let scores = round.assessments.iter().map(|it| format!("{} {:.1}", it.participant, it.score));
-        let whole = format!("as a whole {:.1}", round.quality_score);
-        Some(format!("judged: {}", scores.chain([whole]).collect::<Vec<_>>().join(" · ")))
+        let whole = round.quality_score.map(|it| format!("as a whole {it:.1}"));
+        let told: Vec<String> = scores.chain(whole).collect();
+        Some(if told.is_empty() {
+            "judged in words".to_owned()
+        } else {
+            format!("judged: {}", told.join(" · "))
+        })
     })
     .reason_at("/reasoning")
     .view(View::Scores {
@@ -42,20 +49,15 @@ pub(crate) static FORM: Form = Form::new(ASSESSMENT)
         best: 10.0,
     })
     .sample(crate::samples::assessment::sample)
+    .recognises(|text| may_hold(text, "shouldContinue"))
     .stub(Stub::FilledWith(&["shouldContinue"]));
-
-/// The range of every number in an assessment.
-const TEN: std::ops::RangeInclusive<f64> = 0.0..=10.0;
-
-/// The quality of a round that a person judged without scores.
-const UNSTATED: f64 = 5.0;
 
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
     words: "Answer with the JSON object alone: no prose, no code fence, all of \
-            shouldContinue, qualityScore, assessments, flags, reasoning and recommendations; one entry in assessments for each \
-            debater named above, by the exact label, with all six criteria; every number from 0 to 10; all four flags true or \
-            false.",
+            assessments, reasoning, flags, qualityScore, recommendations and shouldContinue, in this order; one entry in \
+            assessments for each debater named above, by the exact label, with all criteria; every number from 0 to 10; all \
+            four flags true or false.",
 }];
 
 /// Reads assessments of these debaters.
@@ -63,45 +65,26 @@ pub(crate) struct Assessments {
     /// The debaters that spoke in the round.
     judged: Vec<String>,
     mask: Arc<Mask>,
-}
-
-/// The reply as asked for. The criteria may be missing: a score alone is enough.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Reply {
-    should_continue: bool,
-    quality_score: f64,
-    assessments: Vec<Entry>,
-    flags: Flags,
-    reasoning: String,
-    recommendations: String,
-}
-
-#[derive(Deserialize)]
-struct Entry {
-    participant: String,
-    strengths: Vec<String>,
-    weaknesses: Vec<String>,
-    score: Option<f64>,
-    criteria: Option<Criteria>,
+    rubric: Rubric,
 }
 
 impl Assessments {
-    pub(crate) fn of(judged: Vec<String>, mask: &Arc<Mask>) -> Self {
-        Assessments { judged, mask: mask.clone() }
+    pub(crate) fn of(judged: Vec<String>, mask: &Arc<Mask>, rubric: Rubric) -> Self {
+        Assessments { judged, mask: mask.clone(), rubric }
     }
 
     /// The assessment of every debater, once each and by a known label.
-    fn rated(&self, entries: Vec<Entry>) -> Result<Vec<Rated>, Misread> {
+    fn rated(&self, object: &Object) -> Result<Vec<Rated>, Misread> {
         let mut rated = Vec::new();
-        for entry in entries {
-            let stranger = || Misread::new(format!("{:?} is none of the debaters", entry.participant));
-            let name = self.mask.name(&entry.participant).ok_or_else(stranger)?.to_owned();
+        for entry in objects(object, "assessments") {
+            let label = text(entry, "participant").unwrap_or_default();
+            let stranger = || Misread::new(format!("{label:?} is none of the debaters"));
+            let name = labels::meant(&self.mask, &label).ok_or_else(stranger)?.to_owned();
             if !self.judged.contains(&name) {
                 // A debater that has left since is known, but there is nothing to judge.
                 continue;
             }
-            rated.push(self.one(name, &entry)?);
+            rated.push(self.one(name, entry)?);
         }
         let names: BTreeSet<&str> = rated.iter().map(|it| it.participant.as_str()).collect();
         if names.len() != rated.len() || names.len() != self.judged.len() {
@@ -111,23 +94,20 @@ impl Assessments {
         Ok(rated)
     }
 
-    fn one(&self, participant: String, entry: &Entry) -> Result<Rated, Misread> {
-        let in_range = |criteria: &Criteria| criteria.values().iter().all(|it| TEN.contains(it));
-        let wrong = || Misread::new("every number must be from 0 to 10");
-        if entry.criteria.as_ref().is_some_and(|it| !in_range(it)) {
-            return Err(wrong());
+    /// Our weighted sum of the criteria is the score; the judge's own number counts only without
+    /// them.
+    fn one(&self, participant: String, entry: &Object) -> Result<Rated, Misread> {
+        let marks = value(entry, "criteria").and_then(Value::as_object);
+        let criteria = marks.map(|it| self.rubric.read(it)).transpose().map_err(Misread::new)?;
+        let stated = value(entry, "score").and_then(|it| number(it, 10.0));
+        if stated.is_some_and(|it| !TEN.contains(&it)) {
+            return Err(Misread::new("every number must be from 0 to 10"));
         }
-        let stated =
-            entry.score.is_none_or(|it| TEN.contains(&it)).then_some(entry.score).ok_or_else(wrong)?;
         let unmarked = || Misread::new("a debater has neither criteria nor a score");
-        let score = entry.criteria.as_ref().map(Criteria::score).or(stated).ok_or_else(unmarked)?;
-        Ok(Rated {
-            participant,
-            strengths: self.revealed(&entry.strengths),
-            weaknesses: self.revealed(&entry.weaknesses),
-            score,
-            criteria: entry.criteria,
-        })
+        let score = criteria.as_ref().map(|it| self.rubric.score(it)).or(stated).ok_or_else(unmarked)?;
+        let revealed = |key| texts(entry, key).iter().map(|it| self.mask.reveal(it)).collect();
+        let (strengths, weaknesses) = (revealed("strengths"), revealed("weaknesses"));
+        Ok(Rated { participant, strengths, weaknesses, score, criteria })
     }
 
     /// The debater meant by a name or a label; people see names.
@@ -140,7 +120,8 @@ impl Assessments {
     fn of_marks(&self, marks: &Marks) -> Assessment {
         let scores: Vec<f64> = marks.scores.iter().map(|it| it.1).collect();
         let mean = scores.iter().sum::<f64>() / scores.len() as f64;
-        let quality_score = if scores.is_empty() { UNSTATED } else { (mean * 1_000.0).round() / 1_000.0 };
+        // Without marks there is no score; none is invented.
+        let quality_score = (!scores.is_empty()).then(|| rounded(mean));
         let rated = |(participant, score): &(String, f64)| Rated {
             participant: participant.clone(),
             strengths: Vec::new(),
@@ -159,10 +140,6 @@ impl Assessments {
             recommendations: String::new(),
         }
     }
-
-    fn revealed(&self, texts: &[String]) -> Vec<String> {
-        texts.iter().map(|it| self.mask.reveal(it)).collect()
-    }
 }
 
 impl Reader for Assessments {
@@ -176,24 +153,29 @@ impl Reader for Assessments {
         let mut labels: Vec<&str> = self.judged.iter().filter_map(|name| self.mask.label(name)).collect();
         // Sorted, so that the order of labels doesn't reveal the seats.
         labels.sort_unstable();
-        Some(form::schema(&labels))
+        Some(form::schema(&labels, &self.rubric))
     }
 
     fn read(&self, reply: &str) -> Result<Assessment, Misread> {
         let object = last_object_with(reply, "shouldContinue")
             .ok_or_else(|| Misread::new("there is no JSON object with shouldContinue in it"))?;
-        let reply: Reply = serde_json::from_value(Value::Object(object))
-            .map_err(|error| Misread::new(format!("its JSON does not fit: {error}")))?;
-        if !TEN.contains(&reply.quality_score) {
-            return Err(Misread::new("qualityScore must be from 0 to 10"));
-        }
+        let quality = value(&object, "qualityScore").and_then(|it| number(it, 10.0));
+        let quality = quality.filter(|it| TEN.contains(it));
+        let flagged = value(&object, "flags").and_then(Value::as_object);
+        let stated = |key| {
+            let missing = || Misread::new(format!("{key} is missing"));
+            let lines = value(&object, key).and_then(texts_of).ok_or_else(missing)?;
+            Ok(self.mask.reveal(&lines.join("\n")))
+        };
         Ok(Assessment {
-            should_continue: reply.should_continue,
-            quality_score: reply.quality_score,
-            assessments: self.rated(reply.assessments)?,
-            flags: reply.flags,
-            reasoning: self.mask.reveal(&reply.reasoning),
-            recommendations: self.mask.reveal(&reply.recommendations),
+            should_continue: flag_in(&object, "shouldContinue")?,
+            quality_score: Some(
+                quality.ok_or_else(|| Misread::new("qualityScore must be a number from 0 to 10"))?,
+            ),
+            assessments: self.rated(&object)?,
+            flags: flags(flagged.ok_or_else(|| Misread::new("flags is missing"))?)?,
+            reasoning: stated("reasoning")?,
+            recommendations: stated("recommendations")?,
         })
     }
 
@@ -210,6 +192,19 @@ impl Reader for Assessments {
     }
 }
 
+fn flags(object: &Object) -> Result<Flags, Misread> {
+    Ok(Flags {
+        repetitive: flag_in(object, "repetitive")?,
+        drifting: flag_in(object, "drifting")?,
+        diminishing_returns: flag_in(object, "diminishingReturns")?,
+        convergence_reached: flag_in(object, "convergenceReached")?,
+    })
+}
+
+fn flag_in(object: &Object, key: &str) -> Result<bool, Misread> {
+    value(object, key).and_then(flag).ok_or_else(|| Misread::new(format!("{key} must be true or false")))
+}
+
 #[cfg(test)]
 mod tests {
     use quorum_core::model::participant::Participant;
@@ -221,7 +216,7 @@ mod tests {
         let table = ["ann", "bob", "dan"].map(Participant::of);
         let labels: Vec<(&Participant, &str)> =
             table.iter().zip(["Debater B", "Debater A", "Debater C"]).collect();
-        Assessments::of(vec!["ann".into(), "bob".into()], &Arc::new(Mask::new(&labels)))
+        Assessments::of(vec!["ann".into(), "bob".into()], &Arc::new(Mask::new(&labels)), Rubric::of(&[]))
     }
 
     fn entry(label: &str) -> Value {
@@ -281,10 +276,11 @@ mod tests {
         let scores: Vec<(&str, f64)> =
             marked.assessments.iter().map(|it| (it.participant.as_str(), it.score)).collect();
         assert_eq!(scores, [("ann", 7.0), ("bob", 5.0)]);
-        assert_eq!((marked.quality_score, marked.should_continue), (6.0, false));
+        assert_eq!((marked.quality_score, marked.should_continue), (Some(6.0), false));
         assert_eq!(marked.reasoning, "Ann met the point.");
         let plain = read("Both were dull, Debater A most of all.");
-        assert_eq!((plain.quality_score, plain.should_continue, plain.assessments.len()), (5.0, true, 0));
+        let expected = (None, true, 0);
+        assert_eq!((plain.quality_score, plain.should_continue, plain.assessments.len()), expected);
         assert_eq!(plain.reasoning, "Both were dull, bob most of all.");
         assert_eq!(read("dan 9").reasoning, "dan 9", "a debater that did not speak is not judged");
         assert_eq!(read(&reply().to_string()), reader().read(&reply().to_string()).unwrap());
@@ -293,12 +289,12 @@ mod tests {
 
     #[test]
     fn d06_scores_of_11_are_rejected() {
-        unreadable("qualityScore must be from 0 to 10", |it| it["qualityScore"] = json!(11));
-        unreadable("qualityScore must be from 0 to 10", |it| it["qualityScore"] = json!(-1));
+        unreadable("qualityScore must be a number from 0 to 10", |it| it["qualityScore"] = json!(11));
+        unreadable("qualityScore must be a number from 0 to 10", |it| it["qualityScore"] = json!(-1));
         let range = "every number must be from 0 to 10";
         unreadable(range, |it| it["assessments"][0]["score"] = json!(11));
         unreadable(range, |it| it["assessments"][1]["criteria"]["logic"] = json!(11));
-        let word = "its JSON does not fit: invalid type: string \"seven\", expected f64";
+        let word = "qualityScore must be a number from 0 to 10";
         unreadable(word, |it| it["qualityScore"] = json!("seven"));
     }
 
@@ -325,10 +321,10 @@ mod tests {
         let without = |at: &'static str, key: &'static str| {
             move |it: &mut Value| drop(it.pointer_mut(at).unwrap().as_object_mut().unwrap().remove(key))
         };
-        unreadable("its JSON does not fit: missing field `flags`", without("", "flags"));
-        unreadable("its JSON does not fit: missing field `drifting`", without("/flags", "drifting"));
+        unreadable("flags is missing", without("", "flags"));
+        unreadable("drifting must be true or false", without("/flags", "drifting"));
         let novelty = without("/assessments/0/criteria", "novelty");
-        unreadable("its JSON does not fit: missing field `novelty`", novelty);
+        unreadable("criteria has no number for `novelty`", novelty);
         assert_eq!(reader().reminders().iter().map(|it| it.purpose).collect::<Vec<_>>(), ["strict"]);
         assert_eq!(reader().give_up(), None);
     }

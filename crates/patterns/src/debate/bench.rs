@@ -14,10 +14,12 @@ use quorum_core::{
 
 use crate::{
     debate::{
-        Assessment, DebateSpec, JudgeChange, JudgeFailure, Part,
+        Assessment, DebateSpec, JudgeChange, JudgeFailure, JudgeLoss, Part,
         assessment_reader::Assessments,
         course::DebateCourse,
         judging::{JUDGE_CHANGE, ORDER, SWAPPED, VERDICT_ORDER},
+        median,
+        rubric::Rubric,
         verdict_reader::Verdicts,
     },
     prompts::debating::{self, JudgeView},
@@ -44,20 +46,35 @@ pub(crate) const RULING: RulingKind = RulingKind {
     ],
 };
 
-/// The participant that judges, if any is left.
+/// The participants that judge.
 pub(crate) struct Bench {
     spec: Arc<Spec>,
     options: DebateSpec,
     parts: Vec<Part>,
-    judge: Option<Participant>,
+    rubric: Rubric,
+    judges: Vec<Participant>,
+    /// The marks so far.
+    marks: Vec<OwnMarks>,
+    /// The names of judges that failed; they don't judge again.
+    lost: Vec<String>,
     /// The rule that was applied when the last judge failed.
     rule: Option<JudgeFailure>,
 }
 
+/// One judge's marks for one round.
+struct OwnMarks {
+    round: u32,
+    judge: String,
+    assessment: Assessment,
+}
+
 impl Bench {
     pub(crate) fn of(spec: &Arc<Spec>, parts: Vec<Part>) -> Self {
-        let judge = spec.playing(&JUDGE).into_iter().next();
-        Bench { options: DebateSpec::of(spec), spec: spec.clone(), parts, judge, rule: None }
+        let judges = spec.playing(&JUDGE);
+        let options = DebateSpec::of(spec);
+        let rubric = Rubric::of(&options.evaluation_criteria);
+        let (spec, marks, lost) = (spec.clone(), Vec::new(), Vec::new());
+        Bench { options, spec, parts, rubric, judges, marks, lost, rule: None }
     }
 
     /// Whether the judge failed and the debate should end because of it.
@@ -71,84 +88,126 @@ impl Bench {
         floor: &mut Floor,
         course: &DebateCourse,
     ) -> Result<Option<Assessment>, Halt> {
-        while let Some(judge) = self.judge.clone() {
-            let found = self.assessment_by(floor, &judge, course).await?;
-            if is_present(floor, &judge) {
-                return Ok(found);
-            }
-            self.replace(floor, &judge).await?;
-        }
-        Ok(None)
-    }
-
-    /// Asks for the verdict. Without a judge, or without a readable verdict, the debate is
-    /// concluded all the same.
-    pub(crate) async fn verdict(&mut self, floor: &mut Floor) -> Result<(), Halt> {
-        while let Some(judge) = self.judge.clone() {
-            self.verdict_by(floor, &judge).await?;
-            if is_present(floor, &judge) {
+        let mut found: Vec<(String, Assessment)> = Vec::new();
+        loop {
+            let due = self.due(&found);
+            if due.is_empty() {
                 break;
             }
-            self.replace(floor, &judge).await?;
+            found.extend(self.assessments_by(floor, &due, course).await?);
+            let what = format!("its assessment of round {}", floor.round());
+            self.lose_silent(floor, &due, &found, &what).await?;
         }
-        Ok(())
+        let all: Vec<(&str, &Assessment)> = found.iter().map(|(name, it)| (name.as_str(), it)).collect();
+        let combined = median::assessment(&all);
+        let round = floor.round();
+        self.marks.extend(found.into_iter().map(|(judge, assessment)| OwnMarks { round, judge, assessment }));
+        Ok(combined)
+    }
+
+    /// Asks for the verdict. Without a judge the debate is concluded all the same.
+    pub(crate) async fn verdict(&mut self, floor: &mut Floor) -> Result<(), Halt> {
+        let mut given: Vec<(String, ())> = Vec::new();
+        loop {
+            let due = self.due(&given);
+            if due.is_empty() {
+                return Ok(());
+            }
+            given.extend(self.verdicts_by(floor, &due).await?.into_iter().map(|name| (name, ())));
+            self.lose_silent(floor, &due, &given, "its verdict").await?;
+        }
     }
 
     /// The verdict on a debate that ended early. A person is not waited for then.
     pub(crate) async fn last_word(&mut self, floor: &mut Floor) -> Result<(), Halt> {
-        if self.judge.as_ref().is_some_and(Participant::is_person) {
-            return Ok(());
-        }
+        self.judges.retain(|it| !it.is_person());
         self.verdict(floor).await
     }
 
-    async fn assessment_by(
-        &self,
-        floor: &mut Floor,
-        judge: &Participant,
-        course: &DebateCourse,
-    ) -> Result<Option<Assessment>, Halt> {
-        let order = floor.draw_order(judge, ORDER, roles::debaters(&self.spec).len());
-        let first = self.assessment_in(floor, judge, course, ViewOrder::Drawn(&order)).await?;
-        let (true, Some(first)) = (self.judges_twice(judge), &first) else { return Ok(first) };
-        let swapped = self.assessment_in(floor, judge, course, ViewOrder::Swapped(&order)).await?;
-        Ok(swapped.and_then(|swapped| first.confirmed_by(&swapped)))
+    /// The judges that have not answered yet.
+    fn due<T>(&self, answered: &[(String, T)]) -> Vec<Participant> {
+        let is_due = |it: &&Participant| !answered.iter().any(|(name, _)| *name == it.name);
+        self.judges.iter().filter(is_due).cloned().collect()
     }
 
-    async fn assessment_in(
+    /// The assessment by each of these judges that could be read in every order asked for.
+    async fn assessments_by(
         &self,
         floor: &mut Floor,
-        judge: &Participant,
+        judges: &[Participant],
         course: &DebateCourse,
-        order_seen: ViewOrder<'_>,
-    ) -> Result<Option<Assessment>, Halt> {
+    ) -> Result<Vec<(String, Assessment)>, Halt> {
+        let count = roles::debaters(&self.spec).len();
+        let orders: Vec<Vec<usize>> = judges.iter().map(|it| floor.draw_order(it, ORDER, count)).collect();
+        let seats: Vec<(&Participant, ViewOrder<'_>)> =
+            judges.iter().zip(&orders).map(|(who, order)| (who, ViewOrder::Drawn(order))).collect();
+        let first = self.assessments_in(floor, &seats, course).await?;
+        let again = seats.iter().filter(|(who, _)| self.judges_twice(who) && is_named(&first, who));
+        let again: Vec<_> = again.map(|(who, order)| (*who, order.swapped())).collect();
+        let second = self.assessments_in(floor, &again, course).await?;
+        let both = first.into_iter().filter_map(|(name, first)| {
+            if !again.iter().any(|(who, _)| who.name == name) {
+                return Some((name, first));
+            }
+            let swapped = second.iter().find(|it| it.0 == name)?;
+            let both = first.in_both_orders(&swapped.1);
+            Some((name, both))
+        });
+        Ok(both.collect())
+    }
+
+    async fn assessments_in(
+        &self,
+        floor: &mut Floor,
+        seats: &[(&Participant, ViewOrder<'_>)],
+        course: &DebateCourse,
+    ) -> Result<Vec<(String, Assessment)>, Halt> {
         let round = floor.round();
         let judged: Vec<String> = course.speakers(round).map(str::to_owned).collect();
         let noticed = course.detections(floor.registry().detectors());
-        let mask = self.mask(order_seen);
-        let ask = debating::assessment(&self.judge_view(judge, &mask), &judged, &noticed, round);
-        let ask = match order_seen {
-            ViewOrder::Drawn(_) => ask,
-            ViewOrder::Swapped(_) => ask.purpose(SWAPPED),
-        };
-        let read = floor.ask_for(judge, ask, &Assessments::of(judged, &mask)).await?;
-        Ok(read.map(|it| it.value))
+        let asked = seats.iter().map(|(judge, order)| {
+            let mask = self.mask(*order);
+            let ask = debating::assessment(&self.judge_view(judge, &mask), &judged, &noticed, round);
+            let ask = if order.is_swapped() { ask.purpose(SWAPPED) } else { ask };
+            ((*judge).clone(), ask, Assessments::of(judged.clone(), &mask, self.rubric.clone()))
+        });
+        let asked: Vec<_> = asked.collect();
+        let read = floor.ask_each_for(&asked).await?;
+        Ok(read.into_iter().map(|it| (it.participant, it.value)).collect())
     }
 
-    async fn verdict_by(&self, floor: &mut Floor, judge: &Participant) -> Result<(), Halt> {
+    /// Those of these judges whose verdict could be read in every order asked for.
+    async fn verdicts_by(&self, floor: &mut Floor, judges: &[Participant]) -> Result<Vec<String>, Halt> {
+        let count = roles::debaters(&self.spec).len();
+        let orders: Vec<Vec<usize>> =
+            judges.iter().map(|it| floor.draw_order(it, VERDICT_ORDER, count)).collect();
+        let seats: Vec<(&Participant, ViewOrder<'_>)> =
+            judges.iter().zip(&orders).map(|(who, order)| (who, ViewOrder::Drawn(order))).collect();
+        let mut given = self.verdicts_in(floor, &seats).await?;
+        let again = seats.iter().filter(|(who, _)| self.judges_twice(who) && given.contains(&who.name));
+        let again: Vec<_> = again.map(|(who, order)| (*who, order.swapped())).collect();
+        let second = self.verdicts_in(floor, &again).await?;
+        given.retain(|name| second.contains(name) || !again.iter().any(|(who, _)| who.name == *name));
+        Ok(given)
+    }
+
+    async fn verdicts_in(
+        &self,
+        floor: &mut Floor,
+        seats: &[(&Participant, ViewOrder<'_>)],
+    ) -> Result<Vec<String>, Halt> {
         let debaters = roles::debaters(&self.spec);
-        let order = floor.draw_order(judge, VERDICT_ORDER, debaters.len());
-        for (order_seen, purpose) in
-            [(ViewOrder::Drawn(&order), "verdict"), (ViewOrder::Swapped(&order), "verdict/swapped")]
-        {
-            let mask = self.mask(order_seen);
-            let ask = debating::verdict(&self.judge_view(judge, &mask)).purpose(purpose);
-            let read = floor.ask_for(judge, ask, &Verdicts::on(&debaters, &mask)).await?;
-            if read.is_none() || !self.judges_twice(judge) {
-                break;
-            }
-        }
-        Ok(())
+        let asked = seats.iter().map(|(judge, order)| {
+            let mask = self.mask(*order);
+            let purpose = if order.is_swapped() { "verdict/swapped" } else { "verdict" };
+            let own = self.marks.iter().filter(|it| it.judge == judge.name);
+            let own: Vec<(u32, &Assessment)> = own.map(|it| (it.round, &it.assessment)).collect();
+            let ask = debating::verdict(&self.judge_view(judge, &mask), &own).purpose(purpose);
+            ((*judge).clone(), ask, Verdicts::on(&debaters, &mask))
+        });
+        let asked: Vec<_> = asked.collect();
+        let read = floor.ask_each_for(&asked).await?;
+        Ok(read.into_iter().map(|it| it.participant).collect())
     }
 
     /// Whether this participant judges in both orders. A person sees names and is asked only once.
@@ -157,35 +216,59 @@ impl Bench {
     }
 
     fn judge_view<'a>(&'a self, judge: &'a Participant, mask: &'a Arc<Mask>) -> JudgeView<'a> {
-        JudgeView { spec: &self.spec, parts: &self.parts, judge, mask }
+        JudgeView { spec: &self.spec, parts: &self.parts, judge, mask, rubric: &self.rubric }
     }
 
     fn mask(&self, order_seen: ViewOrder<'_>) -> Arc<Mask> {
         Arc::new(masked(&self.spec, &order_seen.places()))
     }
 
+    /// Removes the judges that were asked and have not answered: those that failed, and those that
+    /// could not be read.
+    async fn lose_silent<T>(
+        &mut self,
+        floor: &mut Floor,
+        asked: &[Participant],
+        answered: &[(String, T)],
+        what: &str,
+    ) -> Result<(), Halt> {
+        for judge in asked.iter().filter(|it| !is_named(answered, it)) {
+            self.judges.retain(|it| it.name != judge.name);
+            self.lost.push(judge.name.clone());
+            self.replace(floor, judge, what).await?;
+        }
+        Ok(())
+    }
+
     /// Replaces a failed judge, or leaves the seat empty, as the spec says. Waits for a ruling if
-    /// people should decide.
-    async fn replace(&mut self, floor: &mut Floor, lost: &Participant) -> Result<(), Halt> {
+    /// people should decide. While other judges are left, they go on without it.
+    async fn replace(&mut self, floor: &mut Floor, lost: &Participant, what: &str) -> Result<(), Halt> {
+        let why = if is_present(floor, lost) { JudgeLoss::Unread } else { JudgeLoss::Failed };
         let candidates = self.candidates(floor);
         let (rule, to) = match self.options.judge_failure {
+            _ if !self.judges.is_empty() => (JudgeFailure::GoWithout, None),
             JudgeFailure::Ask => {
-                let ruling = floor.ruling(&RULING, lost, &candidates).await?.ruling;
+                let reason = format!("{what} could not be read");
+                let ruling = floor.ruling(&RULING, lost, &reason, &candidates).await?.ruling;
                 (JudgeFailure::named(&ruling.choice).unwrap_or_default(), ruling.candidate)
             }
             rule @ (JudgeFailure::Swap | JudgeFailure::GoWithout | JudgeFailure::End) => {
                 (rule, candidates.first().filter(|_| rule == JudgeFailure::Swap).map(|it| it.name.clone()))
             }
         };
-        let change = JudgeChange { round: floor.round(), from: lost.name.clone(), to, rule };
+        let change = JudgeChange { round: floor.round(), from: lost.name.clone(), to, rule, why };
+        let because = match why {
+            JudgeLoss::Failed => "",
+            JudgeLoss::Unread => ", whose reply could not be read",
+        };
         let told = Some(match &change.to {
-            Some(to) => format!("{to} judges in place of {}", lost.name),
-            None => format!("{} judges no more", lost.name),
+            Some(to) => format!("{to} judges in place of {}{because}", lost.name),
+            None => format!("{} judges no more{because}", lost.name),
         });
         let round = floor.round();
         floor.note(Note { kind: JUDGE_CHANGE, key: &lost.name, round, value: &change, told })?;
-        self.judge = change.to.and_then(|name| self.spec.seat(&name).cloned());
-        self.rule = Some(change.rule);
+        self.judges.extend(change.to.and_then(|name| self.spec.seat(&name).cloned()));
+        self.rule = Some(change.rule).filter(|_| self.judges.is_empty());
         Ok(())
     }
 
@@ -193,7 +276,8 @@ impl Bench {
     /// debaters, strongest first. A debater that judges doesn't see which speeches are its own.
     fn candidates(&self, floor: &Floor) -> Vec<Participant> {
         let debaters = roles::debaters(&self.spec);
-        let present = floor.present(&self.spec.participants);
+        let mut present = floor.present(&self.spec.participants);
+        present.retain(|it| !self.lost.contains(&it.name));
         let (sided, mut free): (Vec<Participant>, Vec<Participant>) =
             present.into_iter().partition(|it| debaters.contains(it));
         free.extend(ranking::strongest_first(sided, &self.spec.topic));
@@ -210,7 +294,16 @@ enum ViewOrder<'o> {
     Swapped(&'o [usize]),
 }
 
-impl ViewOrder<'_> {
+impl<'o> ViewOrder<'o> {
+    fn swapped(self) -> ViewOrder<'o> {
+        let (ViewOrder::Drawn(order) | ViewOrder::Swapped(order)) = self;
+        ViewOrder::Swapped(order)
+    }
+
+    fn is_swapped(self) -> bool {
+        matches!(self, ViewOrder::Swapped(_))
+    }
+
     fn places(self) -> Vec<usize> {
         match self {
             ViewOrder::Drawn(order) => order.to_vec(),
@@ -228,8 +321,14 @@ fn masked(spec: &Spec, places: &[usize]) -> Mask {
     let others = spec.participants.iter().filter(|it| !debaters.contains(it));
     let (judges, others): (Vec<&Participant>, Vec<&Participant>) = others.partition(|it| it.role == JUDGE);
     labels.extend(others.into_iter().zip('A'..).map(|(who, letter)| (who, format!("Guest {letter}"))));
-    labels.extend(judges.into_iter().map(|who| (who, "the judge".to_owned())));
+    let only = judges.len() == 1;
+    let judge = |letter: char| if only { "the judge".to_owned() } else { format!("Judge {letter}") };
+    labels.extend(judges.into_iter().zip('A'..).map(|(who, letter)| (who, judge(letter))));
     Mask::new(&labels.iter().map(|it| (it.0, it.1.as_str())).collect::<Vec<_>>())
+}
+
+fn is_named<T>(answered: &[(String, T)], who: &Participant) -> bool {
+    answered.iter().any(|(name, _)| *name == who.name)
 }
 
 fn is_present(floor: &Floor, who: &Participant) -> bool {

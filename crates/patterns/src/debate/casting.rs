@@ -22,7 +22,7 @@ use crate::{
     debate::{Cast, CastList, CastOrigin, DebateSpec, Diversity, Part},
     prompts::debating,
     ranking,
-    readers::json::{last_object_with, objects, text, texts},
+    readers::json::{last_object_with, may_hold, objects, text, texts, value},
     roles::{self, JUDGE, PROPONENT},
 };
 
@@ -42,7 +42,8 @@ pub(crate) const VIEW: View = View::Table {
 /// Positions and personas for the debaters.
 pub(crate) static FORM: Form = Form::new(CASTING)
     .tell(|_| Some("gave out the positions".to_owned()))
-    .sample(crate::samples::casting::sample);
+    .sample(crate::samples::casting::sample)
+    .recognises(|text| may_hold(text, "positions"));
 
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
@@ -133,7 +134,7 @@ impl Reader for Castings {
     fn read(&self, reply: &str) -> Result<CastList, Misread> {
         let wrong = || Misread::new("there is no JSON object with a list of positions in it");
         let object = last_object_with(reply, "positions").ok_or_else(wrong)?;
-        let listed = object.get("positions").and_then(Value::as_array).ok_or_else(wrong)?.len();
+        let listed = value(&object, "positions").and_then(Value::as_array).ok_or_else(wrong)?.len();
         let parts: Option<Vec<Part>> = objects(&object, "positions")
             .map(|it| {
                 let named = text(it, "participant")?.to_lowercase();

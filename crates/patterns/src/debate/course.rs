@@ -85,13 +85,15 @@ impl DebateCourse {
 
     /// Adds a valid assessment.
     pub(crate) fn add_assessment(&mut self, round: u32, assessment: Assessment) {
-        self.seen.marks.push(RoundMarks {
+        // Without a score there is nothing for the detectors to compare.
+        let marks = assessment.quality_score.map(|quality| RoundMarks {
             round,
-            quality: assessment.quality_score,
+            quality,
             novelty: assessment.novelty(),
             relevance: assessment.relevance(),
             repetitive: assessment.flags.repetitive,
         });
+        self.seen.marks.extend(marks);
         self.assessed.push((round, assessment));
     }
 

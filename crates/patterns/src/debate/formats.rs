@@ -13,7 +13,7 @@ use quorum_core::{
 };
 
 use crate::{
-    debate::{DebateSpec, Format, HIGHEST_LIMIT, Judging, Mode, course::DebateCourse},
+    debate::{DebateSpec, Format, HIGHEST_LIMIT, Judging, Mode, course::DebateCourse, rubric::Rubric},
     prompts::listed,
     roles,
 };
@@ -104,7 +104,7 @@ pub(crate) fn end(
 
 /// Everything wrong with the options of a debate.
 pub(crate) fn check(spec: &Spec) -> Vec<Refusal> {
-    [limits(spec), judging(spec), positions(spec)].concat()
+    [limits(spec), judging(spec), criteria(spec), positions(spec)].concat()
 }
 
 fn refuse(field: &str, message: impl Into<String>) -> Refusal {
@@ -136,6 +136,18 @@ fn judging(spec: &Spec) -> Vec<Refusal> {
         }
         (_, Judging::EveryRound | Judging::VerdictOnly) => Vec::new(),
     }
+}
+
+/// A judge's reply must tell the criteria apart.
+fn criteria(spec: &Spec) -> Vec<Refusal> {
+    let rubric = Rubric::of(&order(spec).evaluation_criteria);
+    let twice = rubric.ambiguous().map(|name| {
+        refuse(
+            "evaluationCriteria",
+            format!("`{name}` can't be told from another; give each a name of its own"),
+        )
+    });
+    twice.into_iter().collect()
 }
 
 /// Positions must be given for every debater and nobody else, and must differ.
@@ -180,6 +192,7 @@ fn positions(spec: &Spec) -> Vec<Refusal> {
 mod tests {
     use crate::debate::{Diversity, Part};
     use quorum_testkit::spec::spec;
+    use serde_json::json;
 
     use super::*;
 
@@ -276,6 +289,33 @@ mod tests {
                 "roundLimit: must be from 1 to 1000, not 0",
             ],
         );
+    }
+
+    #[test]
+    fn d06_judges_and_their_criteria_are_checked() {
+        let with = |name: &str, value: serde_json::Value| {
+            let spec = spec("debate");
+            Spec { settings: spec.settings.clone().with(name, value), ..spec }
+        };
+        refuses(&with("judges", json!(["cyd"])), &[]);
+        refuses(&with("evaluationCriteria", json!(["Cost, honestly stated", "Risk"])), &[]);
+        let many: Vec<String> = (0..11).map(|it| it.to_string()).collect();
+        for (name, value, wrong) in [
+            ("judges", json!("cyd"), "must be a list of participants' names, not \"cyd\""),
+            ("judges", json!(["cyd", "cyd"]), "names \"cyd\" twice"),
+            ("judges", json!(["zoe"]), "zoe does not take part; there are ann, bob, cyd"),
+            ("evaluationCriteria", json!("Risk"), "must be a list of texts, not \"Risk\""),
+            (
+                "evaluationCriteria",
+                json!(["Life cycle", "life-cycle"]),
+                "`life-cycle` can't be told from another; give each a name of its own",
+            ),
+            ("evaluationCriteria", json!([" "]), "has an empty entry"),
+            ("evaluationCriteria", json!(many), "takes up to 10 entries; there are 11"),
+            ("evaluationCriteria", json!(["x".repeat(101)]), "may have at most 100 characters; this has 101"),
+        ] {
+            refuses(&with(name, value), &[&format!("{name}: {wrong}")]);
+        }
     }
 
     #[test]

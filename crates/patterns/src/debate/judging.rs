@@ -10,13 +10,14 @@ use quorum_core::{
         state::{RecordedReading, State},
     },
     registry::Detection,
+    vocabulary::view::Cell,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::debate::{
-    Assessment, Cast, DebateSpec, JudgeChange, Judging, Verdict, assessment_reader::ASSESSMENT,
-    casting::CAST, verdict_reader::VERDICT,
+    Assessment, Cast, DebateSpec, JudgeChange, Judging, Rated, assessment_reader::ASSESSMENT, casting::CAST,
+    median, verdict_report,
 };
 
 /// The kind of a judge change in the record.
@@ -52,12 +53,15 @@ pub(crate) fn detections(state: &State) -> Vec<Detection> {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JudgingReport {
-    /// The valid assessments.
+    /// The valid assessments; of several judges, their median.
     pub rounds: Vec<JudgedRound>,
     /// Rounds without one: there was no judge, no readable reply, or the two orders contradicted
     /// each other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unassessed_rounds: Vec<u32>,
+    /// Rounds in which the marks of a judge changed with the order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flipped_rounds: Vec<u32>,
     /// The number of judgements made in both orders.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub swap_checked: u32,
@@ -67,6 +71,9 @@ pub struct JudgingReport {
     /// Their share, if any were made in both orders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flip_rate: Option<f64>,
+    /// The marks of each judge, where several judged a round.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub panel: Vec<PanelMark>,
     /// Every change of the judge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judge_changes: Vec<JudgeChange>,
@@ -84,11 +91,26 @@ pub struct JudgingReport {
 pub struct JudgedRound {
     /// The round's number.
     pub round: u32,
-    /// The judge's name.
+    /// The judge's name; several are listed.
     pub judge: String,
     /// The assessment.
     #[serde(flatten)]
     pub assessment: Assessment,
+}
+
+/// What several judges gave one debater for one round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PanelMark {
+    /// The round's number.
+    pub round: u32,
+    /// The debater.
+    pub participant: String,
+    /// The mark of each judge, in words: `cyd 8, dan 7`.
+    pub marks: String,
+    /// The median, which counts.
+    pub median: f64,
+    /// The difference between the best and the worst.
+    pub spread: f64,
 }
 
 impl JudgingReport {
@@ -96,18 +118,24 @@ impl JudgingReport {
     #[must_use]
     pub fn of(state: &State) -> Option<JudgingReport> {
         let judged = judged(state);
-        let rounds: Vec<JudgedRound> = judged.iter().filter_map(Judged::counted).collect();
-        let verdicts = verdicts(state);
-        let pairs =
-            judged.iter().filter_map(Judged::flips).chain(verdicts.as_ref().and_then(Verdicts::flips));
+        let rounds = judged_rounds(&judged);
+        let verdicts = verdict_report::verdicts(state);
+        let pairs = judged
+            .iter()
+            .filter_map(Judged::flips)
+            .chain(verdicts.iter().filter_map(verdict_report::Given::flips));
         let pairs: Vec<bool> = pairs.collect();
         let (swap_checked, flipped) = (pairs.len() as u32, pairs.iter().filter(|it| **it).count() as u32);
+        let mut flipped_rounds: Vec<u32> = flipped_marks(state).into_iter().map(|it| it.1).collect();
+        flipped_rounds.dedup();
         let report = JudgingReport {
             unassessed_rounds: unassessed(state, &rounds),
             rounds,
+            flipped_rounds,
             swap_checked,
             flipped,
             flip_rate: (0 < swap_checked).then(|| rounded(f64::from(flipped) / f64::from(swap_checked))),
+            panel: panel(&judged),
             judge_changes: state.noted(JUDGE_CHANGE).collect(),
             awaits: state.ruling.clone(),
             ended: state.ended.clone(),
@@ -116,32 +144,33 @@ impl JudgingReport {
     }
 }
 
-/// The judge's verdict. If it was asked for in both orders, a winner must win in both.
-#[must_use]
-pub(crate) fn verdict(state: &State) -> Option<Verdict> {
-    let verdicts = verdicts(state)?;
-    let confirmed = !is_checked(state, verdicts.judge) || verdicts.agree();
-    let winner = verdicts.first.winner.clone().filter(|_| confirmed);
-    Some(Verdict { winner, ..verdicts.first.clone() })
+/// The judge and the round of every assessment whose marks changed with the order, by round.
+pub(super) fn flipped_marks(state: &State) -> Vec<(String, u32)> {
+    let flipped = judged(state).into_iter().filter(|it| it.flips() == Some(true));
+    let mut flipped: Vec<(String, u32)> = flipped.map(|it| (it.judge.to_owned(), it.round)).collect();
+    flipped.sort_by_key(|it| it.1);
+    flipped
 }
 
 /// One judge's assessments of one round, in both orders.
-struct Judged<'s> {
+pub(super) struct Judged<'s> {
     round: u32,
-    judge: &'s str,
+    pub(super) judge: &'s str,
     first: Option<Assessment>,
     swapped: Option<Assessment>,
     checked: bool,
 }
 
 impl Judged<'_> {
-    fn counted(&self) -> Option<JudgedRound> {
-        let assessment = match (self.checked, &self.first, &self.swapped) {
-            (false, Some(first), _) => first.clone(),
-            (true, Some(first), Some(swapped)) => first.confirmed_by(swapped)?,
-            (_, None, _) | (true, _, None) => return None,
-        };
-        Some(JudgedRound { round: self.round, judge: self.judge.to_owned(), assessment })
+    /// The assessment with its marks, unless they changed with the order.
+    pub(super) fn counted(&self) -> Option<Assessment> {
+        match (self.checked, &self.first, &self.swapped) {
+            (false, Some(first), _) => Some(first.clone()),
+            (true, Some(first), Some(swapped)) => {
+                (!first.contradicts(swapped)).then(|| first.in_both_orders(swapped))
+            }
+            (_, None, _) | (true, _, None) => None,
+        }
     }
 
     fn flips(&self) -> Option<bool> {
@@ -149,7 +178,7 @@ impl Judged<'_> {
     }
 }
 
-fn judged(state: &State) -> Vec<Judged<'_>> {
+pub(super) fn judged(state: &State) -> Vec<Judged<'_>> {
     let mut judged: Vec<Judged<'_>> = Vec::new();
     for heard in &state.readings {
         let Some(assessment) = heard.reading.read::<Assessment>(ASSESSMENT) else { continue };
@@ -163,20 +192,70 @@ fn judged(state: &State) -> Vec<Judged<'_>> {
         let side = if is_swapped(heard) { &mut judged[place].swapped } else { &mut judged[place].first };
         *side = Some(assessment);
     }
+    let seat = |name: &str| state.spec.participants.iter().position(|it| it.name == name);
+    judged.sort_by_key(|it| (it.round, seat(it.judge)));
     judged
 }
 
-/// What makes a debate incomplete: rounds that should have been judged and have no valid
-/// assessment.
-pub(crate) fn lacks(state: &State) -> Map<String, Value> {
-    let rounds = unassessed_rounds(state);
-    let lacking = (!rounds.is_empty()).then(|| ("unassessedRounds".to_owned(), json!(rounds)));
-    lacking.into_iter().collect()
+/// The rounds with valid marks.
+fn judged_rounds(judged: &[Judged<'_>]) -> Vec<JudgedRound> {
+    let by_round = judged.chunk_by(|one, other| one.round == other.round);
+    let rounds = by_round.filter_map(|of_round| {
+        let counted: Vec<(&str, Assessment)> =
+            of_round.iter().filter_map(|it| Some((it.judge, it.counted()?))).collect();
+        let all: Vec<(&str, &Assessment)> = counted.iter().map(|(judge, it)| (*judge, it)).collect();
+        let judge = all.iter().map(|it| it.0).collect::<Vec<_>>().join(", ");
+        Some(JudgedRound { round: of_round[0].round, judge, assessment: median::assessment(&all)? })
+    });
+    rounds.collect()
 }
 
-fn unassessed_rounds(state: &State) -> Vec<u32> {
-    let rounds: Vec<JudgedRound> = judged(state).iter().filter_map(Judged::counted).collect();
-    unassessed(state, &rounds)
+/// The marks of each judge, where several judged a round.
+fn panel(judged: &[Judged<'_>]) -> Vec<PanelMark> {
+    let by_round = judged.chunk_by(|one, other| one.round == other.round);
+    let rounds = by_round.flat_map(|of_round| {
+        let counted: Vec<(&str, Assessment)> =
+            of_round.iter().filter_map(|it| Some((it.judge, it.counted()?))).collect();
+        let mut names: Vec<String> = Vec::new();
+        for rated in counted.iter().flat_map(|it| &it.1.assessments) {
+            if !names.contains(&rated.participant) {
+                names.push(rated.participant.clone());
+            }
+        }
+        let several = 1 < counted.len();
+        let rows = names.into_iter().filter(|_| several);
+        rows.filter_map(|name| panel_mark(of_round[0].round, name, &counted)).collect::<Vec<_>>()
+    });
+    rounds.collect()
+}
+
+fn panel_mark(round: u32, participant: String, counted: &[(&str, Assessment)]) -> Option<PanelMark> {
+    let of_one = |it: &Rated| (it.participant == participant).then_some(it.score);
+    let marks: Vec<(&str, f64)> = counted
+        .iter()
+        .filter_map(|(judge, it)| Some((*judge, it.assessments.iter().find_map(of_one)?)))
+        .collect();
+    let scores = || marks.iter().map(|it| it.1);
+    let spread = scores().reduce(f64::max)? - scores().reduce(f64::min)?;
+    let median = median::median(scores())?;
+    let told = marks.iter().map(|(judge, score)| format!("{judge} {}", decimal(*score)));
+    let marks = told.collect::<Vec<_>>().join(", ");
+    Some(PanelMark { round, participant, marks, median, spread: rounded(spread) })
+}
+
+/// A number for people, with at most two decimals.
+pub(super) fn decimal(number: f64) -> String {
+    Cell::Number.write(Some(&number.into()))
+}
+
+/// What makes a debate incomplete: rounds that should have been judged and have no valid
+/// assessment, and a missing verdict.
+pub(crate) fn lacks(state: &State) -> Map<String, Value> {
+    let rounds = unassessed(state, &judged_rounds(&judged(state)));
+    let unassessed = (!rounds.is_empty()).then(|| ("unassessedRounds".to_owned(), json!(rounds)));
+    let unjudged =
+        verdict_report::missing_verdict(state).map(|why| ("missingVerdict".to_owned(), json!(why)));
+    unassessed.into_iter().chain(unjudged).collect()
 }
 
 fn unassessed(state: &State, rounds: &[JudgedRound]) -> Vec<u32> {
@@ -187,46 +266,11 @@ fn unassessed(state: &State, rounds: &[JudgedRound]) -> Vec<u32> {
 
 /// Whether judgements by this judge are made in both orders. A person sees names, so no order can
 /// bias it, and is asked once.
-fn is_checked(state: &State, judge: &str) -> bool {
+pub(super) fn is_checked(state: &State, judge: &str) -> bool {
     DebateSpec::of(&state.spec).swap_check && !state.spec.seat(judge).is_some_and(Participant::is_person)
 }
 
-struct Verdicts<'s> {
-    judge: &'s str,
-    first: Verdict,
-    swapped: Option<Verdict>,
-}
-
-impl Verdicts<'_> {
-    fn agree(&self) -> bool {
-        self.swapped.as_ref().is_some_and(|swapped| winner(&self.first) == winner(swapped))
-    }
-
-    /// Two different winners are a contradiction. A winner and none aren't, but then nobody has
-    /// won.
-    fn flips(&self) -> Option<bool> {
-        let swapped = self.swapped.as_ref()?;
-        let both = winner(&self.first).zip(winner(swapped));
-        Some(both.is_some_and(|(one, other)| one != other))
-    }
-}
-
-fn verdicts(state: &State) -> Option<Verdicts<'_>> {
-    let last = |swapped: bool| {
-        state.readings.iter().rev().filter(|it| is_swapped(it) == swapped).find_map(|it| {
-            let verdict: Verdict = it.reading.read(VERDICT)?;
-            Some((it.participant.as_str(), verdict))
-        })
-    };
-    let (judge, first) = last(false)?;
-    Some(Verdicts { judge, first, swapped: last(true).map(|it| it.1) })
-}
-
-fn winner(verdict: &Verdict) -> Option<&str> {
-    verdict.winner.as_ref().map(|it| it.participant.as_str())
-}
-
-fn is_swapped(heard: &RecordedReading) -> bool {
+pub(super) fn is_swapped(heard: &RecordedReading) -> bool {
     let step = heard.step.as_ref().map(|step| step.as_str()).unwrap_or_default();
     step.split('/').skip(3).any(|purpose| purpose == SWAPPED)
 }

@@ -8,19 +8,25 @@ pub(crate) mod casting;
 pub(crate) mod course;
 pub(crate) mod formats;
 pub(crate) mod judging;
+mod labels;
+mod median;
 mod options;
+pub(crate) mod remarks;
+pub(crate) mod rubric;
 mod score_lines;
 pub(crate) mod seating;
 pub(crate) mod verdict;
 pub(crate) mod verdict_reader;
+pub(crate) mod verdict_report;
 
 use serde::{Deserialize, Serialize};
 
 pub use assessment::{Assessment, Criteria, Flags, Rated};
-pub use judging::{JudgedRound, JudgingReport};
+pub use judging::{JudgedRound, JudgingReport, PanelMark};
 pub use options::{DebateSpec, Diversity, Format, JudgeFailure, Judging, Mode};
 pub(crate) use options::{EMBEDDINGS, HIGHEST_LIMIT, MOST_DEBATERS, OPTIONS};
 pub use verdict::{KeyPoints, Verdict, Winner};
+pub use verdict_report::{AgainstMarks, JudgesWinner, VerdictReport};
 
 /// What one debater argues, and in which persona.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +82,18 @@ pub struct JudgeChange {
     pub to: Option<String>,
     /// The rule that was applied, from the spec or from a ruling.
     pub rule: JudgeFailure,
+    /// How the judge was lost.
+    pub why: JudgeLoss,
+}
+
+/// How a judge was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JudgeLoss {
+    /// Its provider failed.
+    Failed,
+    /// Its reply could not be read, even after a reminder.
+    Unread,
 }
 
 /// Positions and personas as a model assigned them (D05).

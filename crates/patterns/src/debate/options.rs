@@ -18,6 +18,12 @@ pub(crate) const HIGHEST_LIMIT: u32 = 1_000;
 /// The maximum number of debaters.
 pub(crate) const MOST_DEBATERS: usize = 4;
 
+/// The most criteria that a user may give a judge.
+const MOST_CRITERIA: usize = 10;
+
+/// The longest criterion, in characters.
+const LONGEST_CRITERION: usize = 100;
+
 /// The format of the debate.
 pub(crate) const FORMAT: Opt<Picked<Format>> =
     Opt::choice("debateFormat", "How the debate proceeds and when it ends");
@@ -40,6 +46,13 @@ pub(crate) const JUDGE: Opt<Option<String>> = Opt::seat_in_role(
     "judge",
 );
 
+/// The participants that judge together.
+pub(crate) const JUDGES: Opt<Vec<String>> = Opt::seats_in_role(
+    "judges",
+    "Several participants that judge together; the median of their marks counts",
+    "judge",
+);
+
 /// How often the judge assesses the debate.
 pub(crate) const JUDGING: Opt<Picked<Judging>> = Opt::choice("judging", "When the judge is asked");
 
@@ -50,6 +63,14 @@ pub(crate) const JUDGE_FAILURE: Opt<Picked<JudgeFailure>> =
 /// Whether every judgement is made in both orders.
 pub(crate) const SWAP_CHECK: Opt<bool> =
     Opt::flag("swapCheck", "Judge everything in both orders, and count only what both agree on", false);
+
+/// The judge's own criteria, in place of the usual six.
+pub(crate) const EVALUATION_CRITERIA: Opt<Vec<String>> = Opt::texts(
+    "evaluationCriteria",
+    "What debaters are marked by, in place of the usual six criteria",
+    MOST_CRITERIA,
+    LONGEST_CRITERION,
+);
 
 /// The debaters' parts.
 pub(crate) const POSITIONS: Opt<Rows<Part>> = Opt::rows(
@@ -83,9 +104,11 @@ pub(crate) const OPTIONS: Options = &[
     &MODE,
     &ROUND_LIMIT,
     &JUDGE,
+    &JUDGES,
     &JUDGING,
     &JUDGE_FAILURE,
     &SWAP_CHECK,
+    &EVALUATION_CRITERIA,
     &POSITIONS,
     &CASTING,
     &END_ON,
@@ -109,6 +132,8 @@ pub struct DebateSpec {
     pub judge_failure: JudgeFailure,
     /// Whether every judgement is made in both orders, and counts only if both agree.
     pub swap_check: bool,
+    /// The judge's criteria, in place of the usual six.
+    pub evaluation_criteria: Vec<String>,
     /// The names of the detectors that may end the debate.
     pub end_on: Vec<String>,
     /// The embedding model that measures similarity of meaning, as `provider/model`.
@@ -130,6 +155,7 @@ impl DebateSpec {
             judging: spec.option(&JUDGING).0,
             judge_failure: spec.option(&JUDGE_FAILURE).0,
             swap_check: spec.option(&SWAP_CHECK),
+            evaluation_criteria: spec.option(&EVALUATION_CRITERIA),
             end_on: spec.option(&END_ON),
             embeddings: spec.option(&EMBEDDINGS),
             positions: spec.option(&POSITIONS).0,
@@ -151,6 +177,10 @@ impl DebateSpec {
                 (self.judge_failure != usual.judge_failure).then(|| json!(self.judge_failure.name())),
             ),
             (SWAP_CHECK.name(), self.swap_check.then_some(Value::Bool(true))),
+            (
+                EVALUATION_CRITERIA.name(),
+                (!self.evaluation_criteria.is_empty()).then(|| json!(self.evaluation_criteria)),
+            ),
             (END_ON.name(), (!self.end_on.is_empty()).then(|| json!(self.end_on))),
             (EMBEDDINGS.name(), self.embeddings.as_ref().map(|it| json!(it))),
             (POSITIONS.name(), (!self.positions.is_empty()).then(|| json!(self.positions))),
@@ -254,6 +284,7 @@ mod tests {
             judging: Judging::VerdictOnly,
             judge_failure: JudgeFailure::Ask,
             swap_check: true,
+            evaluation_criteria: vec!["Risk".into()],
             end_on: vec!["drift".into()],
             embeddings: Some("openai/small".into()),
             positions: vec![part],

@@ -17,8 +17,9 @@ pub struct Verdict {
     /// The debater that argued best, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub winner: Option<Winner>,
-    /// The quality of the debate, 0 to 100.
-    pub quality_score: f64,
+    /// The quality of the debate, 0 to 100; absent if a person stated none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quality_score: Option<f64>,
     /// New insights.
     pub insights: Vec<String>,
 }

@@ -1,6 +1,6 @@
 //! Reads a judge's verdict (D07), and replaces the mask's labels with names.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use quorum_core::{
     floor::reading::{Misread, Reader, Reminder},
@@ -13,8 +13,8 @@ use quorum_core::{
 use serde_json::{Value, json};
 
 use crate::{
-    debate::{KeyPoints, Verdict, Winner},
-    readers::json::last_object_with,
+    debate::{KeyPoints, Verdict, Winner, labels},
+    readers::json::{Object, last_object_with, may_hold, number, objects, text, texts, texts_of, value},
 };
 
 /// The kind of a verdict in the record.
@@ -44,6 +44,25 @@ pub(crate) const VIEW: View = View::Sections {
         Section::new("Agreement", "/areasOfAgreement", &View::List),
         Section::new("Disagreement", "/areasOfDisagreement", &View::List),
         Section::new("Insights", "/insights", &View::List),
+        // Only in results: what concerns several judges, and the judge's own marks.
+        Section::new(
+            "Winners by judge",
+            "/winners",
+            &View::Table { columns: &[Column::text("judge", "/judge"), Column::text("winner", "/winner")] },
+        ),
+        Section::new(
+            "Verdicts against the judge's own marks",
+            "/againstMarks",
+            &View::Table {
+                columns: &[
+                    Column::text("judge", "/judge"),
+                    Column::text("winner", "/winner"),
+                    Column::of("its mean mark", "/marks", Cell::Number),
+                    Column::text("best marked", "/best"),
+                    Column::of("its mean mark", "/bestMarks", Cell::Number),
+                ],
+            },
+        ),
     ],
 };
 
@@ -56,20 +75,18 @@ pub(crate) static FORM: Form = Form::new(VERDICT)
     })
     .reason_at("/summary")
     .view(VIEW)
-    .sample(crate::samples::verdict::sample);
+    .sample(crate::samples::verdict::sample)
+    .recognises(|text| may_hold(text, "summary"));
 
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
     words: "Answer with the JSON object alone: no prose, no code fence, all of summary, \
-            keyPoints, areasOfAgreement, areasOfDisagreement, qualityScore and insights, the score a number from 0 to 100. \
-            A winner must be one of the debaters, by the exact label; leave it out if nobody won.",
+            keyPoints, areasOfAgreement, areasOfDisagreement, insights, qualityScore and winner, in this order, the score a \
+            number from 0 to 100. The winner must be one of the debaters, by the exact label, or null if it was close.",
 }];
 
 /// What judges write if nobody won.
 const NOBODY: &[&str] = &["", "none", "nobody", "no winner", "tie", "draw", "n/a"];
-
-/// The quality of a debate that a person judged in plain text without a score.
-const UNSTATED: f64 = 50.0;
 
 /// Reads verdicts on these debaters.
 pub(crate) struct Verdicts {
@@ -82,48 +99,83 @@ impl Verdicts {
         Verdicts { debaters: debaters.iter().map(|it| it.name.clone()).collect(), mask: mask.clone() }
     }
 
+    /// The debater meant by a label.
+    fn meant(&self, label: &str) -> Option<String> {
+        let named = labels::meant(&self.mask, label)?;
+        self.debaters.iter().find(|it| *it == named).cloned()
+    }
+
     /// The winner by name, if there is one; it must be a debater.
-    fn winner(&self, winner: Option<Winner>) -> Result<Option<Winner>, Misread> {
-        let Some(winner) = winner else { return Ok(None) };
-        if NOBODY.contains(&winner.participant.trim().to_lowercase().as_str()) {
+    fn winner(&self, written: Option<&Value>) -> Result<Option<Winner>, Misread> {
+        let (label, reasoning) = match written {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Object(winner)) => (
+                text(winner, "participant").unwrap_or_default(),
+                self.mask.reveal(&text(winner, "reasoning").unwrap_or_default()),
+            ),
+            Some(other) => (other.as_str().unwrap_or_default().to_owned(), String::new()),
+        };
+        if NOBODY.contains(&label.trim().to_lowercase().as_str()) {
             return Ok(None);
         }
-        let named = self.mask.name(&winner.participant);
-        let stranger =
-            || Misread::new(format!("the winner {:?} is none of the debaters", winner.participant));
-        let participant =
-            named.filter(|name| self.debaters.iter().any(|it| it == name)).ok_or_else(stranger)?;
-        let reasoning = self.mask.reveal(&winner.reasoning);
-        Ok(Some(Winner { participant: participant.to_owned(), reasoning }))
+        let stranger = || Misread::new(format!("the winner {label:?} is none of the debaters"));
+        let participant = self.meant(&label).ok_or_else(stranger)?;
+        Ok(Some(Winner { participant, reasoning }))
     }
 
-    /// The debater meant by a label, possibly followed by an explanation; `None` if unknown.
-    fn meant(&self, label: &str) -> Option<String> {
-        let exactly = self.mask.name(label).map(str::to_owned);
-        exactly.or_else(|| {
-            let revealed = self.mask.reveal(label.trim());
-            self.debaters.iter().find(|name| revealed.starts_with(&format!("{name} "))).cloned()
-        })
+    /// The texts under this key, with names in place of labels.
+    fn texts(&self, object: &Object, key: &str) -> Result<Vec<String>, Misread> {
+        let listed = value(object, key).and_then(texts_of);
+        let listed = listed.ok_or_else(|| Misread::new(format!("{key} must be a list of texts")))?;
+        Ok(listed.iter().map(|it| self.mask.reveal(it)).collect())
     }
 
-    /// The verdict with names in place of labels.
-    fn revealed(&self, verdict: Verdict) -> Result<Verdict, Misread> {
-        let reveal = |texts: Vec<String>| texts.iter().map(|it| self.mask.reveal(it)).collect();
-        // Key points of unknown participants are dropped.
-        let points = verdict.key_points.into_iter().filter_map(|it| {
-            let participant = self.meant(&it.participant)?;
-            Some(KeyPoints { participant, main_arguments: reveal(it.main_arguments) })
+    /// The main arguments of each debater. Those of unknown participants are dropped.
+    fn key_points(&self, object: &Object) -> Result<Vec<KeyPoints>, Misread> {
+        if !value(object, "keyPoints").is_some_and(Value::is_array) {
+            return Err(Misread::new("keyPoints must be a list"));
+        }
+        let points = objects(object, "keyPoints").filter_map(|it| {
+            let participant = self.meant(&text(it, "participant")?)?;
+            let main_arguments = texts(it, "mainArguments");
+            let main_arguments = main_arguments.iter().map(|it| self.mask.reveal(it)).collect();
+            Some(KeyPoints { participant, main_arguments })
         });
-        Ok(Verdict {
-            summary: self.mask.reveal(&verdict.summary),
-            key_points: points.collect(),
-            areas_of_agreement: reveal(verdict.areas_of_agreement),
-            areas_of_disagreement: reveal(verdict.areas_of_disagreement),
-            winner: self.winner(verdict.winner)?,
-            quality_score: verdict.quality_score.clamp(0.0, 100.0),
-            insights: reveal(verdict.insights),
-        })
+        Ok(points.collect())
     }
+
+    /// A person's words: the summary, and the winner if a line says nothing else than who won.
+    fn of_words(&self, reply: &str) -> Option<Verdict> {
+        let called = |name: &str| {
+            let by_name = self.debaters.iter().find(|it| it.eq_ignore_ascii_case(name)).cloned();
+            by_name.or_else(|| self.meant(name))
+        };
+        let (mut winners, mut words) = (BTreeSet::new(), Vec::new());
+        for line in reply.lines() {
+            match named_winner(line).and_then(called) {
+                Some(name) => drop(winners.insert(name)),
+                None => words.push(line),
+            }
+        }
+        let left = words.join("\n");
+        // Two winners are none, and a verdict without other words still has a summary.
+        let winner = if winners.len() == 1 { winners.pop_first() } else { None };
+        let summary = if winner.is_none() || left.trim().is_empty() { reply.trim() } else { left.trim() };
+        let winner = winner.map(|participant| Winner { participant, reasoning: String::new() });
+        let verdict = Verdict { summary: self.mask.reveal(summary), winner, ..Verdict::default() };
+        (!verdict.summary.is_empty()).then_some(verdict)
+    }
+}
+
+/// The name in a line that only says who won: `winner: ann`, `ann wins`.
+fn named_winner(line: &str) -> Option<&str> {
+    let line = line.trim().trim_end_matches(['.', '!']);
+    let lower = line.to_ascii_lowercase();
+    let after = |words: &str| lower.starts_with(words).then(|| &line[words.len()..]);
+    let before = |words: &str| lower.ends_with(words).then(|| &line[..line.len() - words.len()]);
+    let named = ["winner:", "the winner is ", "winner "].iter().find_map(|it| after(it));
+    let named = named.or_else(|| [" wins", " has won", " won"].iter().find_map(|it| before(it)));
+    named.map(str::trim).filter(|it| !it.is_empty())
 }
 
 impl Reader for Verdicts {
@@ -143,21 +195,24 @@ impl Reader for Verdicts {
     fn read(&self, reply: &str) -> Result<Verdict, Misread> {
         let object = last_object_with(reply, "summary")
             .ok_or_else(|| Misread::new("there is no JSON object with a summary in it"))?;
-        let verdict: Verdict = serde_json::from_value(Value::Object(object))
-            .map_err(|error| Misread::new(format!("its JSON does not fit: {error}")))?;
-        if verdict.summary.trim().is_empty() {
-            return Err(Misread::new("the summary is empty"));
-        }
-        self.revealed(verdict)
+        let summary = text(&object, "summary").ok_or_else(|| Misread::new("the summary is empty"))?;
+        let quality = value(&object, "qualityScore").and_then(|it| number(it, 100.0));
+        let quality = quality.ok_or_else(|| Misread::new("qualityScore must be a number from 0 to 100"))?;
+        Ok(Verdict {
+            summary: self.mask.reveal(&summary),
+            key_points: self.key_points(&object)?,
+            areas_of_agreement: self.texts(&object, "areasOfAgreement")?,
+            areas_of_disagreement: self.texts(&object, "areasOfDisagreement")?,
+            winner: self.winner(value(&object, "winner"))?,
+            quality_score: Some(quality.clamp(0.0, 100.0)),
+            insights: self.texts(&object, "insights")?,
+        })
     }
 
-    /// The form, or plain text, which is the summary. A winner is never guessed.
+    /// The form, or plain text: the summary, with the winner on a line of its own. A winner is
+    /// never guessed, and no score is invented.
     fn read_from_person(&self, reply: &str) -> Result<Verdict, Misread> {
-        self.read(reply).or_else(|wrong| {
-            let summary = self.mask.reveal(reply.trim());
-            let verdict = Verdict { summary, quality_score: UNSTATED, ..Verdict::default() };
-            (!verdict.summary.is_empty()).then_some(verdict).ok_or(wrong)
-        })
+        self.read(reply).or_else(|wrong| self.of_words(reply).ok_or(wrong))
     }
 
     fn reminders(&self) -> &[Reminder] {
@@ -165,6 +220,8 @@ impl Reader for Verdicts {
     }
 }
 
+/// The schema; its order is the order in which a model writes: reasons before marks, the winner
+/// last.
 fn schema(debaters: &[&str]) -> Value {
     let texts = |description: &str| json!({ "type": "array", "items": { "type": "string" }, "description": description });
     let points = json!({
@@ -175,10 +232,13 @@ fn schema(debaters: &[&str]) -> Value {
     });
     let winner = json!({
         "type": ["object", "null"],
-        "properties": { "participant": { "type": "string", "enum": debaters }, "reasoning": { "type": "string" } },
-        "required": ["participant", "reasoning"],
+        "properties": {
+            "reasoning": { "type": "string", "description": "The clash that decided it" },
+            "participant": { "type": "string", "enum": debaters, "description": "The winner's label" },
+        },
+        "required": ["reasoning", "participant"],
         "additionalProperties": false,
-        "description": "Who argued best; left out if nobody did",
+        "description": "Who argued best; null if it was close",
     });
     json!({
         "type": "object",
@@ -187,11 +247,11 @@ fn schema(debaters: &[&str]) -> Value {
             "keyPoints": { "type": "array", "items": points, "description": "The main arguments of each debater" },
             "areasOfAgreement": texts("Where they met"),
             "areasOfDisagreement": texts("Where they did not"),
-            "winner": winner,
-            "qualityScore": { "type": "number", "minimum": 0, "maximum": 100, "description": "The debate as a whole" },
             "insights": texts("What was new or surprising"),
+            "qualityScore": { "type": "number", "minimum": 0, "maximum": 100, "description": "The debate as a whole" },
+            "winner": winner,
         },
-        "required": ["summary", "keyPoints", "areasOfAgreement", "areasOfDisagreement", "qualityScore", "insights"],
+        "required": ["summary", "keyPoints", "areasOfAgreement", "areasOfDisagreement", "insights", "qualityScore"],
         "additionalProperties": false,
     })
 }
@@ -222,7 +282,7 @@ mod tests {
     fn check(changes: &Value, expected: Result<(Option<&str>, f64), &'static str>) {
         let read = reader().read(&reply(changes));
         let read = read.map(|it| (it.winner.map(|winner| winner.participant), it.quality_score));
-        let expected = expected.map(|(winner, quality)| (winner.map(str::to_owned), quality));
+        let expected = expected.map(|(winner, quality)| (winner.map(str::to_owned), Some(quality)));
         assert_eq!(read, expected.map_err(Misread::new), "{changes}");
     }
 
@@ -249,9 +309,27 @@ mod tests {
     fn d07_a_persons_plain_text_is_the_summary() {
         let read = reader().read_from_person(" Debater A was clearer. ").unwrap();
         assert_eq!((read.summary.as_str(), read.winner), ("Bob was clearer.", None));
+        assert_eq!(read.quality_score, None, "no score is invented");
         assert_eq!(reader().read_from_person("  "), Err(no_object()));
         let form = reader().read_from_person(&reply(&won_by("Debater B"))).unwrap();
         assert_eq!(form.winner.map(|it| it.participant), Some("Ann".to_owned()));
+    }
+
+    #[test]
+    fn d07_a_person_names_the_winner_on_a_line_of_its_own() {
+        let check = |reply: &str, summary: &str, winner: Option<&str>| {
+            let read = reader().read_from_person(reply).unwrap();
+            let named = read.winner.map(|it| it.participant);
+            assert_eq!((read.summary.as_str(), named.as_deref()), (summary, winner), "{reply}");
+        };
+        check("Both were good.\nWinner: ann", "Both were good.", Some("Ann"));
+        check("Bob wins!\n\nHe met every point.", "He met every point.", Some("Bob"));
+        check("the winner is Debater B.", "the winner is Ann.", Some("Ann"));
+        check("Ann won", "Ann won", Some("Ann"));
+        check("Nobody wins.", "Nobody wins.", None);
+        check("Ann wins.\nBob wins.", "Ann wins.\nBob wins.", None);
+        check("I think that Ann wins.", "I think that Ann wins.", None);
+        check("If style counted, Ann won", "If style counted, Ann won", None);
     }
 
     #[test]
@@ -264,7 +342,7 @@ mod tests {
     fn d07_quality_stays_within_0_and_100() {
         check(&json!({"qualityScore": 140}), Ok((None, 100.0)));
         check(&json!({"qualityScore": -1}), Ok((None, 0.0)));
-        let word = "its JSON does not fit: invalid type: string \"good\", expected f64";
+        let word = "qualityScore must be a number from 0 to 100";
         check(&json!({"qualityScore": "good"}), Err(word));
     }
 
@@ -288,7 +366,7 @@ mod tests {
     #[test]
     fn d07_an_incomplete_verdict_is_asked_for_once_more_strictly() {
         check(&json!({"summary": " "}), Err("the summary is empty"));
-        let null = "its JSON does not fit: invalid type: null, expected a sequence";
+        let null = "insights must be a list of texts";
         check(&json!({"insights": null}), Err(null));
         assert_eq!(reader().read("Ann won."), Err(no_object()));
         assert_eq!(reader().reminders().iter().map(|it| it.purpose).collect::<Vec<_>>(), ["strict"]);

@@ -26,7 +26,7 @@ use crate::{
         course::DebateCourse,
         formats::{self, ENDS, JUDGE_LOST, TOO_FEW_DEBATERS},
         judging::{self, DETECTION},
-        seating, verdict_reader,
+        remarks, seating, verdict_reader, verdict_report,
     },
     prompts::{debating, listed},
     roles::{self, JUDGE, OPPONENT, PROPONENT},
@@ -68,7 +68,13 @@ const RESULTS: &[ResultField] = &[
         name: "verdict",
         title: "Verdict",
         view: verdict_reader::VIEW,
-        of: |state| judging::verdict(state).map(|it| json!(it)),
+        of: |state| verdict_report::verdict(state).map(|it| json!(it)),
+    },
+    ResultField {
+        name: "judgingRemarks",
+        title: "On the judging",
+        view: View::List,
+        of: |state| Some(remarks::remarks(state)).filter(|it| !it.is_empty()).map(|it| json!(it)),
     },
     ResultField {
         name: "judging",
@@ -115,8 +121,26 @@ const JUDGING_VIEW: View = View::Sections {
         Section::new("", "/unassessedRounds", &View::Line { label: "Unassessed rounds", cell: Cell::Number }),
         Section::new(
             "",
+            "/flippedRounds",
+            &View::Line { label: "Rounds whose marks changed with the order", cell: Cell::Number },
+        ),
+        Section::new(
+            "",
             "/flipRate",
             &View::Line { label: "Judgements that changed with the order", cell: Cell::Share },
+        ),
+        Section::new(
+            "Marks by judge",
+            "/panel",
+            &View::Table {
+                columns: &[
+                    Column::of("round", "/round", Cell::Number),
+                    Column::text("debater", "/participant"),
+                    Column::text("marks", "/marks"),
+                    Column::of("median", "/median", Cell::Number),
+                    Column::of("spread", "/spread", Cell::Number),
+                ],
+            },
         ),
         Section::new(
             "Judges",
@@ -127,6 +151,7 @@ const JUDGING_VIEW: View = View::Sections {
                     Column::text("from", "/from"),
                     Column::text("to", "/to"),
                     Column::text("rule", "/rule"),
+                    Column::text("why", "/why"),
                 ],
             },
         ),
@@ -138,15 +163,12 @@ fn check(spec: &Spec) -> Vec<Refusal> {
     let needed = [PROPONENT, OPPONENT, JUDGE];
     let missing: Vec<&str> =
         needed.iter().filter(|role| spec.playing(role).is_empty()).map(Role::name).collect();
-    let (judges, debaters) = (spec.playing(&JUDGE).len(), roles::debaters(spec).len());
+    let debaters = roles::debaters(spec).len();
     let mut refusals = Vec::new();
     if !missing.is_empty() {
         let missing = listed(&missing);
         refusals
             .push(refuse(format!("a debate needs a proponent, an opponent and a judge; missing: {missing}")));
-    }
-    if 1 < judges {
-        refusals.push(refuse(format!("a debate has one judge, not {judges}")));
     }
     if MOST_DEBATERS < debaters {
         refusals.push(refuse(format!("a debate has at most {MOST_DEBATERS} debaters, not {debaters}")));
@@ -204,12 +226,13 @@ async fn run_rounds(floor: &mut Floor, parts: &[Part], bench: &mut Bench) -> Res
 async fn speak(floor: &mut Floor, parts: &[Part], round: u32, course: &mut DebateCourse) -> Result<(), Halt> {
     let spec = floor.spec();
     let before = floor.transcript().len();
+    let hints = course.assessment(round - 1).map(|it| it.recommendations.clone()).unwrap_or_default();
     let speakers = floor.speakers();
     if formats::at_once(&spec, round) {
-        floor.ask_all(&speakers, |who| debating::speech(&spec, parts, who, round)).await?;
+        floor.ask_all(&speakers, |who| debating::speech(&spec, parts, who, round, &hints)).await?;
     } else {
         for speaker in &speakers {
-            floor.ask(speaker, debating::speech(&spec, parts, speaker, round)).await?;
+            floor.ask(speaker, debating::speech(&spec, parts, speaker, round, &hints)).await?;
         }
     }
     let debaters = roles::debaters(&spec);
@@ -291,8 +314,9 @@ mod tests {
     }
 
     #[test]
-    fn inv_disc_008_one_judge_and_at_most_four_debaters() {
-        refuses(&[PROPONENT, OPPONENT, JUDGE, JUDGE], &["a debate has one judge, not 2"]);
+    fn inv_disc_008_any_number_of_judges_and_at_most_four_debaters() {
+        // Until several judges could sit together, two were refused.
+        refuses(&[PROPONENT, OPPONENT, JUDGE, JUDGE], &[]);
         refuses(&[PROPONENT, PROPONENT, OPPONENT, OPPONENT, JUDGE], &[]);
         refuses(&[PROPONENT, OPPONENT, NEUTRAL, MODERATOR, JUDGE], &[]);
         let five = [PROPONENT, PROPONENT, PROPONENT, OPPONENT, OPPONENT, JUDGE];

@@ -6,14 +6,15 @@ use quorum_core::{
     floor::ask::Ask,
     model::{mask::Mask, participant::Participant, spec::Spec},
     registry::Detection,
-    vocabulary::option::Named,
+    vocabulary::{option::Named, view::Cell},
 };
 
 use super::{background, fill, listed, quoted, system};
 use crate::{
     debate::{
-        DebateSpec, Diversity, Format, Part,
+        Assessment, DebateSpec, Diversity, Format, Part,
         formats::{self, Stage},
+        rubric::Rubric,
     },
     roles::{self, JUDGE, MODERATOR, OPPONENT, PROPONENT},
 };
@@ -21,16 +22,33 @@ use crate::{
 /// The minimum token limit for a form, however short the speeches are.
 const FORM_TOKENS: u32 = 2_048;
 
+/// The longest hints of a judge that are shown, in bytes.
+const LONGEST_HINTS: usize = 1_500;
+
 /// A speech: an opening, a rebuttal, a closing or simply the next turn, whichever this round is for
-/// (D04); with the temperature for speeches (D11).
-pub(crate) fn speech(spec: &Spec, parts: &[Part], who: &Participant, round: u32) -> Ask {
+/// (D04); with the temperature for speeches (D11). `hints` are the judge's recommendations after
+/// the round before.
+pub(crate) fn speech(spec: &Spec, parts: &[Part], who: &Participant, round: u32, hints: &str) -> Ask {
     let format = DebateSpec::of(spec).format;
     let rules = rules(format);
     let part = part(spec, parts, who);
     let values = [("format", format.name()), ("rules", rules), ("part", part.as_str())];
     let manner = fill(include_str!("debate.md"), &values);
-    let prompt = format!("{} {}", numbered(spec, round), task(spec, who, round));
+    let prompt = format!("{}{} {}", hinted(spec, hints), numbered(spec, round), task(spec, who, round));
     Ask::new(system(spec, who, &manner), prompt).temperature(spec.manner.temperature.clamp(0.7, 0.9))
+}
+
+/// The judge's recommendations as a hint. They are no longer than a speech may be, because a plan
+/// counts them as one.
+fn hinted(spec: &Spec, hints: &str) -> String {
+    let most = LONGEST_HINTS.min(3 * spec.manner.max_tokens as usize);
+    let end = hints.char_indices().map(|(at, it)| at + it.len_utf8()).take_while(|end| *end <= most).last();
+    match hints[..end.unwrap_or(0)].trim() {
+        "" => String::new(),
+        hints => {
+            format!("The judge asks for this, as a hint on what to address:\n\n{}\n\n", quoted(hints))
+        }
+    }
 }
 
 fn rules(format: Format) -> &'static str {
@@ -137,6 +155,7 @@ pub(crate) struct JudgeView<'a> {
     pub(crate) parts: &'a [Part],
     pub(crate) judge: &'a Participant,
     pub(crate) mask: &'a Arc<Mask>,
+    pub(crate) rubric: &'a Rubric,
 }
 
 impl JudgeView<'_> {
@@ -149,6 +168,7 @@ impl JudgeView<'_> {
             &[
                 ("topic", &self.spec.topic),
                 ("background", &background(self.spec)),
+                ("rubric", &self.rubric.told()),
                 ("table", &self.table()),
                 ("brief", &brief.unwrap_or_default()),
                 ("fences", include_str!("fences.md").trim_end()),
@@ -225,15 +245,38 @@ fn remarks(view: &JudgeView<'_>, noticed: &[Detection]) -> String {
     format!("\nMeasured by machine, for you to weigh and not to obey:\n\n{}\n", lines.join("\n"))
 }
 
-/// Asks for the verdict (D07).
-pub(crate) fn verdict(view: &JudgeView<'_>) -> Ask {
+/// Asks for the verdict (D07), with the judge's own marks so far.
+pub(crate) fn verdict(view: &JudgeView<'_>, own: &[(u32, &Assessment)]) -> Ask {
     let debaters: Vec<String> = roles::debaters(view.spec).into_iter().map(|it| it.name).collect();
     let form = if view.judge.is_person() {
         include_str!("verdict_words.md")
     } else {
         include_str!("verdict_form.md")
     };
-    view.ask(fill(form, &[("debaters", &view.shown(&debaters))]))
+    let example = debaters.first().map_or("", String::as_str);
+    view.ask(fill(
+        form,
+        &[("debaters", &view.shown(&debaters)), ("example", example), ("marks", &own_marks(view, own))],
+    ))
+}
+
+/// A judge's own marks, round by round.
+fn own_marks(view: &JudgeView<'_>, own: &[(u32, &Assessment)]) -> String {
+    let lines = own.iter().filter_map(|(round, assessment)| {
+        let marks = assessment.assessments.iter().filter_map(|it| {
+            let mark = Cell::Number.write(Some(&it.score.into()));
+            Some(format!("{} {mark}", view.called(&it.participant)?))
+        });
+        let mut marks: Vec<String> = marks.collect();
+        marks.sort();
+        (!marks.is_empty()).then(|| format!("- round {round}: {}", marks.join(", ")))
+    });
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let lines = lines.join("\n");
+    format!("\nThese are your marks so far; where you now see it otherwise, say why:\n\n{lines}\n")
 }
 
 /// Asks for positions and personas for everyone (D05), with a high temperature (D11).

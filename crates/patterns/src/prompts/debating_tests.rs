@@ -42,7 +42,7 @@ fn contains(text: &str, parts: &[&str]) {
 fn d04_a_debater_is_told_everything_it_needs() {
     let mut spec = of(Format::StructuredRounds);
     spec.participants[0].brief = Some("Quote the style guide.".into());
-    let text = shown(&speech(&spec, &parts(), &spec.participants[0], 2));
+    let text = shown(&speech(&spec, &parts(), &spec.participants[0], 2, ""));
     contains(
         &text,
         &[
@@ -66,17 +66,17 @@ fn d04_without_positions_the_roles_are_the_positions() {
     let spec = spec("debate");
     let [ann, bob, _] = spec.participants.clone().try_into().unwrap();
     contains(
-        &shown(&speech(&spec, &[], &ann, 1)),
+        &shown(&speech(&spec, &[], &ann, 1, "")),
         &["You argue FOR", "bob:\n> Against what the question proposes."],
     );
-    contains(&shown(&speech(&spec, &[], &bob, 1)), &["You argue AGAINST"]);
+    contains(&shown(&speech(&spec, &[], &bob, 1, "")), &["You argue AGAINST"]);
 }
 
 #[test]
 fn d03_each_format_says_what_it_is() {
     let told = |format, round| {
         let spec = of(format);
-        shown(&speech(&spec, &[], &spec.participants[0], round))
+        shown(&speech(&spec, &[], &spec.participants[0], round, ""))
     };
     contains(&told(Format::StructuredRounds, 3), &["Round 3 of 3. Closing", "last word"]);
     contains(&told(Format::FreeForm, 2), &["format free-form", "The judge ends it", "Round 2. Go on"]);
@@ -88,7 +88,13 @@ fn d03_each_format_says_what_it_is() {
 fn d06_the_judge_is_given_the_rubric_the_form_and_what_was_measured() {
     let spec = spec("debate");
     let (mask, parts) = (mask(&spec), parts());
-    let view = JudgeView { spec: &spec, parts: &parts, judge: &spec.participants[2], mask: &mask };
+    let view = JudgeView {
+        spec: &spec,
+        parts: &parts,
+        judge: &spec.participants[2],
+        mask: &mask,
+        rubric: &Rubric::of(&[]),
+    };
     let noticed = Detection {
         round: 1,
         detector: "repetition".into(),
@@ -105,15 +111,15 @@ fn d06_the_judge_is_given_the_rubric_the_form_and_what_was_measured() {
             "qualityScore",
             "assessments",
             "flags",
-            "20 %",
-            "15 %",
-            "10 %",
+            "- `logic` (20 %). 2: contradicts itself, or the conclusion does not follow. 5: follows, with gaps. 8: each step",
+            "- `novelty` (15 %). 2: repeats. 5: one new point. 8: new arguments or evidence that move the debate.",
+            "- `relevance` (10 %). 2: mostly beside the question. 5: partly. 8: all of it bears on the question.",
             "Debater A and Debater B, in this round",
             "Debater A:\n> Debater B is wrong.\nDebater B:\n> Tabs adapt.",
             "- repetition by Debater B in round 1: 0.91 (lexical)",
         ],
     );
-    contains(&shown(&verdict(&view)), &["one of Debater A and Debater B clearly argued best"]);
+    contains(&shown(&verdict(&view, &[])), &["one of Debater A and Debater B clearly argued best"]);
 }
 
 #[test]
@@ -141,10 +147,18 @@ fn d11_each_part_has_its_temperature() {
     for (ordered, expected) in [(0.0, 0.7), (0.8, 0.8), (2.0, 0.9)] {
         let mut spec = spec("debate");
         spec.manner.temperature = ordered;
-        assert_eq!(temperature(&speech(&spec, &[], &spec.participants[0], 1)), expected);
+        assert_eq!(temperature(&speech(&spec, &[], &spec.participants[0], 1, "")), expected);
         let mask = mask(&spec);
-        let view = JudgeView { spec: &spec, parts: &[], judge: &spec.participants[2], mask: &mask };
-        assert!(temperature(&assessment(&view, &[], &[], 1)) <= 0.3 && temperature(&verdict(&view)) <= 0.3);
+        let view = JudgeView {
+            spec: &spec,
+            parts: &[],
+            judge: &spec.participants[2],
+            mask: &mask,
+            rubric: &Rubric::of(&[]),
+        };
+        assert!(
+            temperature(&assessment(&view, &[], &[], 1)) <= 0.3 && temperature(&verdict(&view, &[])) <= 0.3
+        );
         assert!((0.8..=1.0).contains(&temperature(&casting(&spec, Diversity::Binary))));
     }
 }
@@ -153,11 +167,17 @@ fn d11_each_part_has_its_temperature() {
 fn every_prompt_is_complete() {
     let spec = spec("debate");
     let mask = mask(&spec);
-    let view = JudgeView { spec: &spec, parts: &[], judge: &spec.participants[2], mask: &mask };
+    let view = JudgeView {
+        spec: &spec,
+        parts: &[],
+        judge: &spec.participants[2],
+        mask: &mask,
+        rubric: &Rubric::of(&[]),
+    };
     let asks = [
-        speech(&spec, &parts(), &spec.participants[1], 2),
+        speech(&spec, &parts(), &spec.participants[1], 2, ""),
         assessment(&view, &["ann".into()], &[], 1),
-        verdict(&view),
+        verdict(&view, &[]),
         casting(&spec, Diversity::Spectrum),
     ];
     for ask in asks.iter().map(shown) {

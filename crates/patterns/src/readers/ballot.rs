@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 
 use crate::readers::{
     Ballot, Confidence, confidence,
-    json::{last_object_with, text},
+    json::{last_object_with, may_hold, text, value},
+    spoken_vote,
 };
 
 const MOST_OPTIONS: usize = 10;
@@ -43,7 +44,8 @@ pub(crate) static FORM: Form = Form::new(BALLOT)
             Column::text("why", "/reasoning"),
         ],
     })
-    .sample(crate::samples::ballot::sample);
+    .sample(crate::samples::ballot::sample)
+    .recognises(|text| may_hold(text, "choice") || spoken_vote::may_hold(text));
 
 const REMINDERS: &[Reminder] = &[
     Reminder {
@@ -70,6 +72,28 @@ impl Ballots {
     fn no_option(&self, written: &str) -> Misread {
         let options: Vec<String> = self.options.iter().map(|it| format!("{it:?}")).collect();
         Misread::new(format!("{written:?} is none of the options {}", options.join(", ")))
+    }
+
+    /// The option that a form names: quoted or not, alone or with a reason after it.
+    fn named(&self, choice: &str) -> Option<&String> {
+        let bare = choice.trim_matches([' ', '"', '\'', '`', '*']);
+        self.option(choice).or_else(|| self.option(bare)).or_else(|| {
+            let reasoned = self.options.iter().filter(|it| {
+                let rest = spoken_vote::after_option(bare, it.trim()).map(str::trim_start);
+                rest.is_some_and(|it| {
+                    it.starts_with([',', ';', ':', '(', '–', '—', '-']) || it.starts_with("because")
+                })
+            });
+            let longest = reasoned.max_by_key(|it| it.len())?;
+            self.option(longest)
+        })
+    }
+
+    /// A vote in a plain sentence.
+    fn spoken(&self, reply: &str) -> Option<Ballot> {
+        let (choice, stated) = spoken_vote::read(reply, &self.options)?;
+        let confidence = stated.unwrap_or(Confidence::UNSTATED);
+        Some(Ballot { choice: choice.clone(), confidence, reasoning: reply.trim().to_owned() })
     }
 
     /// The option that is meant. Case is ignored only if that is unambiguous.
@@ -106,11 +130,12 @@ impl Reader for Ballots {
     }
 
     fn read(&self, reply: &str) -> Result<Ballot, Misread> {
-        let object = last_object_with(reply, "choice")
-            .ok_or_else(|| Misread::new("there is no JSON object with a choice in it"))?;
+        let Some(object) = last_object_with(reply, "choice") else {
+            return self.spoken(reply).ok_or(Misread::new("there is no JSON object with a choice in it"));
+        };
         let written = text(&object, "choice").ok_or_else(|| Misread::new("the choice is no text"))?;
-        let choice = self.option(&written).ok_or_else(|| self.no_option(&written))?.clone();
-        let confidence = object.get("confidence").and_then(confidence_of).unwrap_or(Confidence::UNSTATED);
+        let choice = self.named(&written).ok_or_else(|| self.no_option(&written))?.clone();
+        let confidence = value(&object, "confidence").and_then(confidence_of).unwrap_or(Confidence::UNSTATED);
         Ok(Ballot { choice, confidence, reasoning: text(&object, "reasoning").unwrap_or_default() })
     }
 
@@ -223,7 +248,12 @@ mod tests {
         reads(r#"{"choice": "Jav", "confidence": 0.8}"#, None);
         reads(r#"{"choice": "Java 21", "confidence": 0.8}"#, None);
         reads(r#"{"choice": "Rust", "confidence": 0.8}"#, None);
-        reads("I vote for Java, confidence 0.8", None);
+        reads(r#"{"choice": "Java, because it is old", "confidence": 0.8}"#, Some(("Java", 0.8)));
+        reads(r#"{"choice": "`Java`", "confidence": "0,8"}"#, Some(("Java", 0.8)));
+        reads(r#"{"choice": ["Java"]}"#, Some(("Java", 0.5)));
+        reads(r#"{"choice": ["Java", "go"]}"#, None);
+        // Until the readers became lenient, this was asked for again.
+        reads("I vote for Java, confidence 0.8", Some(("Java", 0.8)));
     }
 
     #[test]

@@ -33,9 +33,9 @@ pub(crate) fn in_last_line(text: &str) -> Option<Confidence> {
 /// Parses text like `0.85`, `85 %` or `8/10`.
 pub(crate) fn from_text(text: &str) -> Option<Confidence> {
     let text = text.trim();
-    let end = text.find(|it: char| !(it.is_ascii_digit() || it == '.')).unwrap_or(text.len());
+    let end = text.find(|it: char| !(it.is_ascii_digit() || it == '.' || it == ',')).unwrap_or(text.len());
     let (number, rest) = text.split_at(end);
-    let number: f64 = number.trim_end_matches('.').parse().ok()?;
+    let number: f64 = number.trim_end_matches(['.', ',']).replace(',', ".").parse().ok()?;
     let rest = rest.trim_start();
     let whole = rest.strip_prefix('/').map(|it| it.trim_start().trim_end_matches(['.', ')']));
     match whole.and_then(|it| it.parse::<f64>().ok()).filter(|it| 0.0 < *it) {
@@ -68,6 +68,7 @@ mod tests {
         check("confidence = 85%", Some(0.85));
         check("Confidence: 85", Some(0.85));
         check("Confidence: 8/10.", Some(0.8));
+        check("Confidence: 0,85", Some(0.85));
         check("Confidence: 1", Some(1.0));
         check("Confidence: 1 %", Some(0.01));
         check("Confidence: 0.7 (fairly sure).", Some(0.7));

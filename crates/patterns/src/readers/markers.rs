@@ -41,6 +41,7 @@ pub(crate) static FORM: Form = Form::new(CONSENSUS_VOTE)
         ],
     })
     .sample(crate::samples::consensus_check::sample)
+    .recognises(|text| form::may_hold(text) || phrases::infer(text).is_some())
     .stub(Stub::Text("[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n0\n[REASONING]\n{word}"));
 
 /// The confidence of a vote that states none.
@@ -217,6 +218,17 @@ mod tests {
     }
 
     #[test]
+    fn a07_brackets_may_be_left_out() {
+        let bare = "HAS_CONSENSUS: YES\nCONFIDENCE: 80\nREASONING: Fine.\nPROPOSED_SOLUTION:\nReasoning: tabs for all.";
+        check(bare, "yes 80 \"Fine.\" -> Reasoning: tabs for all.");
+        check("**HAS_CONSENSUS:** NO\n**CONFIDENCE:** 20", "no 20 \"\"");
+        check("I find that HAS_CONSENSUS: YES would be wrong.", UNANSWERED);
+        check("> HAS_CONSENSUS: YES\nSo says bob.", UNANSWERED);
+        check("HAS_CONSENSUS: YES or NO", UNANSWERED);
+        check("HAS_CONSENSUS: YES\nHAS_CONSENSUS: NO", "unread: it says both YES and NO");
+    }
+
+    #[test]
     fn a07_confidence_is_clamped_and_50_if_absent() {
         for (stated, expected) in [
             ("0", 0),
@@ -294,7 +306,8 @@ mod tests {
     fn a08_without_markers_phrases_are_inferred() {
         check("I agree with all of it.", "inferred yes 60");
         check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: perhaps\nI concur, more or less.", "inferred yes 60");
-        check("HAS_CONSENSUS: YES", UNANSWERED);
+        // Until the readers became lenient, this was asked for again.
+        check("HAS_CONSENSUS: YES", "yes 50 \"\"");
         check("NO. I agree with X but not with Y.", "inferred no 50");
     }
 

@@ -5,6 +5,7 @@ pub(crate) mod confidence;
 pub(crate) mod json;
 pub(crate) mod markers;
 mod phrases;
+mod spoken_vote;
 mod synthesis_model;
 pub(crate) mod synthesis_reader;
 pub(crate) mod unquoted;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::readers::{
     Synthesis,
-    json::{Object, last_object_with, objects, text, texts},
+    json::{Object, flag, last_object_with, may_hold, objects, text, texts, value},
 };
 
 /// The kind of a synthesis in the record.
@@ -22,7 +22,8 @@ pub(crate) const SYNTHESIS: &str = "synthesis";
 pub(crate) static FORM: Form = Form::new(SYNTHESIS)
     .tell(|_| Some("wrote the synthesis".to_owned()))
     .reason_at("/synthesis")
-    .sample(crate::samples::synthesis::sample);
+    .sample(crate::samples::synthesis::sample)
+    .recognises(|text| may_hold(text, "synthesis"));
 
 /// Reads syntheses of this panel's talk.
 pub(crate) struct Syntheses {
@@ -54,7 +55,7 @@ impl Syntheses {
             text: text(object, "text")?,
             supported_by: self.seats(object, "supported_by"),
             attacked_by: self.seats(object, "attacked_by"),
-            unanswered: object.get("unanswered").and_then(Value::as_bool).unwrap_or_default(),
+            unanswered: value(object, "unanswered").and_then(flag).unwrap_or_default(),
         })
     }
 }

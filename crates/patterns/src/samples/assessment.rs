@@ -25,17 +25,17 @@ pub(crate) fn sample(mind: &dyn Mind, schema: Option<&Value>) -> String {
     let (why, advice) =
         if goes_on { ("judge.go_on", "judge.advice.0") } else { ("judge.enough", "judge.advice.1") };
     let assessment = json!({
-        "shouldContinue": goes_on,
-        "qualityScore": ((mean - tired).max(0.0) * 10.0).round() / 10.0,
         "assessments": heard.iter().map(|it| of_one(mind, it, schema)).collect::<Vec<_>>(),
+        "reasoning": mind.phrase(why, &[]),
         "flags": {
             "repetitive": round > ENOUGH,
             "drifting": false,
             "diminishingReturns": round > ENOUGH,
             "convergenceReached": converged,
         },
-        "reasoning": mind.phrase(why, &[]),
+        "qualityScore": ((mean - tired).max(0.0) * 10.0).round() / 10.0,
         "recommendations": mind.phrase(advice, &[]),
+        "shouldContinue": goes_on,
     });
     mind.completed(assessment, schema).to_string()
 }
@@ -52,7 +52,6 @@ fn of_one(mind: &dyn Mind, heard: &Voice, schema: Option<&Value>) -> Value {
         "participant": heard.name,
         "strengths": [mind.phrase("judge.strength", &[("quote", &quoted(mind, heard))])],
         "weaknesses": [mind.phrase("judge.weakness", &[])],
-        "score": score(mind, heard),
         "criteria": criteria(mind, heard, schema),
     })
 }

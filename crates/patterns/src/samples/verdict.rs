@@ -22,7 +22,7 @@ pub(crate) fn sample(mind: &dyn Mind, _: Option<&Value>) -> String {
         areas_of_agreement: vec![mind.phrase("judge.agreement", &[])],
         areas_of_disagreement: vec![mind.phrase("judge.disagreement", &[("names", &names)])],
         winner: best.map(|it| winner(mind, it)),
-        quality_score: (mean * 10.0).round(),
+        quality_score: Some((mean * 10.0).round()),
         insights: heard.iter().filter_map(|it| insight(mind, it)).take(2).collect(),
     })
 }

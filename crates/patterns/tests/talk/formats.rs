@@ -94,7 +94,9 @@ async fn d03_a_structured_debate_opens_rebuts_and_closes_whatever_the_judge_says
             let step = format!("{round}/awaiting-responses/bob");
             let asked = table.panel.asked().into_iter().find(|it| it.step.as_str() == step).unwrap();
             let Some(Message::Ask(text)) = asked.call.messages.last() else { panic!("nothing was asked") };
-            text.split(['.', ':']).nth(1).unwrap().trim().to_owned()
+            // The judge's hints come before.
+            let task = text.rsplit("\n\n").next().unwrap();
+            task.split(['.', ':']).nth(1).unwrap().trim().to_owned()
         })
         .collect();
     assert_eq!(tasks, ["Opening", "Rebuttal", "Closing"]);

@@ -12,6 +12,9 @@ mod forging;
 mod formats;
 mod judged;
 mod kills;
+mod lenient;
+mod marks;
+mod panel_of_judges;
 mod patterns;
 mod people;
 mod results;
@@ -19,6 +22,7 @@ mod ruled;
 mod scenarios;
 mod standing;
 mod stopped;
+mod unread;
 mod values;
 mod votes;
 

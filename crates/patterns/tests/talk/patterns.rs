@@ -279,7 +279,7 @@ async fn inv_disc_400_when_the_author_fails_the_next_in_seating_order_goes_on_wi
 async fn a_debate_of_three_rounds_closes_and_is_judged() {
     let table = table(&panel());
     let (outcome, _) = table.hold(Spec { rounds: 3, ..spec("debate") }).await;
-    assert_eq!(outcome.verdict().unwrap().quality_score, 70.0);
+    assert_eq!(outcome.verdict().unwrap().quality_score, Some(70.0));
     let closing = asked(&table, "3/awaiting-responses/bob");
     assert!(
         closing

@@ -87,6 +87,32 @@ async fn judges(order: Spec) {
 }
 
 #[tokio::test(start_paused = true)]
+async fn d07_a_persons_verdict_names_a_winner_and_invents_no_score() {
+    let table = table(&panel());
+    let id = table.open(judged_by_eva()).await.unwrap();
+    let outcome = loop {
+        match table.run(id).await.unwrap() {
+            Finished::Waiting(state) => {
+                let text = match state.awaiting[0].shape.as_deref() {
+                    Some("assessment") => "A dull round.\nstop",
+                    _ => "Close, but she met every point.\nwinner: Ann",
+                };
+                let say = Say { participant: "eva".to_owned(), text: text.to_owned() };
+                table.engine.send(id, Command::Say(say)).await.unwrap();
+            }
+            over @ Finished::Over(_) => break over.outcome(),
+        }
+    };
+    let verdict = serde_json::json!({
+        "summary": "Close, but she met every point.", "winner": { "participant": "ann", "reasoning": "" },
+        "keyPoints": [], "areasOfAgreement": [], "areasOfDisagreement": [], "insights": [],
+    });
+    assert_eq!(outcome.fields["verdict"], verdict);
+    let round = &outcome.fields["judging"]["rounds"][0];
+    assert_eq!((round.get("qualityScore"), &round["reasoning"]), (None, &serde_json::json!("A dull round.")));
+}
+
+#[tokio::test(start_paused = true)]
 async fn f1_a_person_that_judges_survives_every_crash() {
     let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
     let deaths = resume_anywhere_answering(store, &panel(), registry(), judged_by_eva(), &word).await;

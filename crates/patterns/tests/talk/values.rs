@@ -14,7 +14,7 @@ use quorum_core::{
 use quorum_patterns::{
     debate::{
         Assessment, Cast, CastList, CastOrigin, Criteria, DebateSpec, Diversity, Flags, Format, JudgeChange,
-        JudgeFailure, Judging, KeyPoints, Mode, Part, Rated, Verdict, Winner,
+        JudgeFailure, JudgeLoss, Judging, KeyPoints, Mode, Part, Rated, Verdict, Winner,
     },
     readers::{Ballot, CastBallot, Confidence, ConsensusVote, Synthesis, Tally},
     registry,
@@ -104,8 +104,8 @@ fn a_synthesis_is_written_like_this() {
 
 #[test]
 fn judgements_are_written_like_this() {
-    let criteria =
-        Criteria { logic: 8.0, evidence: 6.0, engagement: 7.0, novelty: 4.0, clarity: 9.0, relevance: 10.0 };
+    let criteria = [("logic", 8.0), ("evidence", 6.0), ("Risk, honestly stated", 4.0)];
+    let criteria = Criteria(criteria.map(|(name, mark)| (name.to_owned(), mark)).into());
     let rated = Rated {
         participant: "ann".into(),
         strengths: vec!["clear".into()],
@@ -115,15 +115,13 @@ fn judgements_are_written_like_this() {
     };
     let assessment = Assessment {
         should_continue: true,
-        quality_score: 7.5,
+        quality_score: Some(7.5),
         assessments: vec![rated],
         flags: Flags { repetitive: true, ..Flags::default() },
         reasoning: "a fair round".into(),
         recommendations: "go on".into(),
     };
-    let criteria = json!({
-        "logic": 8.0, "evidence": 6.0, "engagement": 7.0, "novelty": 4.0, "clarity": 9.0, "relevance": 10.0,
-    });
+    let criteria = json!({ "logic": 8.0, "evidence": 6.0, "Risk, honestly stated": 4.0 });
     let rated = json!({
         "participant": "ann", "strengths": ["clear"], "weaknesses": ["thin"], "score": 7.0,
         "criteria": criteria,
@@ -140,7 +138,7 @@ fn judgements_are_written_like_this() {
         summary: "close".into(),
         key_points: vec![KeyPoints { participant: "ann".into(), main_arguments: vec!["width".into()] }],
         winner: Some(Winner { participant: "ann".into(), reasoning: "clearer".into() }),
-        quality_score: 70.0,
+        quality_score: Some(70.0),
         ..Verdict::default()
     };
     let written = json!({
@@ -181,9 +179,15 @@ fn a_debates_notes_are_written_like_this() {
     check(&cast, written);
     let read = CastList { parts: vec![part()], reasoning };
     check(&read, json!({ "parts": parts, "reasoning": "they differ" }));
-    let change =
-        JudgeChange { round: 2, from: "cyd".into(), to: Some("dan".into()), rule: JudgeFailure::GoWithout };
-    check(&change, json!({ "round": 2, "from": "cyd", "to": "dan", "rule": "go-without" }));
+    let change = JudgeChange {
+        round: 2,
+        from: "cyd".into(),
+        to: Some("dan".into()),
+        rule: JudgeFailure::GoWithout,
+        why: JudgeLoss::Unread,
+    };
+    let written = json!({ "round": 2, "from": "cyd", "to": "dan", "rule": "go-without", "why": "unread" });
+    check(&change, written);
     let found = Detection {
         round: 2,
         detector: "repetition".into(),
@@ -206,6 +210,7 @@ fn a_debates_options_are_written_like_this() {
         judging: Judging::VerdictOnly,
         judge_failure: JudgeFailure::Swap,
         swap_check: true,
+        evaluation_criteria: vec!["Risk".into()],
         end_on: vec!["drift".into()],
         embeddings: Some("openai/small".into()),
         positions: vec![part()],
@@ -213,7 +218,7 @@ fn a_debates_options_are_written_like_this() {
     };
     let written = json!({
         "debateFormat": "convergence-seeking", "mode": "simultaneous", "roundLimit": 12,
-        "judging": "verdict-only", "judgeFailure": "swap", "swapCheck": true, "endOn": ["drift"],
+        "judging": "verdict-only", "judgeFailure": "swap", "swapCheck": true, "evaluationCriteria": ["Risk"], "endOn": ["drift"],
         "embeddings": "openai/small", "positions": [written_part()], "casting": "spectrum",
     });
     assert_eq!(json!(order.settings()), written);

@@ -162,7 +162,7 @@ pub struct OptionEntry {
     /// One line about it.
     pub summary: &'static str,
     /// The type of its value: `flag`, `whole`, `number`, `text`, `choice`, `detectors`, `seat`,
-    /// `embedder`, `rows` or `textsBySeat`.
+    /// `seats`, `texts`, `embedder`, `rows` or `textsBySeat`.
     pub kind: &'static str,
     /// Whether it is offered on every surface, or only in requests.
     pub on_surfaces: bool,
@@ -383,6 +383,8 @@ fn kind(kind: &Kind) -> &'static str {
         Kind::Choice { .. } => "choice",
         Kind::Detectors => "detectors",
         Kind::Seat { .. } => "seat",
+        Kind::Seats { .. } => "seats",
+        Kind::Texts { .. } => "texts",
         Kind::Embedder => "embedder",
         Kind::Rows { .. } => "rows",
         Kind::TextsBySeat { .. } => "textsBySeat",

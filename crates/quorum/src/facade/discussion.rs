@@ -19,7 +19,7 @@ use quorum_core::{
 use tokio::sync::MutexGuard;
 
 use crate::{
-    Complaint, Error, Forking, Quorum, Request, Scope, Started, Steered,
+    Complaint, Error, Forking, Plan, Quorum, Request, Scope, Started, Steered,
     export::Format,
     facade::{scope::OrderKey, steering::is_over},
 };
@@ -180,6 +180,11 @@ impl Discussion {
     pub async fn again(&self, changes: &Request) -> Result<Spec, Error> {
         let spec = self.quorum().again(self.id, changes).await?;
         Ok(Spec { tenant: self.scope.tenant.clone(), ..spec })
+    }
+
+    /// Plans a fork of it: asks no model and records nothing.
+    pub async fn plan_fork(&self, forking: &Forking) -> Result<Plan, Error> {
+        self.scope.plan_fork(self.id, forking).await
     }
 
     /// Forks it: continues it in another way, as a new discussion.

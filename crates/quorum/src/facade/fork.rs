@@ -16,12 +16,12 @@ use quorum_core::{
 use serde_json::Value;
 
 use crate::{
-    Discussion, Error, OrderKey, Quorum, Request, Scope, Started,
+    Discussion, Error, OrderKey, Plan, Quorum, Request, Scope, Started,
     request::{
         Seating,
         again::{changed, kept},
         place_of,
-        settings::role_options,
+        settings::{names, role_options},
     },
 };
 
@@ -51,6 +51,13 @@ impl Quorum {
 }
 
 impl Scope {
+    /// Plans a fork without asking any model: how many answers are kept, and what the rest may
+    /// cost.
+    pub(super) async fn plan_fork(&self, of: DiscussionId, forking: &Forking) -> Result<Plan, Error> {
+        let (fork, spec) = self.quorum.forked(of, forking).await?;
+        self.quorum.plan_fork(&fork, &spec).await
+    }
+
     /// Forks a past discussion. Its answers are reused as long as the question is the same.
     pub(super) async fn fork(
         &self,
@@ -104,19 +111,33 @@ fn changes(past: &Spec, forking: &Forking, registry: &Registry) -> Result<Reques
     }
     let mut roles_change = false;
     for (declared, role) in role_options(registry) {
-        let Some(named) = changes.settings.get(declared.name).and_then(Value::as_str) else { continue };
-        let named = seat_named(past, named).map_or(named, |seat| &seat.name).to_owned();
-        if past.seat(&named).is_none() {
-            let seat = past.participants.iter().find(|it| it.role.name() == role);
-            let seat = seat.ok_or_else(|| stranger(past, declared.name, &named))?;
-            let newcomer = (named.clone(), Seating::Written(named.clone()));
-            match table.iter().position(|(name, _)| *name == seat.name) {
+        let Some(value) = changes.settings.get(declared.name) else { continue };
+        let is_list = value.is_array();
+        let named = names(value).into_iter();
+        let named: Vec<String> =
+            named.map(|name| seat_named(past, &name).map_or(name, |seat| seat.name.clone())).collect();
+        let Some(first) = named.first() else { continue };
+        let before = past.participants.iter().filter(|it| it.role.name() == role);
+        let mut vacant: Vec<&str> =
+            before.map(|it| it.name.as_str()).filter(|it| !named.iter().any(|name| name == it)).collect();
+        if vacant.is_empty() && !past.participants.iter().any(|it| it.role.name() == role) {
+            return Err(stranger(past, declared.name, first));
+        }
+        for name in named.iter().filter(|it| past.seat(it).is_none()) {
+            let newcomer = (name.clone(), Seating::Written(name.clone()));
+            let place = vacant.first().and_then(|seat| table.iter().position(|(it, _)| it == seat));
+            match place {
                 Some(place) => table[place] = newcomer,
                 None => table.push(newcomer),
             }
+            vacant.drain(..vacant.len().min(1));
         }
+        // Whoever had the role among several and is not named any more leaves.
+        let several = past.participants.iter().filter(|it| it.role.name() == role).count() > 1;
+        table.retain(|(name, _)| !(several && vacant.contains(&name.as_str())));
         changes.roles = Some(roles_without(past, role, &named));
-        changes.settings.insert(declared.name.to_owned(), Value::String(named));
+        let named = if is_list { Value::from(named) } else { Value::from(first.clone()) };
+        changes.settings.insert(declared.name.to_owned(), named);
         roles_change = true;
     }
     if table.len() != past.participants.len() || roles_change {
@@ -125,9 +146,9 @@ fn changes(past: &Spec, forking: &Forking, registry: &Registry) -> Result<Reques
     Ok(changes)
 }
 
-/// The roles of all participants but the holder of this role and the newcomer who gets it.
-fn roles_without(past: &Spec, role: &str, newcomer: &str) -> BTreeMap<String, String> {
-    let others = past.participants.iter().filter(|it| it.role.name() != role && it.name != newcomer);
+/// The roles of all participants but the holders of this role and those who get it.
+fn roles_without(past: &Spec, role: &str, named: &[String]) -> BTreeMap<String, String> {
+    let others = past.participants.iter().filter(|it| it.role.name() != role && !named.contains(&it.name));
     let cast = others.filter(|it| it.role != Role::SPEAKER);
     cast.map(|it| (it.name.clone(), it.role.to_string())).collect()
 }

@@ -4,10 +4,14 @@ mod course;
 mod dry_run;
 mod stub_voice;
 
+use std::collections::BTreeSet;
+
 use quorum_core::{
     engine::services::Services,
     model::{
         error::ErrorClass,
+        event::{Event, Fact, Fork},
+        id::{Seq, Step},
         money::{Price, Usage, Usd},
         participant::Participant,
         spec::Spec,
@@ -50,6 +54,10 @@ pub struct Plan {
     /// Participants whose provider does not exist here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable: Vec<String>,
+    /// For a fork: how many answers of the original are kept. Only what is asked anew is in the
+    /// figures; a later answer is kept too if its question turns out to be the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<u32>,
     /// Whether participants may convene sub-discussions; only `most` includes them.
     pub sub_discussions: bool,
     /// The total time budget, in milliseconds.
@@ -101,13 +109,30 @@ impl Quorum {
     /// The figures are for one undisturbed process: a call that was under way when a process died
     /// is made again, and may be paid twice.
     pub(super) async fn plan(&self, order: &Spec) -> Result<Plan, Error> {
+        let dry_run = dry_run(self.0.engine.services(), order).await?;
+        Ok(self.planned(order, &dry_run, None))
+    }
+
+    /// Plans a fork: the same, without the questions whose answers are kept.
+    pub(super) async fn plan_fork(&self, fork: &Fork, order: &Spec) -> Result<Plan, Error> {
         let services = self.0.engine.services();
-        let dry_run = dry_run(services, order).await?;
+        let mut dry_run = dry_run(services, order).await?;
+        let facts = services.store.read(fork.of, Seq::START, usize::MAX).await?;
+        let answered = answered_until(&facts, &fork.at);
+        let before = dry_run.usual.len();
+        dry_run.usual.retain(|it| !answered.contains(&it.key));
+        dry_run.all.retain(|key, _| !answered.contains(key));
+        let kept = (before - dry_run.usual.len()) as u32;
+        Ok(self.planned(order, &dry_run, Some(kept)))
+    }
+
+    fn planned(&self, order: &Spec, dry_run: &DryRun, kept: Option<u32>) -> Plan {
+        let services = self.0.engine.services();
         let voices = voices(services, order);
         let named = |wanted: fn(&Option<Voice>) -> bool| -> Vec<String> {
             voices.iter().filter(|(_, voice)| wanted(voice)).map(|(who, _)| who.name.clone()).collect()
         };
-        Ok(Plan {
+        Plan {
             topic: order.topic.clone(),
             pattern: order.pattern.clone(),
             consensus: order.consensus.method.clone(),
@@ -115,13 +140,25 @@ impl Quorum {
             participants: order.participants.iter().map(|it| seat(it, &dry_run.usual)).collect(),
             course: course::course(&dry_run.facts),
             usual: usual(order, &dry_run.usual),
-            most: most(services, order, &dry_run),
+            most: most(services, order, dry_run),
             unpriced: named(|voice| voice.as_ref().is_some_and(|it| it.price.is_none())),
             unavailable: named(Option::is_none),
+            kept,
             sub_discussions: order.recursion.is_some(),
             budget_ms: order.timing.total_ms,
-        })
+        }
     }
+}
+
+/// The steps that were answered up to this one, as the questions of a dry run name them.
+fn answered_until(facts: &[Fact], at: &Step) -> BTreeSet<String> {
+    let last = facts.iter().filter(|it| it.step.as_ref() == Some(at)).map(|it| it.seq).max();
+    let early = facts.iter().filter(|it| last.is_some_and(|last| it.seq <= last));
+    let answered = early.filter_map(|it| match &it.event {
+        Event::TurnCompleted { turn } => Some(stub_voice::key(&turn.step)),
+        _ => None,
+    });
+    answered.collect()
 }
 
 fn voices<'o>(services: &Services, order: &'o Spec) -> Vec<(&'o Participant, Option<Voice>)> {

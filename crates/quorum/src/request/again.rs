@@ -207,10 +207,12 @@ pub(crate) fn changed(past: &Request, changes: &Request, registry: &Registry) ->
     if changes.pattern.is_some() && changes.pattern != past.pattern {
         past.roles = None;
     }
-    for (declared, taken) in role_options(registry) {
-        if changes.settings.contains_key(declared.name) {
-            past.roles.iter_mut().for_each(|roles| roles.retain(|_, role| role != taken));
-        }
+    let role_options = role_options(registry);
+    for (_, taken) in role_options.iter().filter(|(it, _)| changes.settings.contains_key(it.name)) {
+        past.roles.iter_mut().for_each(|roles| roles.retain(|_, role| role != taken));
+        // The role goes to those named now, whichever option named them before.
+        let gives = |name: &str| role_options.iter().any(|(it, role)| it.name == name && role == taken);
+        past.settings.retain(|name, _| !gives(name));
     }
     drop_idle(&mut past, changes, registry);
     if let Some(table) = table(changes) {

@@ -148,7 +148,7 @@ impl Flag {
     pub fn of(declared: &Declared) -> Flag {
         let (long, form) = match declared.kind {
             Kind::Flag { default: true } => (format!("no-{}", declared.flag()), Form::Opposite),
-            Kind::Detectors => (declared.flag(), Form::List),
+            Kind::Detectors | Kind::Seats { .. } => (declared.flag(), Form::List),
             Kind::TextsBySeat { .. } => (declared.flag(), Form::Stops),
             Kind::Flag { default: false }
             | Kind::Whole { .. }
@@ -156,6 +156,7 @@ impl Flag {
             | Kind::Text { .. }
             | Kind::Choice { .. }
             | Kind::Seat { .. }
+            | Kind::Texts { .. }
             | Kind::Embedder
             | Kind::Rows { .. } => (declared.flag(), Form::Plain),
         };

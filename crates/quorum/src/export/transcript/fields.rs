@@ -94,7 +94,8 @@ fn scores(
     };
     let entries = round.pointer(at).and_then(Value::as_array).into_iter().flatten();
     let each = entries.map(|it| mark(Cell::Text.write(it.pointer(who)), it.pointer(score)));
-    let whole = whole.map(|at| mark("as a whole".to_owned(), round.pointer(at)));
+    // A person may state no score.
+    let whole = whole.and_then(|at| round.pointer(at)).map(|it| mark("as a whole".to_owned(), Some(it)));
     each.chain(whole).collect()
 }
 

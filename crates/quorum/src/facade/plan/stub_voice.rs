@@ -17,6 +17,7 @@ use quorum_core::{
     engine::MOST_SAID,
     model::{
         error::{ErrorClass, ProviderError},
+        id::Step,
         money::{Price, Usage},
         participant::Participant,
         spec::Spec,
@@ -113,8 +114,8 @@ impl Provider for StubVoice {
         let answer = self.script.answer(&call, &question);
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(question);
         match answer {
-            Ok(text) => {
-                let end = Chunk::End { finish: Finish::Stop, usage: None, cost: None };
+            Ok((text, finish)) => {
+                let end = Chunk::End { finish, usage: None, cost: None };
                 stream::iter([Ok(Chunk::Text(text)), Ok(end)]).boxed()
             }
             Err(error) => stream::iter([Err(error)]).boxed(),
@@ -128,16 +129,12 @@ impl Provider for StubVoice {
 
 impl StubVoice {
     fn question(&self, call: &Call) -> Question {
-        let mut parts = call.step.as_str().splitn(3, '/');
-        let (round, phase, rest) = (parts.next(), parts.next(), parts.next().unwrap_or_default());
-        let phase = phase.unwrap_or_default().to_owned();
-        // If the discussion ends early, the decision happens in another round, but only once.
-        let round = round.filter(|_| phase != DECIDING).unwrap_or("*");
+        let phase = call.step.as_str().split('/').nth(1).unwrap_or_default().to_owned();
         let (fixed, heard) = size_of(call);
         let prompt = |of_text: u64, of_turns: u64| (of_text + of_turns).min(self.window);
         let written = u64::from(call.max_tokens);
         Question {
-            key: format!("{round}/{phase}/{rest}"),
+            key: key(&call.step),
             participant: call.participant.name.clone(),
             reminders: questions_in(call).saturating_sub(1),
             usual: Usage::new(prompt(tokens::at_worst(fixed), heard), written),
@@ -146,6 +143,15 @@ impl StubVoice {
             price: self.price,
             phase,
         }
+    }
+}
+
+/// The name of a question. If the discussion ends early, the decision happens in another round, but
+/// only once.
+pub(super) fn key(step: &Step) -> String {
+    match step.as_str().split_once('/') {
+        Some((_, rest)) if rest.split('/').next() == Some(DECIDING) => format!("*/{rest}"),
+        _ => step.to_string(),
     }
 }
 
@@ -186,7 +192,9 @@ fn size_of(call: &Call) -> (usize, u64) {
 }
 
 impl Script {
-    fn answer(&self, call: &Call, question: &Question) -> Result<String, ProviderError> {
+    /// The answer, and how it ends. An unreadable one was cut off, because the reminder then allows
+    /// a longer answer.
+    fn answer(&self, call: &Call, question: &Question) -> Result<(String, Finish), ProviderError> {
         let fails =
             |(phase, but): &(String, String)| *phase == question.phase && *but != question.participant;
         if self.failing.as_ref().is_some_and(fails) {
@@ -194,7 +202,10 @@ impl Script {
             return Err(ProviderError::new(ErrorClass::Validation, WORD));
         }
         let readable = self.readable_after.is_some_and(|after| question.reminders >= after);
-        let form = call.shape.as_ref().filter(|_| readable);
-        Ok(form.map_or_else(|| WORD.to_owned(), |it| it.form.stubbed(it.schema.as_deref(), WORD)))
+        Ok(match &call.shape {
+            Some(shape) if readable => (shape.form.stubbed(shape.schema.as_deref(), WORD), Finish::Stop),
+            Some(_) => (WORD.to_owned(), Finish::Length),
+            None => (WORD.to_owned(), Finish::Stop),
+        })
     }
 }
