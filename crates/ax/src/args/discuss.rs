@@ -34,7 +34,8 @@ pub(crate) struct Discuss {
     pub(crate) preset: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Show who would be asked in which order, and the maximum calls and cost, without asking any model
+    /// Show who would be asked in which order, and the maximum calls and cost, without asking any
+    /// model
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Start it, print its id and leave; it goes on in the background

@@ -115,8 +115,8 @@ fn providers(
     providers
 }
 
-/// The available providers of the default panel, filled up with other available ones, or with further
-/// models of the only available vendor.
+/// The available providers of the default panel, filled up with other available ones, or with
+/// further models of the only available vendor.
 fn usual_panel(setting: &Setting, simulated: bool, usual: &Usual) -> Vec<String> {
     if simulated {
         return usual.panel.iter().map(|name| (*name).to_owned()).collect();

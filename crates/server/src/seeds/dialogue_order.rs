@@ -8,12 +8,15 @@ use quorum::{
     model::{error::Code, spec::Spec},
     request::{
         Seating,
+        limits::{BUDGET_MS, LONGEST_TOPIC, PROVIDER_TIMEOUT, ROUNDS, TEMPERATURE, TOKENS_PER_TURN},
         written::{named, whole_number},
     },
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+
+use crate::wire::bounds::{Field, name, optional_name, range, text};
 
 /// The longest name of a seat, which is made of its provider and its model.
 const LONGEST_SEAT: usize = 64;
@@ -101,6 +104,20 @@ pub(crate) struct Options {
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(value_type = Option<u64>, minimum = 0, maximum = 18_446_744_073_709_551_615_u64)]
     seed: Option<u64>,
+}
+
+/// The limits of these fields in the OpenAPI document.
+pub(crate) fn limits() -> [Field; 8] {
+    [
+        ("Dialogue", "prompt", text(LONGEST_TOPIC)),
+        ("Model", "providerId", name()),
+        ("Model", "displayName", optional_name()),
+        ("Options", "maxIterations", range(&ROUNDS)),
+        ("Options", "temperature", range(&TEMPERATURE)),
+        ("Options", "maxTokensPerTurn", range(&TOKENS_PER_TURN)),
+        ("Options", "turnTimeoutMs", range(&PROVIDER_TIMEOUT)),
+        ("Options", "totalTimeoutMs", range(&BUDGET_MS)),
+    ]
 }
 
 impl Options {

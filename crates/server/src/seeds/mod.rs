@@ -7,6 +7,7 @@ mod dialogue_order;
 mod state;
 mod table;
 
+pub(crate) use dialogue_order::limits;
 use quorum::{ProviderEntry, seeds::events::NAMES};
 use serde_json::{Value, json};
 use utoipa_axum::{router::OpenApiRouter, routes};

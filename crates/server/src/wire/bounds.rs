@@ -3,20 +3,20 @@
 
 use std::ops::RangeInclusive;
 
-use quorum::request::limits::{
-    BUDGET_MS, LONGEST_NAME, LONGEST_SEARCH, LONGEST_SESSION, LONGEST_TOPIC, MOST_SAID, PROVIDER_TIMEOUT,
-    ROUNDS, TEMPERATURE, TOKENS_PER_TURN,
-};
+use quorum::request::limits::{LONGEST_NAME, LONGEST_SEARCH, LONGEST_SESSION, MOST_SAID};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{routes::discussions::MOST_LISTED, wire::order::LONGEST_KEY};
+use crate::{routes::discussions::MOST_LISTED, seeds, wire::order::LONGEST_KEY};
 
 /// A text with something in it besides white space.
 const NOT_BLANK: &str = r"[^\s\u0085]";
 
-/// The limits of the fields, by schema and name.
-fn fields() -> [(&'static str, &'static str, Value); 19] {
+/// The schema, the field, and its limits.
+pub(crate) type Field = (&'static str, &'static str, Value);
+
+/// The limits of the fields that no pattern owns.
+fn fields() -> [Field; 11] {
     [
         ("Say", "text", text(MOST_SAID)),
         ("Say", "participant", optional_name()),
@@ -29,14 +29,6 @@ fn fields() -> [(&'static str, &'static str, Value); 19] {
         ("Message", "userId", text(LONGEST_NAME)),
         ("Message", "organizationId", optional_name()),
         ("NewSession", "name", text(LONGEST_SESSION)),
-        ("Dialogue", "prompt", text(LONGEST_TOPIC)),
-        ("Model", "providerId", name()),
-        ("Model", "displayName", optional_name()),
-        ("Options", "maxIterations", range(&ROUNDS)),
-        ("Options", "temperature", range(&TEMPERATURE)),
-        ("Options", "maxTokensPerTurn", range(&TOKENS_PER_TURN)),
-        ("Options", "turnTimeoutMs", range(&PROVIDER_TIMEOUT)),
-        ("Options", "totalTimeoutMs", range(&BUDGET_MS)),
     ]
 }
 
@@ -47,25 +39,25 @@ fn parameters() -> [(&'static str, Value); 3] {
     [("Idempotency-Key", key), ("limit", limit), ("q", json!({ "maxLength": LONGEST_SEARCH }))]
 }
 
-fn text(longest: usize) -> Value {
+pub(crate) fn text(longest: usize) -> Value {
     json!({ "minLength": 1, "maxLength": longest, "pattern": NOT_BLANK })
 }
 
-fn name() -> Value {
+pub(crate) fn name() -> Value {
     json!({ "minLength": 1, "maxLength": LONGEST_NAME })
 }
 
-fn optional_name() -> Value {
+pub(crate) fn optional_name() -> Value {
     json!({ "maxLength": LONGEST_NAME })
 }
 
-fn range<T: Serialize>(range: &RangeInclusive<T>) -> Value {
+pub(crate) fn range<T: Serialize>(range: &RangeInclusive<T>) -> Value {
     json!({ "minimum": range.start(), "maximum": range.end() })
 }
 
 /// Adds the limits to the document.
 pub(crate) fn declare(document: &mut Value) {
-    for (schema, field, limits) in fields() {
+    for (schema, field, limits) in fields().into_iter().chain(seeds::limits()) {
         add(&mut document["components"]["schemas"][schema]["properties"][field], limits);
     }
     let paths = document["paths"].as_object_mut().into_iter().flatten();
