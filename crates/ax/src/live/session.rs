@@ -308,9 +308,16 @@ fn already_shown(output: Output) -> AlreadyShown {
 }
 
 fn no_consensus(outcome: &Outcome, required: f64) -> String {
-    match outcome.consensus.agreement_score {
-        Some(score) => format!("No consensus: the agreement is {score:.2}, and {required:.2} is required."),
-        None => "No consensus: the agreement could not be measured.".to_owned(),
+    let standing = outcome.outcome.map(|it| it.standing).unwrap_or_default();
+    match (standing.kind, standing.in_favour.zip(standing.of), outcome.consensus.agreement_score) {
+        (ResultKind::Tie, ..) => "No consensus: the vote is tied.".to_owned(),
+        (_, Some((votes, of)), _) => format!("No consensus: {votes} of {of} agreed."),
+        (_, None, Some(score)) => {
+            format!("No consensus: the agreement is {score:.2}, and {required:.2} is required.")
+        }
+        (_, None, None) => {
+            "No consensus: nobody voted or stated a position, so agreement could not be measured.".to_owned()
+        }
     }
 }
 

@@ -202,7 +202,22 @@ fn no_consensus_is_exit_code_6_only_where_it_is_required() {
     let args: Vec<&str> = args.into_iter().chain(["--require-consensus"]).collect();
     desk.ax(&args).ends(6).says(&["No consensus"]);
     let args = ["--require-consensus", "--threshold", "1", "--simulate", "latency=0ms,stubbornness=1"];
-    desk.ax(&[&["discuss", "Should we rewrite?"], &args[..]].concat()).ends(6).says(&["1.00 is required"]);
+    let said = desk.ax(&[&["discuss", "Should we rewrite?"], &args[..]].concat()).ends(6);
+    said.says(&["No consensus: nobody voted or stated a position, so agreement could not be measured."]);
+    let vote = ["discuss", "Tabs or spaces?", "-o", "tabs,spaces", "--pattern", "voting", "--consensus", "synthesis"];
+    desk.ax(&[&vote[..], &args[..]].concat()).ends(6).says(&["1.00 is required"]);
+}
+
+#[test]
+fn a_dialogue_without_consensus_passed_for_one_that_agreed() {
+    let desk = Desk::new();
+    let dialogue = ["discuss", "Tabs or spaces?", "--pattern", "dialogue", "-p", "claude,gemini", "-r", "1"];
+    let stubborn = ["--simulate", "latency=0ms,stubbornness=1", "--seed", "3"];
+    let args = [&dialogue[..], &stubborn[..]].concat();
+    let said = desk.ax(&args).ends(0);
+    assert!(said.out.contains("No consensus: "), "{said:#?}");
+    assert!(said.out.contains("## Summary without consensus"), "{said:#?}");
+    desk.ax(&[&args[..], &["--require-consensus"]].concat()).ends(6);
 }
 
 #[test]

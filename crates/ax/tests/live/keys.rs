@@ -62,7 +62,7 @@ fn a_paused_discussion_is_concluded_with_s() {
     terminal.types("p");
     terminal.sees("Paused. p resumes");
     terminal.types("s");
-    assert!(terminal.ends(0).contains("it was stopped before its end"));
+    assert!(terminal.ends(0).contains("it was stopped early"));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn s_stops_and_concludes() {
     let mut terminal = running("600ms");
     terminal.types("s");
     terminal.sees("Stopping");
-    assert!(terminal.ends(0).contains("it was stopped before its end"));
+    assert!(terminal.ends(0).contains("it was stopped early"));
 }
 
 #[test]

@@ -52,10 +52,8 @@ impl AnswerText {
     /// family with the fewest tokens per text, whichever model answers.
     fn end(&mut self) -> Option<usize> {
         // Most answers are so short that they need not be counted.
-        if (self.kept.len() as u64).saturating_mul(MOST_PER_BYTE) <= self.limit {
-            return None;
-        }
-        while self.counted + BLOCK <= self.kept.len() {
+        let may_exceed = self.limit < (self.kept.len() as u64).saturating_mul(MOST_PER_BYTE);
+        while may_exceed && self.counted + BLOCK <= self.kept.len() {
             let end = self.kept.floor_char_boundary(self.counted + BLOCK);
             self.tokens += Family::O200k.estimate(&self.kept[self.counted..end]);
             self.counted = end;

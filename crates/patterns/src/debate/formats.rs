@@ -303,7 +303,7 @@ mod tests {
         for (name, value, wrong) in [
             ("judges", json!("cyd"), "must be a list of participants' names, not \"cyd\""),
             ("judges", json!(["cyd", "cyd"]), "names \"cyd\" twice"),
-            ("judges", json!(["zoe"]), "zoe does not take part; there are ann, bob, cyd"),
+            ("judges", json!(["zoe"]), "zoe does not take part; the participants are ann, bob, cyd"),
             ("evaluationCriteria", json!("Risk"), "must be a list of texts, not \"Risk\""),
             (
                 "evaluationCriteria",
