@@ -21,7 +21,7 @@ fn paused_from_elsewhere_and_resumed() {
     desk.ax(&["pause", &id]).ends(0).says(&["Sent the pause to ax (process"]);
     running.end().ends(0).prints_nothing().says(&["Paused.", &format!("ax resume {id}")]);
     assert_eq!(desk.ax(&["show", &id, "--json"]).ends(0).json()["status"], "paused");
-    desk.ax(&["pause", &id]).ends(0).says(&["paused already"]);
+    desk.ax(&["pause", &id]).ends(0).says(&["is already paused"]);
     let result = desk.ax(&["resume", &id, "--json"]).ends(0).json();
     assert_eq!(result["status"], "completed");
     assert_eq!(result["success"], true);
