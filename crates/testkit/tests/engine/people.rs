@@ -83,7 +83,7 @@ async fn out_of_turn_unknown_empty_twice_or_over_is_refused_and_changes_nothing(
     let before = table.facts(id).await;
     assert!(say(&table, id, "ann", "I am a person").await.unwrap_err().ends_with("its people are bob"));
     assert!(say(&table, id, "bob", "  \n").await.unwrap_err().starts_with("a turn must have 1 to 100000"));
-    assert!(say(&table, id, "bob", &"x".repeat(1 << 20)).await.unwrap_err().contains("this one has 1048576"));
+    assert!(say(&table, id, "bob", &"x".repeat(1 << 20)).await.unwrap_err().contains("this has 1048576"));
     assert_eq!(table.facts(id).await, before);
     say(&table, id, "bob", "now").await.unwrap();
     let twice = say(&table, id, "bob", "and another thing").await.unwrap_err();
