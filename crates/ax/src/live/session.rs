@@ -9,7 +9,7 @@ use quorum::{
     model::{
         id::DiscussionId,
         lifecycle::Lifecycle,
-        outcome::Outcome,
+        outcome::{Outcome, ResultKind},
         participant::{Participant, Role},
     },
     text::count,

@@ -204,7 +204,16 @@ fn no_consensus_is_exit_code_6_only_where_it_is_required() {
     let args = ["--require-consensus", "--threshold", "1", "--simulate", "latency=0ms,stubbornness=1"];
     let said = desk.ax(&[&["discuss", "Should we rewrite?"], &args[..]].concat()).ends(6);
     said.says(&["No consensus: nobody voted or stated a position, so agreement could not be measured."]);
-    let vote = ["discuss", "Tabs or spaces?", "-o", "tabs,spaces", "--pattern", "voting", "--consensus", "synthesis"];
+    let vote = [
+        "discuss",
+        "Tabs or spaces?",
+        "-o",
+        "tabs,spaces",
+        "--pattern",
+        "voting",
+        "--consensus",
+        "synthesis",
+    ];
     desk.ax(&[&vote[..], &args[..]].concat()).ends(6).says(&["1.00 is required"]);
 }
 
