@@ -1,6 +1,6 @@
 //! The event log as text, one line per fact, for readable tests.
 
-use quorum_core::model::event::{Event, Fact};
+use quorum_core::model::event::{Absent, Event, Fact};
 
 /// All facts as lines.
 #[must_use]
@@ -36,12 +36,7 @@ fn told(event: &Event) -> String {
             format!("opened {} at depth {depth}", spec.pattern)
         }
         Event::LifecycleChanged { from, to } => format!("{from} -> {to}"),
-        Event::PanelSeated { seated, absent } => {
-            let absent: Vec<&str> = absent.iter().map(|it| it.participant.as_str()).collect();
-            let without =
-                if absent.is_empty() { String::new() } else { format!(" without {}", absent.join(" ")) };
-            format!("seated {}{without}", seated.join(" "))
-        }
+        Event::PanelSeated { seated, absent } => panel(seated, absent),
         Event::RoundOpened { round } => format!("round {round} opened"),
         Event::RoundClosed { round } => format!("round {round} closed"),
         Event::PhaseEntered { phase, round } => format!("round {round}: {phase}"),
@@ -109,4 +104,10 @@ fn told(event: &Event) -> String {
         Event::Retried => "tried again".to_owned(),
         Event::Unknown => "something unknown".to_owned(),
     }
+}
+
+fn panel(seated: &[String], absent: &[Absent]) -> String {
+    let absent: Vec<&str> = absent.iter().map(|it| it.participant.as_str()).collect();
+    let without = if absent.is_empty() { String::new() } else { format!(" without {}", absent.join(" ")) };
+    format!("seated {}{without}", seated.join(" "))
 }
