@@ -13,7 +13,7 @@ if [ ! -x "$place/venv/bin/litellm" ]; then
     python3 -m venv "$place/venv"
     "$place/venv/bin/pip" --quiet install 'litellm[proxy]'
 fi
-cargo build --quiet --package quorum-bench --package ax
+cargo build --quiet --package quorum-bench --package quorum-ax
 
 # The vendors end with their input; the proxy must be killed.
 rm -f "$place/vendors" "$place"/open.*

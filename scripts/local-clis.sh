@@ -21,7 +21,7 @@ if [ ! -x "$bin/claude" ] || [ ! -x "$bin/codex" ] || [ ! -x "$bin/gemini" ] || 
         exit 0
     fi
 fi
-test=$(cargo test --package quorum --test clis --no-run --message-format=json |
+test=$(cargo test --package quorum-panel --test clis --no-run --message-format=json |
     sed -n 's/.*"executable":"\([^"]*\/clis-[^"]*\)".*/\1/p')
 # None of the user's variables reaches the programs, least of all a key, and their logins are in a
 # HOME of their own. The programs run one after the other, because they are slow to start and

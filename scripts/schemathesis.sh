@@ -11,7 +11,7 @@ if [ ! -x "$tools/bin/schemathesis" ]; then
     python3 -m venv "$tools"
     "$tools/bin/pip" install --quiet schemathesis openapi-spec-validator
 fi
-cargo build --package ax
+cargo build --package quorum-ax
 data=$(mktemp -d)
 printf '[defaults]\nsimulate = "latency=5ms"\n' > "$data/config.toml"
 AX_DATA_DIR=$data AX_CONFIG=$data/config.toml "$target/debug/ax" serve --port 0 --offline 2> "$data/said" &

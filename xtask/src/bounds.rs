@@ -16,6 +16,6 @@ fn run(arguments: &[String]) -> Result<()> {
     refuse_arguments(arguments)?;
     // One after the other, so that nothing but the program itself is measured.
     let test =
-        ["test", "--release", "--package", "ax", "--test", "bounds", "--", "--test-threads=1", "--nocapture"];
+        ["test", "--release", "--package", "quorum-ax", "--test", "bounds", "--", "--test-threads=1", "--nocapture"];
     cargo::run(&mut cargo::command(&test))
 }

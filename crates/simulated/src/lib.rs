@@ -5,8 +5,8 @@
 //! far, never by a clock or by random. The sentences come from `bank/*.toml`. The engine marks the
 //! results of such discussions as simulated.
 //!
-//! The crate depends only on `quorum-core`. A voice copies some properties of the provider whose
-//! name it has; the program passes the lookup to [`SimulatedVoices::new`].
+//! The crate depends only on the engine. A voice copies some properties of the provider whose name
+//! it has; the program passes the lookup to [`SimulatedVoices::new`].
 
 mod bank;
 mod critique;

@@ -12,20 +12,20 @@ use std::collections::BTreeSet;
 
 /// Each crate of the workspace, and the others it may use.
 const MAY_USE: &[(&str, &[&str])] = &[
-    ("quorum-core", &[]),
-    ("quorum-patterns", &["quorum-core"]),
-    ("quorum-providers", &["quorum-core"]),
-    ("quorum-simulated", &["quorum-core"]),
-    ("quorum-store", &["quorum-core"]),
-    ("quorum-testkit", &["quorum-core"]),
-    ("quorum", &["quorum-core", "quorum-patterns", "quorum-providers", "quorum-simulated", "quorum-store"]),
-    ("quorum-server", &["quorum"]),
-    ("ax", &["quorum", "quorum-server"]),
+    ("quorum-engine", &[]),
+    ("quorum-patterns", &["quorum-engine"]),
+    ("quorum-providers", &["quorum-engine"]),
+    ("quorum-simulated", &["quorum-engine"]),
+    ("quorum-store", &["quorum-engine"]),
+    ("quorum-testkit", &["quorum-engine"]),
+    ("quorum-panel", &["quorum-engine", "quorum-patterns", "quorum-providers", "quorum-simulated", "quorum-store"]),
+    ("quorum-server", &["quorum-panel"]),
+    ("quorum-ax", &["quorum-panel", "quorum-server"]),
     (
         "quorum-bench",
         &[
-            "quorum",
-            "quorum-core",
+            "quorum-panel",
+            "quorum-engine",
             "quorum-patterns",
             "quorum-providers",
             "quorum-server",
@@ -33,17 +33,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "quorum-testkit",
         ],
     ),
-    ("xtask", &["quorum-core", "quorum-patterns"]),
+    ("xtask", &["quorum-engine", "quorum-patterns"]),
     // Written as by others: they use only the library and the command.
-    ("delphi", &["ax", "quorum"]),
-    ("library-examples", &["quorum"]),
+    ("delphi", &["quorum-ax", "quorum-panel"]),
+    ("library-examples", &["quorum-panel"]),
 ];
 
 const TESTKIT: &str = "quorum-testkit";
 
 /// Crates whose tests may use anything: the command is tested from outside, and simulated voices
 /// with the forms that our patterns declare.
-const TESTS_MAY_USE_ANYTHING: &[&str] = &["ax", "quorum-simulated"];
+const TESTS_MAY_USE_ANYTHING: &[&str] = &["quorum-ax", "quorum-simulated"];
 
 /// External crates that a crate must not use, and why.
 const MUST_NOT_USE: &[(&str, &[&str], &str)] = &[
@@ -53,7 +53,7 @@ const MUST_NOT_USE: &[(&str, &[&str], &str)] = &[
         "patterns must replay; time, chance and parallelism are the floor's",
     ),
     (
-        "quorum-core",
+        "quorum-engine",
         &["rusqlite", "reqwest", "clap"],
         "core knows no disk, network or command line; go through a seam",
     ),
@@ -114,6 +114,8 @@ impl<'a> Manifest<'a> {
 
 struct Dependency<'a> {
     name: &'a str,
+    /// The name it has in the manifest.
+    key: &'a str,
     kind: Kind,
     has_executor: bool,
 }
@@ -131,7 +133,8 @@ impl<'a> Dependency<'a> {
         let kind = if value["kind"] == "dev" { Kind::Dev } else { Kind::Normal };
         let mut features = value["features"].as_array().into_iter().flatten();
         let asks = value["uses_default_features"] == true || features.any(|feature| feature == "executor");
-        Ok(Self { name, kind, has_executor: name == EXECUTOR || (name == "futures" && asks) })
+        let key = value["rename"].as_str().unwrap_or(name);
+        Ok(Self { name, key, kind, has_executor: name == EXECUTOR || (name == "futures" && asks) })
     }
 }
 
@@ -173,7 +176,7 @@ fn line_of(manifest: &str, dependency: &Dependency<'_>) -> usize {
             is_dev = line.contains("dev-dependencies");
         }
         let key = line.split(['=', '.', ' ']).next().unwrap_or_default();
-        if key == dependency.name && is_dev == (dependency.kind == Kind::Dev) {
+        if key == dependency.key && is_dev == (dependency.kind == Kind::Dev) {
             return index + 1;
         }
     }
@@ -186,7 +189,7 @@ mod tests {
     use serde_json::json;
 
     const MEMBERS: &str =
-        "quorum-core quorum-patterns quorum-store quorum quorum-server quorum-testkit ax xtask stranger";
+        "quorum-engine quorum-patterns quorum-store quorum-panel quorum-server quorum-testkit quorum-ax xtask stranger";
 
     fn package(name: &str, dependencies: &[Value]) -> Value {
         json!({ "name": name, "manifest_path": format!("/top/crates/{name}/Cargo.toml"), "dependencies": dependencies })
@@ -213,23 +216,23 @@ mod tests {
 
     #[test]
     fn arrows_go_inwards_only() {
-        check("quorum-patterns", "quorum-core", Kind::Normal, None);
-        check("quorum", "quorum-store", Kind::Normal, None);
-        check("ax", "quorum-server", Kind::Normal, None);
+        check("quorum-patterns", "quorum-engine", Kind::Normal, None);
+        check("quorum-panel", "quorum-store", Kind::Normal, None);
+        check("quorum-ax", "quorum-server", Kind::Normal, None);
         check("xtask", "quorum-patterns", Kind::Normal, None);
-        let outward = "`quorum-core` must not depend on `quorum-store`; it may use no other of ours";
-        check("quorum-core", "quorum-store", Kind::Normal, Some(outward));
-        check("quorum-core", "quorum-store", Kind::Dev, Some(outward));
-        let sideways = "`quorum-patterns` must not depend on `quorum-store`; it may use only quorum-core";
+        let outward = "`quorum-engine` must not depend on `quorum-store`; it may use no other of ours";
+        check("quorum-engine", "quorum-store", Kind::Normal, Some(outward));
+        check("quorum-engine", "quorum-store", Kind::Dev, Some(outward));
+        let sideways = "`quorum-patterns` must not depend on `quorum-store`; it may use only quorum-engine";
         check("quorum-patterns", "quorum-store", Kind::Normal, Some(sideways));
-        let past_the_facade = "`ax` must not depend on `quorum-core`; it may use only quorum, quorum-server";
-        check("ax", "quorum-core", Kind::Normal, Some(past_the_facade));
+        let past_the_facade = "`quorum-ax` must not depend on `quorum-engine`; it may use only quorum-panel, quorum-server";
+        check("quorum-ax", "quorum-engine", Kind::Normal, Some(past_the_facade));
     }
 
     #[test]
     fn the_testkit_is_for_tests_and_chores() {
-        check("quorum-core", "quorum-testkit", Kind::Dev, None);
-        check("ax", "quorum-core", Kind::Dev, None);
+        check("quorum-engine", "quorum-testkit", Kind::Dev, None);
+        check("quorum-ax", "quorum-engine", Kind::Dev, None);
         let shipped = "`quorum-server` must not depend on `quorum-testkit`; it may use only quorum";
         check("quorum-server", "quorum-testkit", Kind::Normal, Some(shipped));
     }
@@ -239,9 +242,9 @@ mod tests {
         let clock = "`quorum-patterns` must not depend on `tokio`: patterns must replay; time, chance and parallelism are the floor's";
         check("quorum-patterns", "tokio", Kind::Normal, Some(clock));
         check("quorum-patterns", "tokio", Kind::Dev, None);
-        let disk = "`quorum-core` must not depend on `rusqlite`: core knows no disk, network or command line; go through a seam";
-        check("quorum-core", "rusqlite", Kind::Normal, Some(disk));
-        check("quorum-core", "tokio", Kind::Normal, None);
+        let disk = "`quorum-engine` must not depend on `rusqlite`: core knows no disk, network or command line; go through a seam";
+        check("quorum-engine", "rusqlite", Kind::Normal, Some(disk));
+        check("quorum-engine", "tokio", Kind::Normal, None);
         check("quorum-store", "rusqlite", Kind::Normal, None);
     }
 
@@ -260,7 +263,7 @@ mod tests {
     #[test]
     fn a_new_crate_must_be_entered() {
         let unknown = "`stranger` is new; list in xtask's MAY_USE what it may depend on";
-        check("stranger", "quorum-core", Kind::Normal, Some(unknown));
+        check("stranger", "quorum-engine", Kind::Normal, Some(unknown));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Golden files of a small discussion in every format. After an intended change: `GOLDEN=write
-//! cargo test -p quorum`.
+//! cargo test -p quorum-panel`.
 
 use std::{fs, path::Path};
 
