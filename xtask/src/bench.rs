@@ -13,7 +13,14 @@ pub(crate) const VERB: Verb = Verb {
 
 fn bench(names: &[String]) -> Result<()> {
     // The start of `ax` is measured, too, so the binary must be beside the benchmarks.
-    cargo::run(&mut cargo::command(&["build", "--release", "--package", "quorum-ax", "--package", "quorum-bench"]))?;
+    cargo::run(&mut cargo::command(&[
+        "build",
+        "--release",
+        "--package",
+        "quorum-ax",
+        "--package",
+        "quorum-bench",
+    ]))?;
     let run = ["run", "--release", "--quiet", "--package", "quorum-bench", "--"];
     cargo::run(cargo::command(&run).args(names))
 }

@@ -15,7 +15,16 @@ pub(crate) const VERB: Verb = Verb {
 fn run(arguments: &[String]) -> Result<()> {
     refuse_arguments(arguments)?;
     // One after the other, so that nothing but the program itself is measured.
-    let test =
-        ["test", "--release", "--package", "quorum-ax", "--test", "bounds", "--", "--test-threads=1", "--nocapture"];
+    let test = [
+        "test",
+        "--release",
+        "--package",
+        "quorum-ax",
+        "--test",
+        "bounds",
+        "--",
+        "--test-threads=1",
+        "--nocapture",
+    ];
     cargo::run(&mut cargo::command(&test))
 }

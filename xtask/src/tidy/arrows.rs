@@ -18,7 +18,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("quorum-simulated", &["quorum-engine"]),
     ("quorum-store", &["quorum-engine"]),
     ("quorum-testkit", &["quorum-engine"]),
-    ("quorum-panel", &["quorum-engine", "quorum-patterns", "quorum-providers", "quorum-simulated", "quorum-store"]),
+    (
+        "quorum-panel",
+        &["quorum-engine", "quorum-patterns", "quorum-providers", "quorum-simulated", "quorum-store"],
+    ),
     ("quorum-server", &["quorum-panel"]),
     ("quorum-ax", &["quorum-panel", "quorum-server"]),
     (
@@ -188,8 +191,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const MEMBERS: &str =
-        "quorum-engine quorum-patterns quorum-store quorum-panel quorum-server quorum-testkit quorum-ax xtask stranger";
+    const MEMBERS: &str = "quorum-engine quorum-patterns quorum-store quorum-panel quorum-server quorum-testkit quorum-ax xtask stranger";
 
     fn package(name: &str, dependencies: &[Value]) -> Value {
         json!({ "name": name, "manifest_path": format!("/top/crates/{name}/Cargo.toml"), "dependencies": dependencies })
@@ -225,7 +227,8 @@ mod tests {
         check("quorum-engine", "quorum-store", Kind::Dev, Some(outward));
         let sideways = "`quorum-patterns` must not depend on `quorum-store`; it may use only quorum-engine";
         check("quorum-patterns", "quorum-store", Kind::Normal, Some(sideways));
-        let past_the_facade = "`quorum-ax` must not depend on `quorum-engine`; it may use only quorum-panel, quorum-server";
+        let past_the_facade =
+            "`quorum-ax` must not depend on `quorum-engine`; it may use only quorum-panel, quorum-server";
         check("quorum-ax", "quorum-engine", Kind::Normal, Some(past_the_facade));
     }
 
