@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn the_line_is_the_one_in_the_right_section() {
         let manifest = "[dependencies]\nserde.workspace = true\n\n[dev-dependencies]\ntokio = { version = \"1\" }\nserde = \"1\"\n";
-        let line = |name, kind| line_of(manifest, &Dependency { name, kind, has_executor: false });
+        let line = |name, kind| line_of(manifest, &Dependency { name, key: name, kind, has_executor: false });
         assert_eq!(line("serde", Kind::Normal), 2);
         assert_eq!(line("serde", Kind::Dev), 6);
         assert_eq!(line("tokio", Kind::Dev), 5);
