@@ -236,7 +236,7 @@ mod tests {
     fn the_testkit_is_for_tests_and_chores() {
         check("quorum-engine", "quorum-testkit", Kind::Dev, None);
         check("quorum-ax", "quorum-engine", Kind::Dev, None);
-        let shipped = "`quorum-server` must not depend on `quorum-testkit`; it may use only quorum";
+        let shipped = "`quorum-server` must not depend on `quorum-testkit`; it may use only quorum-panel";
         check("quorum-server", "quorum-testkit", Kind::Normal, Some(shipped));
     }
 
