@@ -24,7 +24,7 @@ pub(crate) struct Fork {
     /// How many rounds, 1 to 10
     #[arg(short, long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     rounds: Option<u32>,
-    /// Show how many answers are kept and what the rest may cost, and ask nobody
+    /// Show how many answers are kept and what the rest may cost, without asking any model
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]

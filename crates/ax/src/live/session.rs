@@ -316,7 +316,7 @@ fn no_consensus(outcome: &Outcome, required: f64) -> String {
             format!("No consensus: the agreement is {score:.2}, and {required:.2} is required.")
         }
         (_, None, None) => {
-            "No consensus: nobody voted or stated a position, so agreement could not be measured.".to_owned()
+            "No consensus: there are no votes and no positions to measure agreement by.".to_owned()
         }
     }
 }

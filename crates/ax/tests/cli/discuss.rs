@@ -203,7 +203,7 @@ fn no_consensus_is_exit_code_6_only_where_it_is_required() {
     desk.ax(&args).ends(6).says(&["No consensus"]);
     let args = ["--require-consensus", "--threshold", "1", "--simulate", "latency=0ms,stubbornness=1"];
     let said = desk.ax(&[&["discuss", "Should we rewrite?"], &args[..]].concat()).ends(6);
-    said.says(&["No consensus: nobody voted or stated a position, so agreement could not be measured."]);
+    said.says(&["No consensus: there are no votes and no positions to measure agreement by."]);
     let vote = [
         "discuss",
         "Tabs or spaces?",

@@ -36,8 +36,8 @@ pub(crate) fn best_answer(floor: &Floor) -> Decision {
     }
 }
 
-/// The decision with what the record says about it, whoever decided: how far the panel supports
-/// it, and who holds something else (INV-DISC-201). Votes that a method counted stand as counted.
+/// The decision, completed from the record: how far the panel supports it, and who dissents
+/// (INV-DISC-201). Votes that a method counted stand as counted.
 pub(crate) fn completed(floor: &Floor, mut decision: Decision) -> Decision {
     let state = &floor.record.state;
     if decision.standing != Standing::default() {

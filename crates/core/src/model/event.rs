@@ -150,7 +150,7 @@ pub enum Event {
         /// The content of the reply.
         reading: Reading,
     },
-    /// A structured reply could not be read, even after all reminders.
+    /// A structured reply could not be read, and no further reminder was sent.
     ReplyUnread(UnreadReply),
     /// A pattern or a method recorded a value of its own.
     Noted(Noted),

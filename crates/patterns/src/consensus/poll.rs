@@ -61,7 +61,7 @@ fn votes_itself(spec: &Spec) -> bool {
 pub(super) async fn decide(floor: &mut Floor, rule: &Rule) -> Result<Decision, Halt> {
     let spec = floor.spec();
     let taken = ballots_of_talk(floor);
-    // Nobody is asked to vote twice, however many votes of the talk could be read.
+    // A participant votes once, even if its vote could not be read.
     if votes_itself(&spec) || !taken.is_empty() {
         return Ok(on_options(floor, rule, taken));
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResultKind {
-    /// An answer that nobody voted on.
+    /// An answer that was not voted on.
     #[default]
     Answered,
     /// The panel adopted the answer, by votes or by agreement.
