@@ -105,10 +105,11 @@ impl Command {
         if let Some(code) = supervise(&typed) {
             return code;
         }
-        if let Err(error) = args::validate(&self.app) {
+        let derived = args::derived();
+        if let Err(error) = args::validate(&self.app, &derived) {
             return exit::report(&error, &self.app.registry, "help").into();
         }
-        let (cli, verb) = match args::parse(&self.app, &typed) {
+        let (cli, verb) = match args::parse(&self.app, derived, &typed) {
             Ok(parsed) => parsed,
             Err(exit) => return exit.into(),
         };

@@ -1,6 +1,7 @@
 //! The whole command line: its verbs in groups, and the errors for input that can't be parsed.
 
 use std::{
+    collections::HashSet,
     ffi::OsString,
     fmt::Write,
     io::{IsTerminal, stdout},
@@ -51,42 +52,59 @@ const WIDTHS: (usize, usize) = (40, 100);
 
 /// The command line, as it is parsed, shown in help, completed and printed as manual pages.
 pub(crate) fn command(app: &App) -> Command {
-    let command = filled(Cli::command(), app);
+    grouped(accepting(derived(), app), app)
+}
+
+/// The command line as the derived parsers know it, without anything of an [`App`].
+pub(crate) fn derived() -> Command {
+    Cli::command()
+}
+
+/// The command line with everything that can be typed, but without the text of `ax help`: most
+/// commands never show it.
+fn accepting(derived: Command, app: &App) -> Command {
+    let command = filled(derived, app);
     let verbs: Vec<String> = command.get_subcommands().flat_map(pages).collect();
+    let among = PossibleValuesParser::from(verbs);
+    command.mut_subcommand("man", |man| {
+        man.mut_arg("verb", |verb| verb.value_parser(among).hide_possible_values(true))
+    })
+}
+
+/// Lists the verbs in groups in the help of `ax` itself.
+fn grouped(command: Command, app: &App) -> Command {
     let groups = groups(app, &command, terminal::columns_of_stdout().clamp(WIDTHS.0, WIDTHS.1));
     let header = command.get_styles().get_header();
     let options = format!("{header}Options:{header:#}");
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{options}\n{{options}}{{after-help}}"
     );
-    let among = PossibleValuesParser::from(verbs);
-    command.help_template(template).mut_subcommand("man", |man| {
-        man.mut_arg("verb", |verb| verb.value_parser(among).hide_possible_values(true))
-    })
+    command.help_template(template)
 }
 
 /// Checks that no generated flag or verb has the name of another.
-pub(crate) fn validate(app: &App) -> anyhow::Result<()> {
+pub(crate) fn validate(app: &App, derived: &Command) -> anyhow::Result<()> {
     app.validate()?;
-    let command = Cli::command();
+    let mut taken: HashSet<String> =
+        ["discuss", "fork"].iter().flat_map(|verb| longs(derived, verb)).collect();
     for declared in options::offered(&app.registry) {
         let long = Flag::of(declared).long;
-        let twice = options::offered(&app.registry).filter(|it| Flag::of(it).long == long).count() > 1;
-        if twice || ["discuss", "fork"].iter().any(|verb| has_flag(&command, verb, &long)) {
+        if !taken.insert(long.clone()) {
             bail!("the option {} has the flag --{long}, which there is already", declared.name);
         }
     }
-    match app.registry.rulings().iter().find(|it| command.find_subcommand(it.name).is_some()) {
+    match app.registry.rulings().iter().find(|it| derived.find_subcommand(it.name).is_some()) {
         Some(ruling) => bail!("the decision {} has the name of a verb", ruling.name),
         None => Ok(()),
     }
 }
 
-fn has_flag(command: &Command, verb: &str, long: &str) -> bool {
+/// The long names of the flags that can follow a verb.
+fn longs(command: &Command, verb: &str) -> impl Iterator<Item = String> {
     let own = command.find_subcommand(verb).into_iter().flat_map(Command::get_arguments);
     let all = own.chain(command.get_arguments());
     let longs = all.flat_map(|it| it.get_long().into_iter().chain(it.get_all_aliases().unwrap_or_default()));
-    longs.chain(["help", "version"]).any(|it| it == long)
+    longs.chain(["help", "version"]).map(str::to_owned)
 }
 
 /// The manual pages of a verb: one for each of its names, and one for each of its subcommands.
@@ -98,8 +116,8 @@ fn pages(verb: &Command) -> impl Iterator<Item = String> {
 
 /// Parses a command line, and returns the verb's name with it. Prints the error, or the help that
 /// was asked for; the exit code is then the `Err`.
-pub(crate) fn parse(app: &App, typed: &[OsString]) -> Result<(Cli, String), Exit> {
-    let command = command(app);
+pub(crate) fn parse(app: &App, derived: Command, typed: &[OsString]) -> Result<(Cli, String), Exit> {
+    let command = accepting(derived, app);
     let typed = match bare::meaning(&command, typed) {
         Meaning::AsTyped => typed.to_vec(),
         Meaning::Question(typed) => typed,
@@ -112,11 +130,18 @@ pub(crate) fn parse(app: &App, typed: &[OsString]) -> Result<(Cli, String), Exit
 }
 
 fn read_with_verb(app: &App, command: Command, typed: &[OsString]) -> Result<(Cli, String), Exit> {
-    let matches = command.try_get_matches_from(typed);
+    let mut matches = command.try_get_matches_from(typed);
+    if matches.as_ref().is_err_and(shows_help) {
+        matches = self::command(app).try_get_matches_from(typed);
+    }
     let matches = matches.map_err(|error| end(&helped(app, quoted(error), typed), &app.registry))?;
     let verb = matches.subcommand_name().unwrap_or_default().to_owned();
     let cli = read(app, &matches).map_err(|error| end(&error, &app.registry))?;
     Ok((cli, verb))
+}
+
+fn shows_help(error: &clap::Error) -> bool {
+    matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand)
 }
 
 /// The parsed arguments, including the verbs and flags that the derived parsers don't know.

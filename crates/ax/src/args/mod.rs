@@ -22,7 +22,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use discuss::Discuss;
 pub(crate) use fork::Fork;
 pub(crate) use general::{ConfigVerb, Configuring, Demo, History, Place, Serve, SessionVerb, Sessions};
-pub(crate) use help::{command, parse, validate};
+pub(crate) use help::{command, derived, parse, validate};
 pub(crate) use one_discussion::{Delete, Export, Note, Rate, Replay, Restore, Resume, Say};
 pub(crate) use output::{Output, Shape};
 pub(crate) use rule::Rule;
