@@ -93,5 +93,5 @@ async fn run_begun(
 ) -> Result<Ended, RunError> {
     let id = claim.id;
     let record = Record::begun(services.backing(), id, claim, feed, &facts).ok_or(StoreError::Unknown(id))?;
-    Ok(conduct(services, record, control, None).await?)
+    Ok(conduct(services, Box::new(record), control, None).await?)
 }

@@ -72,7 +72,7 @@ async fn conduct_sub(below: SubRun) -> Option<SubConcluded> {
         Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: Some(lineage), fork: None };
     let first = first_facts(&services, opened);
     patiently(&feed, || services.store.create(id, first.clone())).await.0.ok()?;
-    let record = Record::load(services.backing(), id, claim, feed).await.ok()?;
+    let record = Box::new(Record::load(services.backing(), id, claim, feed).await.ok()?);
     match conduct(services, record, control, Some(above)).await {
         Ok(Ended::Over(state)) => Some(reported(&state)),
         Ok(Ended::Suspended(_)) | Err(_) => None,
@@ -82,7 +82,7 @@ async fn conduct_sub(below: SubRun) -> Option<SubConcluded> {
 /// Runs a discussion to its end, or until it must wait.
 pub(crate) async fn conduct(
     services: Arc<Services>,
-    record: Record,
+    record: Box<Record>,
     control: Arc<Control>,
     above: Option<Arc<Ledger>>,
 ) -> Result<Ended, Failure> {
@@ -94,7 +94,8 @@ pub(crate) async fn conduct(
     let now = Now::default();
     let mut floor = Floor { services, pattern, record, control, ledger, source, run_sub, now };
     if !make_ready(&mut floor).await? {
-        return Ok(floor.ended().await);
+        release(&floor).await;
+        return Ok(ended(floor));
     }
     let mut talked = talk(&mut floor, pattern, method).await?;
     while let Err(Halt(Why::PauseCancelled)) = talked {
@@ -125,7 +126,8 @@ pub(crate) async fn conduct(
         // started again.
         Err(Halt(Why::WindUp | Why::PauseCancelled)) => {}
     }
-    Ok(floor.ended().await)
+    release(&floor).await;
+    Ok(ended(floor))
 }
 
 /// Runs the talk to its end. A panic on the way must not cost an answer that was paid for.
@@ -140,16 +142,17 @@ async fn talk(floor: &mut Floor, pattern: &Pattern, method: &Consensus) -> Resul
     }
 }
 
-impl Floor {
-    /// Leaves and releases the claim. Most claims end with the discussion's last fact.
-    async fn ended(self) -> Ended {
-        if self.record.has_claim() {
-            // A claim that can't be released expires.
-            let _ = self.services.store.release(self.record.claim().clone()).await;
-        }
-        let state = Box::new(self.record.state);
-        if state.lifecycle.is_terminal() { Ended::Over(state) } else { Ended::Suspended(state) }
+/// Releases the claim. Most claims end with the discussion's last fact.
+async fn release(floor: &Floor) {
+    if floor.record.has_claim() {
+        // A claim that can't be released expires.
+        let _ = floor.services.store.release(floor.record.claim().clone()).await;
     }
+}
+
+fn ended(floor: Floor) -> Ended {
+    let state = Box::new(floor.record.state);
+    if state.lifecycle.is_terminal() { Ended::Over(state) } else { Ended::Suspended(state) }
 }
 
 fn vocabulary(

@@ -129,7 +129,7 @@ async fn run_recorded(
     feed: Feed,
     control: Arc<Control>,
 ) -> Result<Ended, RunError> {
-    let record = Record::load(services.backing(), id, claim, feed).await?;
+    let record = Box::new(Record::load(services.backing(), id, claim, feed).await?);
     Ok(conduct(services, record, control, None).await?)
 }
 

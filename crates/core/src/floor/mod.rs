@@ -72,7 +72,8 @@ use crate::{
 pub struct Floor {
     pub(crate) services: Arc<Services>,
     pub(crate) pattern: &'static Pattern,
-    pub(crate) record: Record,
+    /// In a box, because the floor and the record are moved through several futures of a run.
+    pub(crate) record: Box<Record>,
     pub(crate) control: Arc<Control>,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) source: Source,
