@@ -32,18 +32,18 @@ fn remedy(remedy: &Remedy) -> Option<String> {
 pub(crate) fn panel(choice: &PanelChoice) -> String {
     match choice {
         PanelChoice::OneVendor { provider, models } => {
-            format!("only {provider} can be asked here, so its models discuss: {}", models.join(", "))
+            format!("only {provider} is available, so its models discuss: {}", models.join(", "))
         }
         PanelChoice::Narrowed { panel, missing } => {
             let (panel, missing) = (panel.join(", "), missing.join(", "));
             format!("{missing} can't be asked here, so the panel is {panel}")
         }
         PanelChoice::FilledUp { panel, added } if panel.len() == added.len() => {
-            format!("nobody of the usual panel can be asked here, so others discuss: {}", panel.join(", "))
+            format!("none of the usual panel is available, so others discuss: {}", panel.join(", "))
         }
         PanelChoice::FilledUp { panel, added } => {
             let (panel, added) = (panel.join(", "), added.join(", "));
-            format!("too few of the usual panel can be asked here, so it is filled up with {added}: {panel}")
+            format!("too few of the usual panel are available, so it is filled up with {added}: {panel}")
         }
     }
 }

@@ -194,7 +194,7 @@ export function order() {
   function complaints(error) {
     if (!isMute(error)) return refused(error);
     return [
-      h('p', {}, 'Too few models can be asked here: whoever runs the server can give it a key, or start a local model.'),
+      h('p', {}, 'Too few models are available. The server needs another key, or a local model.'),
       h('button', { type: 'button', on: { click: simulate } }, 'Use simulated voices'),
     ];
   }

@@ -23,7 +23,7 @@ export function strip() {
     const [main, aside] = [h('b'), h('span.faint')];
     return { main, aside, root: h('div.figure', {}, h('span.label', {}, label), h('span.value', {}, main, aside)) };
   };
-  const [cost, tokens, time, table] = ['Cost', 'Tokens', 'Time', 'At the table'].map(figure);
+  const [cost, tokens, time, table] = ['Cost', 'Tokens', 'Time', 'Participants'].map(figure);
   const root = h('section.strip', { 'aria-label': 'Figures' }, agreed, cost.root, tokens.root, time.root, table.root);
   const update = (state, extraMs) => {
     const value = agreement(state);

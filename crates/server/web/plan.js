@@ -25,10 +25,10 @@ export function described(plan) {
 /** How a panel that the server chose differs from the usual one, in a line. */
 export function unusual({ kind, panel, provider, models, missing, added }) {
   const list = (names) => names.join(', ');
-  if (kind === 'one-vendor') return `Only ${provider} can be asked here, so its models discuss: ${list(models)}.`;
+  if (kind === 'one-vendor') return `Only ${provider} is available, so its models discuss: ${list(models)}.`;
   if (kind === 'narrowed') return `The usual panel without ${list(missing)}, which can’t be asked here: ${list(panel)}.`;
-  if (panel.length === added.length) return `Nobody of the usual panel can be asked here, so others discuss: ${list(panel)}.`;
-  return `Too few of the usual panel can be asked here, so ${list(added)} filled it up: ${list(panel)}.`;
+  if (panel.length === added.length) return `None of the usual panel is available, so others discuss: ${list(panel)}.`;
+  return `Too few of the usual panel are available, so ${list(added)} filled it up: ${list(panel)}.`;
 }
 
 const who = (what, names) =>

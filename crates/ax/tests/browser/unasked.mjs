@@ -3,7 +3,7 @@
 
 import { assert, nobody, scenario } from './harness.mjs';
 
-const ONE_VENDOR = 'Only openai can be asked here, so its models discuss: gpt-5.6-terra, gpt-5.6-luna, gpt-4.1.';
+const ONE_VENDOR = 'Only openai is available, so its models discuss: gpt-5.6-terra, gpt-5.6-luna, gpt-4.1.';
 
 await scenario(
   '[defaults]\nrounds = 1\n',
@@ -23,17 +23,17 @@ async function simulated(page, server) {
   await page.goto(server.base);
   await page.waitForSelector('.pill');
   await page.fill('textarea[name=topic]', 'Tabs or spaces?');
-  await page.waitForSelector('.plan >> text=Too few models can be asked here');
+  await page.waitForSelector('.plan >> text=Too few models are available');
   assert.equal(await page.isVisible('[name=offline]'), false);
   await page.click('text=Start the discussion');
-  await page.waitForSelector('.wrong >> text=Too few models can be asked here');
+  await page.waitForSelector('.wrong >> text=Too few models are available');
   assert.deepEqual(JSON.parse(await server.get('/api/discussions')), []);
   await page.click('.wrong >> text=Use simulated voices');
   await page.waitForSelector('.plan >> text=the voices are simulated');
   assert.equal(await page.isChecked('[name=offline]'), true);
   // The choice can be taken back.
   await page.uncheck('[name=offline]');
-  await page.waitForSelector('.plan >> text=Too few models can be asked here');
+  await page.waitForSelector('.plan >> text=Too few models are available');
   await page.click('.plan >> text=Use simulated voices');
   await page.waitForSelector('.plan >> text=the voices are simulated');
   await page.click('text=Start the discussion');

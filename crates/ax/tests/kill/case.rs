@@ -2,28 +2,26 @@
 
 use std::fmt;
 
-const PATTERNS: [&str; 6] = ["round-robin", "synthesis", "debate", "critique", "voting", "dialogue"];
-const METHODS: [&str; 5] = ["synthesis", "voting", "moderator", "unanimous", "majority"];
+use quorum::registry::{Consensus, Pattern};
 
 /// A discussion to be killed.
 pub(crate) struct Case {
     number: usize,
+    pattern: &'static Pattern,
+    method: &'static Consensus,
     /// How many times it is killed.
     pub(crate) kills: u64,
 }
 
 impl Case {
-    /// Any thirty in a row cover every pattern with every method.
+    /// The patterns follow one another, each time with the next method, so that enough in a row
+    /// cover every pattern with every method.
     pub(crate) fn number(number: usize) -> Self {
-        Case { number, kills: 1 + (number % 3 == 2) as u64 }
-    }
-
-    fn pattern(&self) -> &'static str {
-        PATTERNS[self.number % PATTERNS.len()]
-    }
-
-    fn method(&self) -> &'static str {
-        METHODS[self.number % METHODS.len()]
+        let registry = quorum::built_in();
+        let (patterns, methods) = (registry.patterns(), registry.methods());
+        let (time, at) = (number / patterns.len(), number % patterns.len());
+        let method = methods[(time + at) % methods.len()];
+        Case { number, pattern: patterns[at], method, kills: 1 + (number % 3 == 2) as u64 }
     }
 
     /// Alternates every six cases.
@@ -38,17 +36,18 @@ impl Case {
 
     /// The command line. Latencies are chosen so that it takes about half a second.
     pub(crate) fn discuss(&self) -> Vec<String> {
-        let latency = match self.pattern() {
+        let latency = match self.pattern.name {
             "voting" => 150,
             "synthesis" => 70,
             _ => 30,
         };
-        let providers = if self.pattern() == "dialogue" { "claude,gemini" } else { "claude,gemini,qwen" };
+        let providers = ["claude", "gemini", "qwen"];
+        let providers = providers[..providers.len().min(self.pattern.usual.seats.1)].join(",");
         let line = format!(
             "discuss Tabs-or-spaces? --json --rounds 2 --options tabs,spaces --synthesizer gemini --providers {providers} \
              --pattern {} --consensus {} --seed {} --simulate latency={latency}ms{}{}",
-            self.pattern(),
-            self.method(),
+            self.pattern.name,
+            self.method.name,
             self.number,
             // A call that was cut off counts as paid, so the usual budget may not be enough for
             // both.

@@ -209,7 +209,7 @@ choices! {
     pub enum Mode {
         #[default]
         Sequential = "sequential": "in turn; only the openings of a structured debate are parallel",
-        Simultaneous = "simultaneous": "in parallel; nobody hears the others before the round is over",
+        Simultaneous = "simultaneous": "in parallel; a round's speeches are shown after it",
     }
 }
 
