@@ -89,7 +89,7 @@ pub(crate) fn validate(app: &App, derived: &Command) -> anyhow::Result<()> {
         ["discuss", "fork"].iter().flat_map(|verb| longs(derived, verb)).collect();
     for declared in options::offered(&app.registry) {
         let long = Flag::of(declared).long;
-        if !taken.insert(long.clone()) {
+        if !taken.insert(long.to_string()) {
             bail!("the option {} has the flag --{long}, which there is already", declared.name);
         }
     }
