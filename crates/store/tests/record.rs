@@ -7,7 +7,7 @@ use std::path::Path;
 use common::Folder;
 use quorum_core::{
     model::{
-        event::{Event, Placed},
+        event::{Event, Placed, Retried},
         id::{DiscussionId, Seq},
         lifecycle::Lifecycle,
         money::Spent,
@@ -124,7 +124,10 @@ async fn c01_each_fact_moves_the_state_of_its_own_discussion_and_no_other() {
         (vec![moved(Lifecycle::Running, Lifecycle::Paused)], "1|2|paused|07Z"),
         (vec![moved(Lifecycle::Paused, Lifecycle::Running)], "1|2|active|08Z"),
         (vec![moved(Lifecycle::Running, Lifecycle::Error)], "1|2|paused|09Z"),
-        (vec![Event::Retried, moved(Lifecycle::Error, Lifecycle::Ready)], "1|2|active|10Z"),
+        (
+            vec![Event::Retried(Retried::default()), moved(Lifecycle::Error, Lifecycle::Ready)],
+            "1|2|active|10Z",
+        ),
         (vec![Event::RoundOpened { round: 3 }, said("ann", 3, "spaces")], "0|3|active|11Z"),
         (vec![moved(Lifecycle::Running, Lifecycle::Completing)], "0|3|active|12Z"),
     ];

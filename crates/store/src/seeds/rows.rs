@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     fn said(ms: i64, seq: u64) -> Fact {
-        Fact { seq: Seq(seq), at: Timestamp(ms * 1_000), active_ms: 0, step: None, event: Event::Retried }
+        Fact { seq: Seq(seq), at: Timestamp(ms * 1_000), active_ms: 0, step: None, event: Event::Unknown }
     }
 
     #[test]
