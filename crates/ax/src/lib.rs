@@ -19,6 +19,7 @@ mod exit;
 mod file_limit;
 mod live;
 mod local;
+mod log;
 mod render;
 mod terminal;
 mod verbs;
@@ -116,7 +117,8 @@ impl Command {
         if cli.quiet {
             render::set_quiet();
         }
-        match file_limit::outlive().and_then(|()| verbs::run(&self.app, cli.verb)) {
+        let ready = log::start(cli.log).and_then(|()| file_limit::outlive());
+        match ready.and_then(|()| verbs::run(&self.app, cli.verb)) {
             Ok(exit) => exit.into(),
             Err(error) => exit::report(&error, &self.app.registry, &verb).into(),
         }

@@ -41,7 +41,7 @@ struct SavedModes {
 
 /// Whether stderr can show the live screen, not only lines.
 pub(crate) fn can_show_live_view() -> bool {
-    let wide = NARROWEST <= size().columns;
+    let wide = NARROWEST <= size().columns && !crate::log::is_on();
     std::io::stderr().is_terminal() && wide && allows_live_view() && is_foreground()
 }
 

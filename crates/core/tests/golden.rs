@@ -10,7 +10,7 @@ use quorum_core::model::{
     error::{Code, ErrorClass, Problem},
     event::{
         Abandoned, Absent, Ancestor, Awaited, Broken, Conclusion, Event, Fact, FailedTurn, Fork, Lineage,
-        Noted, Placed, SubConcluded, Summarised, TalkEnd, Tight, UnreadReply, WindUp,
+        Noted, Placed, Retried, RetryPoint, SubConcluded, Summarised, TalkEnd, Tight, UnreadReply, WindUp,
     },
     id::{DiscussionId, Seq, Step, Tenant},
     lifecycle::Lifecycle,
@@ -90,7 +90,7 @@ fn kind(event: &Event) -> &'static str {
         Event::Decided { .. } => "decided",
         Event::Concluded(_) => "concluded",
         Event::Failed { .. } => "failed",
-        Event::Retried => "retried",
+        Event::Retried(_) => "retried",
         Event::Unknown => "unknown",
         Event::OrderDrawn { .. } => "order_drawn",
         Event::Compared(_) => "compared",
@@ -511,9 +511,14 @@ fn ending() -> Vec<Sample> {
                 problem: Problem::new(Code::InsufficientProviders, "nobody there"),
             },
         ),
-        (None, Event::Retried),
+        (None, Event::Retried(retried())),
         (None, Event::Unknown),
     ]
+}
+
+fn retried() -> Retried {
+    let from = Some(RetryPoint { round: 2, phase: "speaking".into() });
+    Retried { reseated: vec!["bob".into()], kept: 3, from }
 }
 
 /// A decision with every optional field.

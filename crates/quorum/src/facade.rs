@@ -12,6 +12,7 @@ mod health;
 mod keyed_lock;
 mod lists;
 mod plan;
+mod remarks;
 mod say;
 mod scope;
 mod steering;

@@ -67,6 +67,7 @@ fn every_setting_comes_back() {
         json!({ "temperature": 1.5, "maxTokensPerTurn": 512, "providerTimeout": 5_000, "budgetMs": 60_000 }),
         json!({ "maxCalls": 30, "maxTokens": 9_000, "maxCost": 0.25, "allowUnpriced": true }),
         json!({ "continueOnProviderFailure": false, "earlyExit": true, "confidenceThreshold": 0.75 }),
+        json!({ "minSynthesisMs": 20_000 }),
         json!({ "recursive": true }),
         json!({ "recursive": true, "maxDepth": 3, "timeoutStrategy": "budget", "budgetMs": 1_800_000 }),
         json!({ "seed": 42, "simulate": { "latencyMs": 7, "failure": 0.1, "stubbornness": 0.9, "dead": ["glm"] } }),

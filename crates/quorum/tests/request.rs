@@ -139,6 +139,7 @@ fn b03_bounds() {
         ),
         ("temperature", json!([0.0, 2.0]), json!([-0.1, 2.1]), "must be from 0 to 2, not "),
         ("maxTokensPerTurn", json!([16, 200_000]), json!([15]), "must be from 16 to 200000, not "),
+        ("minSynthesisMs", json!([0, 600_000]), json!([600_001]), "must be from 0 to 600000, not "),
         ("budgetMs", json!([1_000, 86_400_000]), json!([999]), "must be from 1000 to 86400000, not "),
         ("minRoundsBeforeConsensus", json!([0, 10]), json!([11, -1]), "must be from 0 to 10, not "),
     ] {

@@ -245,8 +245,11 @@ const KINDS = {
   failed(state, { problem }) {
     state.problem = problem;
   },
-  retried(state) {
+  retried(state, fact) {
     state.problem = null;
+    // A retry goes on with the talk, and decides anew.
+    if (fact.from) [state.woundUp, state.decision, state.conclusion, state.ended] = [null, null, null, null];
+    for (const name of fact.reseated ?? []) stand(state, name, 'waiting');
   },
 };
 

@@ -26,7 +26,7 @@ impl ListStatus {
             }
             Event::Concluded(conclusion) => ListStatus { success: Some(conclusion.success), ..list_status },
             Event::Failed { .. } => ListStatus { success: Some(false), ..list_status },
-            Event::Retried => ListStatus { success: None, ..list_status },
+            Event::Retried(_) => ListStatus { success: None, ..list_status },
             _ => list_status,
         })
     }

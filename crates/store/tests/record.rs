@@ -2,17 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test whose database can't be asked can only stop")]
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use common::Folder;
 use quorum_core::{
     model::{
-        event::{Event, Placed},
-        id::{DiscussionId, Seq},
+        event::{Awaited, Event, Placed, Retried},
+        id::{DiscussionId, Seq, Step},
         lifecycle::Lifecycle,
         money::Spent,
+        participant::Participant,
         reading::{Reading, Source, Stance},
         spec::Spec,
+        transcript::Turn,
     },
     seams::{Archive, Retention, Store, StoreError, Then, Wanted},
 };
@@ -119,13 +121,16 @@ async fn c01_each_fact_moves_the_state_of_its_own_discussion_and_no_other() {
         (vec![moved(Lifecycle::Ready, Lifecycle::Running)], "0|0|active|02Z"),
         (vec![Event::RoundOpened { round: 1 }], "0|1|active|03Z"),
         (vec![asking("cyd")], "2|1|active|04Z"),
-        (vec![said("bob", 1, "tabs")], "1|1|active|05Z"),
-        (vec![entered], "1|2|active|06Z"),
-        (vec![moved(Lifecycle::Running, Lifecycle::Paused)], "1|2|paused|07Z"),
-        (vec![moved(Lifecycle::Paused, Lifecycle::Running)], "1|2|active|08Z"),
-        (vec![moved(Lifecycle::Running, Lifecycle::Error)], "1|2|paused|09Z"),
-        (vec![Event::Retried, moved(Lifecycle::Error, Lifecycle::Ready)], "1|2|active|10Z"),
-        (vec![Event::RoundOpened { round: 3 }, said("ann", 3, "spaces")], "0|3|active|11Z"),
+        (vec![said("bob", 1, "tabs")], "2|1|active|05Z"),
+        (vec![entered], "2|2|active|06Z"),
+        (vec![moved(Lifecycle::Running, Lifecycle::Paused)], "2|2|paused|07Z"),
+        (vec![moved(Lifecycle::Paused, Lifecycle::Running)], "2|2|active|08Z"),
+        (vec![moved(Lifecycle::Running, Lifecycle::Error)], "2|2|paused|09Z"),
+        (
+            vec![Event::Retried(Retried::default()), moved(Lifecycle::Error, Lifecycle::Ready)],
+            "2|2|active|10Z",
+        ),
+        (vec![Event::RoundOpened { round: 3 }, said("cyd", 3, "spaces")], "0|3|active|11Z"),
         (vec![moved(Lifecycle::Running, Lifecycle::Completing)], "0|3|active|12Z"),
     ];
     for (at, (events, expected)) in (2..).zip(course) {
@@ -141,13 +146,13 @@ async fn c01_an_aborted_discussion_is_completed_and_a_project_has_one_state() {
     let (_folder, store, raw) = begin();
     let id = open(&store, "tabs or spaces?", second(1)).await;
     let mut writer = Writer::claiming(&store, id, "one").await;
+    let another = "INSERT INTO discussion_state SELECT 'another', project_id, 0, 0, 'active', created_at, updated_at \
+                   FROM discussion_state";
+    let refused = raw.execute_batch(another).unwrap_err().to_string();
+    assert_eq!(refused, "UNIQUE constraint failed: discussion_state.project_id");
     let aborted = vec![moved(Lifecycle::Running, Lifecycle::Aborted)];
     writer.write(second(2), aborted, Then::Continue).await.unwrap();
     assert_eq!(states(&raw), ["0|0|completed|02Z"]);
-    let second = "INSERT INTO discussion_state SELECT 'another', project_id, 0, 0, 'active', created_at, updated_at \
-                  FROM discussion_state";
-    let refused = raw.execute_batch(second).unwrap_err().to_string();
-    assert_eq!(refused, "UNIQUE constraint failed: discussion_state.project_id");
 }
 
 #[tokio::test]
@@ -273,6 +278,76 @@ async fn inv_disc_630_a_finished_record_cant_be_changed_even_by_raw_sql() {
         assert!(raw.execute_batch(sql).is_err(), "{sql}");
     }
     assert_eq!(record(), before);
+}
+
+#[tokio::test]
+async fn inv_disc_630_a_finished_discussion_took_forged_rows_in_the_other_tables() {
+    let (_folder, store, raw) = begin();
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    store.send(id, quorum_core::model::command::Command::Stop).await.unwrap();
+    let mut writer = Writer::claiming(&store, id, "one").await;
+    writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.unwrap();
+    writer.write(second(2), ending("tabs"), Then::Done).await.unwrap();
+    let tables = ["discussion_logs", "discussion_participants", "discussion_state", "commands"];
+    let all = || tables.map(|table| rows(&raw, &format!("SELECT * FROM {table}")));
+    let before = all();
+    for sql in [
+        "INSERT INTO discussion_logs SELECT 'forged', project_id, agent_id, role, 'spaces', 0, 1, '{}', created_at
+         FROM discussion_logs",
+        "INSERT INTO discussion_participants SELECT 'forged', project_id, 'eve', role, 9, created_at
+         FROM discussion_participants LIMIT 1",
+        "UPDATE discussion_participants SET agent_id = 'eve'",
+        "DELETE FROM discussion_participants",
+        "UPDATE discussion_state SET status = 'active'",
+        "DELETE FROM discussion_state",
+        "INSERT OR REPLACE INTO discussion_state SELECT id, project_id, 7, 7, 'active', created_at, updated_at
+         FROM discussion_state",
+        "INSERT INTO commands SELECT 99, discussion, 99, command, at FROM commands",
+        "UPDATE commands SET command = '{}'",
+        "DELETE FROM commands",
+    ] {
+        assert!(raw.execute_batch(sql).is_err(), "{sql}");
+    }
+    assert_eq!(all(), before);
+}
+
+#[tokio::test]
+async fn c01_a_person_has_no_agent_id_and_the_turn_index_names_who_is_next() {
+    let (_folder, store, raw) = begin();
+    let mut order = spec("synthesis");
+    order.participants[1] = Participant::person("me");
+    let id = open_as_ordered(&store, order, second(1)).await;
+    let mut writer = Writer::claiming(&store, id, "one").await;
+    let awaited = Event::PersonAwaited(Awaited {
+        participant: "me".to_owned(),
+        answers: Step::new(1, "speaking", "me"),
+        round: 1,
+        phase: "speaking".to_owned(),
+        prompt: String::new(),
+        shape: None,
+        digest: None,
+    });
+    writer.write(second(2), vec![said("ann", 1, "tabs"), awaited], Then::Continue).await.unwrap();
+    assert_eq!(rows(&raw, "SELECT current_turn_index FROM discussion_state"), ["1"]);
+    writer.write(second(3), vec![said("me", 1, "spaces")], Then::Continue).await.unwrap();
+    assert_eq!(rows(&raw, "SELECT current_turn_index FROM discussion_state"), ["2"]);
+    let seats = "SELECT ifnull(agent_id, 'nobody') FROM discussion_participants ORDER BY sequence_order";
+    assert_eq!(rows(&raw, seats), ["ann", "nobody", "cyd"]);
+    let logs = "SELECT ifnull(agent_id, 'nobody'), metadata ->> 'participant', content FROM discussion_logs";
+    assert_eq!(rows(&raw, logs), ["ann|-|tabs", "nobody|me|spaces"]);
+}
+
+#[tokio::test]
+async fn c06_a_judges_json_was_a_row_of_the_log() {
+    let (_folder, store, raw) = begin();
+    let id = open_as_ordered(&store, spec("debate"), second(1)).await;
+    let mut writer = Writer::claiming(&store, id, "one").await;
+    let Event::TurnCompleted { turn } = said("cyd", 1, r#"{ "shouldContinue": true }"#) else {
+        panic!("it is a turn")
+    };
+    let turn = Arc::new(Turn { form: Some("assessment".to_owned()), ..(*turn).clone() });
+    writer.write(second(2), vec![Event::TurnCompleted { turn }], Then::Continue).await.unwrap();
+    assert_eq!(rows(&raw, "SELECT content FROM discussion_logs"), [""; 0]);
 }
 
 #[tokio::test]

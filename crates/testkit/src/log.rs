@@ -101,7 +101,10 @@ fn told(event: &Event) -> String {
             )
         }
         Event::Failed { problem, .. } => format!("failed: {problem}"),
-        Event::Retried => "tried again".to_owned(),
+        Event::Retried(retried) => {
+            let with: String = retried.reseated.iter().map(|name| format!(" {name}")).collect();
+            format!("tried again{}{with}", if with.is_empty() { "" } else { " with" })
+        }
         Event::Unknown => "something unknown".to_owned(),
     }
 }

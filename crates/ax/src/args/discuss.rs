@@ -87,6 +87,9 @@ struct Panel {
     /// Who has which role
     #[arg(long, value_name = "PAIRS", value_parser = flags::roles)]
     roles: Option<BTreeMap<String, String>>,
+    /// Instructions for one participant; may be given several times
+    #[arg(long, value_name = "NAME=TEXT", value_parser = flags::prompt)]
+    provider_prompts: Vec<(String, String)>,
     /// How long an answer may get, in tokens, 16 to 200000 [default: 2048]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     max_tokens_per_turn: Option<u32>,
@@ -133,6 +136,9 @@ struct Bounds {
     /// The total time, like 180s or 3m [default: 30m; 3m with --recursive]
     #[arg(long, value_name = "TIME", value_parser = flags::duration)]
     budget: Option<u64>,
+    /// The part of it that is kept for the synthesis, at most half [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = flags::duration)]
+    min_synthesis: Option<u64>,
     /// The maximum number of calls [default: no limit; 20 with --recursive]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     max_calls: Option<u32>,
@@ -193,6 +199,8 @@ impl Discuss {
             rounds: panel.rounds,
             voting_options: panel.options.clone(),
             roles: panel.roles.clone(),
+            provider_prompts: (!panel.provider_prompts.is_empty())
+                .then(|| panel.provider_prompts.iter().cloned().collect()),
             max_tokens_per_turn: panel.max_tokens_per_turn,
             temperature: panel.temperature,
             preset: self.preset.clone(),
@@ -204,6 +212,7 @@ impl Discuss {
             confidence_threshold: deciding.confidence_threshold,
             provider_timeout: bounds.timeout,
             budget_ms: bounds.budget,
+            min_synthesis_ms: bounds.min_synthesis,
             max_calls: bounds.max_calls,
             max_tokens: bounds.max_tokens,
             max_cost: bounds.max_cost,

@@ -149,7 +149,8 @@ fn read(app: &App, matches: &ArgMatches) -> Result<Cli, clap::Error> {
     let Some((name, below)) = matches.subcommand() else { return Cli::from_arg_matches(matches) };
     if app.registry.rulings().iter().any(|it| it.name == name) {
         let rule = Rule { kind: name.to_owned(), ..Rule::from_arg_matches(below)? };
-        return Ok(Cli { verb: Verb::Rule(Box::new(rule)), quiet: matches.get_flag("quiet") });
+        let (quiet, log) = (matches.get_flag("quiet"), matches.get_one("log").copied());
+        return Ok(Cli { verb: Verb::Rule(Box::new(rule)), quiet, log });
     }
     let mut cli = Cli::from_arg_matches(matches)?;
     match &mut cli.verb {

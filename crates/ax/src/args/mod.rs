@@ -19,6 +19,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::log::LogFormat;
+
 pub(crate) use discuss::Discuss;
 pub(crate) use fork::Fork;
 pub(crate) use general::{ConfigVerb, Configuring, Demo, History, Place, Serve, SessionVerb, Sessions};
@@ -36,6 +38,9 @@ pub(crate) struct Cli {
     /// Print nothing but errors on standard error
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// Log discussions, rounds and responses to standard error [env: AX_LOG]
+    #[arg(long, global = true, value_name = "FORMAT")]
+    pub(crate) log: Option<LogFormat>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -16,10 +16,21 @@ pub(crate) fn lines(outcome: &Outcome) -> Vec<String> {
     if let Some(problem) = &outcome.error {
         lines.push(format!("{}: {}", problem.code, problem.message));
     }
-    if outcome.status == Lifecycle::Error {
-        lines.push(format!("`ax resume {}` retries it.", outcome.discussion_id));
-    }
+    lines.extend(next(outcome));
     lines
+}
+
+/// What to type after an error.
+fn next(outcome: &Outcome) -> Option<String> {
+    let id = outcome.discussion_id;
+    let is_retryable = outcome.error.as_ref().is_some_and(|it| it.retryable);
+    match outcome.status {
+        Lifecycle::Error if is_retryable => {
+            Some(format!("`ax resume {id}` retries it and keeps every answer."))
+        }
+        Lifecycle::Error => Some(format!("`ax discuss --again {id}` starts over.")),
+        _ => None,
+    }
 }
 
 /// How much of a fork was newly asked.

@@ -1,11 +1,13 @@
 //! Progress lines for stderr. They are only appended, never redrawn.
 
+use std::fmt::Display;
+
 use quorum::{
     Registry, Signal,
     model::{
         command::Command,
         error::ErrorClass,
-        event::{Abandoned, Absent, Event, Fact, FailedTurn, Placed, SubConcluded, TalkEnd, WindUp},
+        event::{Abandoned, Absent, Event, Fact, FailedTurn, Placed, Retried, SubConcluded, TalkEnd, WindUp},
         id::DiscussionId,
         lifecycle::Lifecycle,
         reading::{Reading, Source},
@@ -125,7 +127,7 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
         Event::CommandTaken { command, .. } => Some(format!("Command: {command}.")),
         Event::WoundUp { reason } => Some(wound_up(reason)),
         Event::LifecycleChanged { to: Lifecycle::Completing, .. } => Some("Deciding".to_owned()),
-        Event::Retried => Some("Retrying after an error.".to_owned()),
+        Event::Retried(retried) => Some(retrying(retried)),
         Event::Opened { .. }
         | Event::LifecycleChanged { .. }
         | Event::RoundOpened { .. }
@@ -215,12 +217,28 @@ fn decided(ruled: &Ruled) -> String {
     format!("  decided about {}: {choice}{candidate}", ruled.about)
 }
 
+/// Who is asked again after an error, and how many answers are kept.
+fn retrying(Retried { reseated, kept, .. }: &Retried) -> String {
+    let kept = count(u64::from(*kept), "answer");
+    match reseated.as_slice() {
+        [] => "Retrying after an error.".to_owned(),
+        [one] => format!("Retrying: {one} takes part again; {kept} kept."),
+        several => format!("Retrying: {} take part again; {kept} kept.", several.join(", ")),
+    }
+}
+
+fn short_of(budget: &str, needed: &dyn Display, left: &dyn Display) -> String {
+    format!(
+        "the {budget} budget is used up; the next step would have needed up to {needed}, and {left} was left for it"
+    )
+}
+
 fn wound_up(reason: &WindUp) -> String {
     let why = match reason {
         WindUp::Stopped => "it was stopped by a person".to_owned(),
-        WindUp::CallBudget => "the call budget is used up".to_owned(),
-        WindUp::TokenBudget => "the token budget is used up".to_owned(),
-        WindUp::CostBudget => "the cost budget is used up".to_owned(),
+        WindUp::CallBudget { needed, left } => short_of("call", needed, left),
+        WindUp::TokenBudget { needed, left } => short_of("token", needed, left),
+        WindUp::CostBudget { needed, left } => short_of("cost", needed, left),
         WindUp::Deadline => "the time is used up".to_owned(),
         WindUp::TooFew { left, needed } => format!("only {left} providers are left, and {needed} are needed"),
         WindUp::ProviderFailed { participant, .. } => {

@@ -3,7 +3,10 @@
 use quorum::{
     Complaint, Error, MissingVoice, Origin, Registry, Remedy, StoreError,
     config::{self, Mistake},
-    model::{error::ErrorClass, id::DiscussionId},
+    model::{
+        error::{ErrorClass, Refusal},
+        id::DiscussionId,
+    },
     request::{PanelChoice, flags},
     setup::{BadAddress, CostSource, LocalProgram, Missing, NoKeyName, prices},
 };
@@ -77,6 +80,13 @@ fn missing_voices(who: &[MissingVoice]) -> String {
     };
     let lines: Vec<String> = who.iter().map(line).collect();
     format!("it can't continue here, because some participants are not available. {}", lines.join("; "))
+}
+
+/// A warning about a flag that was typed.
+pub(crate) fn remark(remark: &Refusal, registry: &Registry) -> String {
+    let filling = flags::filling(registry, &remark.field);
+    let name = filling.map_or_else(|| format!("<{}>", remark.field), |flag| format!("--{}", flag.long));
+    format!("warning: {name}: {}", remark.message)
 }
 
 /// A complaint under the name of the flag that was typed.

@@ -30,6 +30,9 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
     // A refused request must change nothing.
     let spec = order(scope, args).await?;
     let greeting = announce(scope, args, output)?;
+    for remark in scope.remarks(&spec) {
+        note(&wording::remark(&remark, scope.quorum().registry()));
+    }
     if args.dry_run {
         return plan::show(&scope.plan(&spec).await?, output);
     }

@@ -23,13 +23,15 @@ struct Account {
     taken: Spent,
     /// Held back for deciding and concluding.
     kept: Spent,
+    /// Held back from sub-discussions, for the rest of this discussion's own talk.
+    own: Spent,
 }
 
 impl Ledger {
     /// A ledger of which so much is already used.
     #[must_use]
     pub fn new(limits: Limits, taken: Spent, above: Option<Arc<Ledger>>) -> Self {
-        Ledger { limits, account: Mutex::new(Account { taken, kept: Spent::default() }), above }
+        Ledger { limits, account: Mutex::new(Account { taken, ..Account::default() }), above }
     }
 
     /// Sets how much to hold back for deciding and concluding.
@@ -37,20 +39,43 @@ impl Ledger {
         self.account().kept = kept;
     }
 
+    /// Sets how much of this discussion's own talk is still to come; sub-discussions can't have it.
+    pub fn keep_from_below(&self, own: Spent) {
+        self.account().own = own;
+    }
+
     /// Reserves `wanted` here and in all ledgers above, or in none; the error names the budget that
     /// is short.
     pub fn reserve(&self, wanted: Spent) -> Result<(), WindUp> {
+        self.take(wanted, Spent::default())
+    }
+
+    /// Whether a sub-discussion could reserve this much now.
+    #[must_use]
+    pub fn has_room_below(&self, wanted: Spent) -> bool {
+        let account = *self.account();
+        let mut held = account.kept;
+        held += account.own;
+        let fits = self.fits(account.taken, wanted, held).is_ok();
+        fits && self.above.as_ref().is_none_or(|above| above.has_room_below(wanted))
+    }
+
+    /// Reserves `wanted` and leaves `held` for what must still follow.
+    fn take(&self, wanted: Spent, mut held: Spent) -> Result<(), WindUp> {
         // Lower ledgers are always locked before upper ones, so two discussions can't deadlock.
         let mut account = self.account();
-        let mut all = wanted;
-        all += account.taken;
-        all += account.kept;
-        self.fits(all)?;
+        held += account.kept;
+        self.fits(account.taken, wanted, held)?;
         if let Some(above) = &self.above {
-            above.reserve(wanted)?;
+            above.take(wanted, above.with_own(held))?;
         }
         account.taken += wanted;
         Ok(())
+    }
+
+    fn with_own(&self, mut held: Spent) -> Spent {
+        held += self.account().own;
+        held
     }
 
     /// Replaces a reservation with the actual usage, which may be larger.
@@ -71,15 +96,23 @@ impl Ledger {
         self.account().taken
     }
 
-    fn fits(&self, all: Spent) -> Result<(), WindUp> {
-        if self.limits.calls.is_some_and(|limit| all.calls > limit) {
-            return Err(WindUp::CallBudget);
+    fn fits(&self, taken: Spent, wanted: Spent, held: Spent) -> Result<(), WindUp> {
+        let Limits { calls, tokens, usd, .. } = self.limits;
+        let limit = Spent {
+            calls: calls.unwrap_or(u32::MAX),
+            tokens: tokens.unwrap_or(u64::MAX),
+            usd: usd.unwrap_or(Usd::MAX),
+        };
+        let left = limit.less(taken).less(held);
+        let needed = wanted;
+        if calls.is_some() && needed.calls > left.calls {
+            return Err(WindUp::CallBudget { needed: needed.calls, left: left.calls });
         }
-        if self.limits.tokens.is_some_and(|limit| all.tokens > limit) {
-            return Err(WindUp::TokenBudget);
+        if tokens.is_some() && needed.tokens > left.tokens {
+            return Err(WindUp::TokenBudget { needed: needed.tokens, left: left.tokens });
         }
-        if self.limits.usd.is_some_and(|limit: Usd| all.usd > limit) {
-            return Err(WindUp::CostBudget);
+        if usd.is_some() && needed.usd > left.usd {
+            return Err(WindUp::CostBudget { needed: needed.usd, left: left.usd });
         }
         Ok(())
     }
@@ -103,8 +136,24 @@ mod tests {
         let root = Arc::new(Ledger::new(limits, calls(1), None));
         let child = Ledger::new(Limits::default(), Spent::default(), Some(root.clone()));
         assert_eq!(child.reserve(calls(2)), Ok(()));
-        assert_eq!(child.reserve(calls(1)), Err(WindUp::CallBudget));
+        assert_eq!(child.reserve(calls(1)), Err(WindUp::CallBudget { needed: 1, left: 0 }));
         assert_eq!((root.taken(), child.taken()), (calls(3), calls(2)));
+    }
+
+    #[test]
+    fn a_child_leaves_what_the_talk_and_the_decisions_above_and_its_own_need() {
+        let limits = Limits { calls: Some(10), ..Limits::default() };
+        let root = Arc::new(Ledger::new(limits, calls(1), None));
+        root.keep_back(calls(1));
+        root.keep_from_below(calls(3));
+        let child = Ledger::new(limits, Spent::default(), Some(root.clone()));
+        child.keep_back(calls(1));
+        assert!(root.has_room_below(calls(5)) && !root.has_room_below(calls(6)));
+        assert_eq!(child.reserve(calls(5)), Err(WindUp::CallBudget { needed: 5, left: 4 }));
+        assert_eq!(child.reserve(calls(4)), Ok(()));
+        child.keep_back(calls(0));
+        assert_eq!(child.reserve(calls(1)), Ok(()));
+        assert_eq!(root.reserve(calls(3)), Ok(()), "what the root kept for its own talk");
     }
 
     #[test]
@@ -112,7 +161,7 @@ mod tests {
         let ledger = Ledger::new(Limits { calls: Some(3), ..Limits::default() }, Spent::default(), None);
         ledger.keep_back(calls(2));
         assert_eq!(ledger.reserve(calls(1)), Ok(()));
-        assert_eq!(ledger.reserve(calls(1)), Err(WindUp::CallBudget));
+        assert_eq!(ledger.reserve(calls(1)), Err(WindUp::CallBudget { needed: 1, left: 0 }));
         ledger.keep_back(calls(0));
         assert_eq!(ledger.reserve(calls(2)), Ok(()));
     }

@@ -51,8 +51,7 @@ impl Failures {
             Retries::ByClass => of_class <= error.class.retries(),
             Retries::AtMost(most) => of_class <= error.class.retries() && in_all <= most,
         };
-        let told = error.retry_after_ms.or((error.class == ErrorClass::RateLimit).then_some(LONGEST_WAIT_MS));
-        match told {
+        match error.retry_after_ms {
             _ if !allowed => None,
             // Never retry earlier than the provider asked, and never wait longer than the limit.
             Some(told) if told > LONGEST_WAIT_MS => None,
@@ -89,7 +88,7 @@ mod tests {
     fn d12_back_off_doubles_and_ends_by_class() {
         assert_eq!(waits(ErrorClass::Network, Retries::ByClass), [1_000, 2_000, 4_000]);
         assert_eq!(waits(ErrorClass::ApiError, Retries::ByClass), [1_000, 2_000]);
-        assert_eq!(waits(ErrorClass::RateLimit, Retries::ByClass), [60_000; 5]);
+        assert_eq!(waits(ErrorClass::RateLimit, Retries::ByClass), [1_000, 2_000, 4_000, 8_000, 16_000]);
         assert_eq!(waits(ErrorClass::Authentication, Retries::ByClass), [0; 0]);
     }
 

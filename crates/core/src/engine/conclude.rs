@@ -1,12 +1,12 @@
 //! The conclusion of a discussion: whether it succeeded, why it ended, and whether it is degraded.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Display};
 
 use crate::{
     floor::Floor,
     model::{
         error::{Code, ErrorClass, Problem},
-        event::{Conclusion, FailedTurn, WindUp},
+        event::{Conclusion, FailedTurn, TalkEnd, WindUp},
         flips,
         outcome::{Decision, Dissent, Standing, StoppingReason},
         phase::DECIDING,
@@ -18,18 +18,22 @@ use crate::{
 };
 
 pub(crate) fn nothing_said(floor: &Floor) -> bool {
-    floor.record.state.turns.is_empty()
+    let state = &floor.record.state;
+    state.turns.is_empty() && state.unused_findings().next().is_none()
 }
 
 /// The best recorded answer, for when no more calls can be made: the last speech of a participant
-/// in the talk, otherwise whatever was said last.
+/// in the talk, otherwise whatever was said last; and what sub-discussions found that nobody has
+/// taken up.
 pub(crate) fn best_answer(floor: &Floor) -> Decision {
     let state = &floor.record.state;
     let speaks = |name: &str| state.spec.seat(name).is_some_and(|it| !it.aside);
     let is_talk = |turn: &&std::sync::Arc<Turn>| turn.phase != DECIDING && speaks(&turn.participant);
     let last = state.turns.iter().rfind(is_talk).or_else(|| state.turns.last());
+    let said = last.map(|turn| turn.text.to_string());
+    let found = state.unused_findings().map(|(topic, text)| format!("{topic}\n\n{text}"));
     Decision {
-        synthesis: last.map(|turn| turn.text.to_string()).unwrap_or_default(),
+        synthesis: said.into_iter().chain(found).collect::<Vec<_>>().join("\n\n"),
         synthesizer: last.map(|turn| turn.participant.clone()),
         degraded: true,
         ..Decision::default()
@@ -61,6 +65,17 @@ pub(crate) fn conclusion(floor: &Floor, decision: &Decision) -> Conclusion {
     Conclusion { success: problem.is_none(), stopping: stopping(state, decision), degraded, problem }
 }
 
+/// Whether it ended because participants were lost, so that it isn't over: they may come back.
+pub(crate) fn is_for_want_of_providers(floor: &Floor, end: &Conclusion) -> bool {
+    let state = &floor.record.state;
+    let Some(problem) = &end.problem else { return false };
+    match &state.wound_up {
+        Some(reason) => reason.is_loss(),
+        None if lost_its_sides(state).is_some() => true,
+        None => problem.code == Code::SynthesisFailed && state.failures.iter().any(|it| it.phase == DECIDING),
+    }
+}
+
 pub(crate) fn aborted() -> Conclusion {
     let problem = Some(Problem::new(Code::Aborted, "a person aborted the discussion"));
     Conclusion { success: false, stopping: StoppingReason::USER_ABORT, degraded: true, problem }
@@ -68,8 +83,9 @@ pub(crate) fn aborted() -> Conclusion {
 
 fn problem(state: &State, loss: Loss, decision: &Decision) -> Option<Problem> {
     let of_wind_up = state.wound_up.as_ref().and_then(|reason| wind_up_problem(state, loss, reason));
-    of_wind_up
+    let problem = of_wind_up
         .or_else(|| no_answer_problem(state))
+        .or_else(|| too_few_at_the_end(state))
         .or_else(|| too_few_spoke(state))
         .or_else(|| decision.problem.clone())
         .or_else(|| {
@@ -77,24 +93,74 @@ fn problem(state: &State, loss: Loss, decision: &Decision) -> Option<Problem> {
                 "no participant could write the synthesis; the best recorded answer is used instead";
             (decision.degraded && decision.problem.is_none())
                 .then(|| Problem::new(Code::SynthesisFailed, message))
-        })
+        })?;
+    Some(judged_by_losses(state, problem))
+}
+
+/// The problem, worth a retry only if a participant that was lost may come back.
+fn judged_by_losses(state: &State, problem: Problem) -> Problem {
+    let is_due_to_losses = match problem.code {
+        Code::InsufficientProviders
+        | Code::ProviderTimeout
+        | Code::ProviderFailed
+        | Code::AllProvidersFailed
+        | Code::SynthesisFailed
+        | Code::TurnFailed
+        | Code::TurnTimeout
+        | Code::ProviderError => state.lost().next().is_some(),
+        Code::InvalidRequest
+        | Code::InvalidPattern
+        | Code::InvalidRoles
+        | Code::ConsensusFailed
+        | Code::CircularDiscussion
+        | Code::MaxDepthExceeded
+        | Code::CostBudgetExceeded
+        | Code::CallBudgetExceeded
+        | Code::TokenBudgetExceeded
+        | Code::DiscussionTimeout
+        | Code::Aborted
+        | Code::UnknownSession
+        | Code::InitializationFailed
+        | Code::ConsensusParseFailed
+        | Code::StateInvalid
+        | Code::RecordDiverged
+        | Code::Unknown => false,
+    };
+    if !is_due_to_losses {
+        return problem;
+    }
+    let classes = state.lost().map(|it| it.1);
+    let judged = Problem::of_losses(problem.code, "", classes);
+    Problem { retryable: judged.retryable, ..problem }
+}
+
+/// The end of a talk that the pattern itself ended because too few were left.
+fn lost_its_sides(state: &State) -> Option<&TalkEnd> {
+    state.ended.as_ref().filter(|it| it.stopping == StoppingReason::MODEL_UNAVAILABLE)
+}
+
+fn too_few_at_the_end(state: &State) -> Option<Problem> {
+    let ended = lost_its_sides(state)?;
+    let names: Vec<&str> = state.failures.iter().map(|it| it.participant.as_str()).collect();
+    let message = format!("the talk ended after round {}, because it lost {}", ended.round, names.join(", "));
+    Some(Problem::new(Code::InsufficientProviders, message))
 }
 
 fn wind_up_problem(state: &State, loss: Loss, reason: &WindUp) -> Option<Problem> {
     let limits = state.spec.limits;
     let problem = match reason {
         WindUp::Stopped => return None,
-        WindUp::CallBudget => {
-            let message = format!("the budget of {} calls is used up", limits.calls.unwrap_or_default());
-            Problem::new(Code::CallBudgetExceeded, message)
+        WindUp::CallBudget { needed, left } => {
+            let budget = format!("{} calls", limits.calls.unwrap_or_default());
+            Problem::new(Code::CallBudgetExceeded, used_up(&budget, needed, left))
         }
-        WindUp::TokenBudget => {
-            let message = format!("the budget of {} tokens is used up", limits.tokens.unwrap_or_default());
-            Problem::new(Code::TokenBudgetExceeded, message)
+        WindUp::TokenBudget { needed, left } => {
+            let budget = format!("{} tokens", limits.tokens.unwrap_or_default());
+            Problem::new(Code::TokenBudgetExceeded, used_up(&budget, needed, left))
         }
-        WindUp::CostBudget => {
-            let message = format!("the budget of {} is used up", limits.usd.unwrap_or_default());
-            Problem::new(Code::CostBudgetExceeded, message)
+        WindUp::CostBudget { needed, left } => {
+            let budget = limits.usd.unwrap_or_default().to_string();
+            Problem::new(Code::CostBudgetExceeded, used_up(&budget, needed, left))
         }
         WindUp::Deadline => {
             let message = format!("the time limit of {} ms is reached", state.spec.timing.total_ms);
@@ -115,10 +181,20 @@ fn wind_up_problem(state: &State, loss: Loss, reason: &WindUp) -> Option<Problem
             let message = format!(
                 "the talk no longer fits {participant}'s window, and the discussion was set to end then"
             );
-            Problem { participant: Some(participant.clone()), ..Problem::new(Code::ProviderFailed, message) }
+            let overflow = [ErrorClass::ContextOverflow];
+            let problem = Problem::of_losses(Code::ProviderFailed, message, overflow);
+            Problem { participant: Some(participant.clone()), ..problem }
         }
     };
     Some(problem)
+}
+
+/// What a budget was short of. `left` excludes what is kept for the decision.
+fn used_up(budget: &str, needed: &dyn Display, left: &dyn Display) -> String {
+    format!(
+        "the budget of {budget} is used up: the next step would have needed up to {needed}, \
+         and {left} was left for it"
+    )
 }
 
 fn too_few_left(state: &State, loss: Loss, left: u32, needed: u32) -> Problem {
@@ -160,7 +236,9 @@ fn too_few_spoke(state: &State) -> Option<Problem> {
 fn stopping(state: &State, decision: &Decision) -> StoppingReason {
     match &state.wound_up {
         Some(WindUp::Stopped) => StoppingReason::USER_STOP,
-        Some(WindUp::CallBudget | WindUp::TokenBudget | WindUp::CostBudget) => StoppingReason::BUDGET,
+        Some(WindUp::CallBudget { .. } | WindUp::TokenBudget { .. } | WindUp::CostBudget { .. }) => {
+            StoppingReason::BUDGET
+        }
         Some(WindUp::Deadline) => StoppingReason::TIMEOUT,
         Some(WindUp::TooFew { .. }) => StoppingReason::MODEL_UNAVAILABLE,
         Some(WindUp::ProviderFailed { .. } | WindUp::WindowFull { .. }) => StoppingReason::ERROR,

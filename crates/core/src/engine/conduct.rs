@@ -11,7 +11,7 @@ use futures::{FutureExt, future::BoxFuture};
 use crate::{
     call::ledger::Ledger,
     engine::{
-        conclude::{best_answer, completed, conclusion, nothing_said},
+        conclude::{best_answer, completed, conclusion, is_for_want_of_providers, nothing_said},
         seating::{NoPanel, seat_panel},
     },
     floor::{
@@ -91,7 +91,7 @@ pub(crate) async fn conduct(
     let taken = record.state.spent;
     let ledger = Arc::new(Ledger::new(spec.limits, taken, above));
     let source = Source::before(&record.state, &*services.store).await?;
-    let now = Now::default();
+    let now = Now::at_start(&record);
     let mut floor = Floor { services, pattern, record, control, ledger, source, run_sub, now };
     if !make_ready(&mut floor).await? {
         release(&floor).await;
@@ -99,7 +99,7 @@ pub(crate) async fn conduct(
     }
     let mut talked = talk(&mut floor, pattern, method).await?;
     while let Err(Halt(Why::PauseCancelled)) = talked {
-        floor.now = Now::default();
+        floor.now = Now::at_start(&floor.record);
         talked = talk(&mut floor, pattern, method).await?;
     }
     match talked {
@@ -191,16 +191,26 @@ async fn make_ready(floor: &mut Floor) -> Result<bool, Failure> {
     match floor.record.state.lifecycle {
         Lifecycle::Completed | Lifecycle::Aborted => Ok(false),
         Lifecycle::Paused => leave_pause(floor, is_root).await,
-        Lifecycle::Error => {
-            let ready = floor.record.change(Lifecycle::Ready)?;
-            floor.record.note(vec![(None, Event::Retried), ready]);
-            initialize(floor).await
-        }
+        Lifecycle::Error => retry(floor).await,
         Lifecycle::Configuring | Lifecycle::Validating | Lifecycle::Ready | Lifecycle::Initializing => {
             initialize(floor).await
         }
         Lifecycle::Running | Lifecycle::Completing => Ok(true),
     }
+}
+
+/// Retries after an error. `false` if that can't help, because everyone that is missing was lost for
+/// good; the record stays as it is then.
+async fn retry(floor: &mut Floor) -> Result<bool, Failure> {
+    let state = &floor.record.state;
+    let retried = state.retry();
+    if state.conclusion.is_some() && retried.reseated.is_empty() {
+        return Ok(false);
+    }
+    let ready = floor.record.change(Lifecycle::Ready)?;
+    floor.record.note(vec![(None, Event::Retried(retried)), ready]);
+    floor.now = Now::at_start(&floor.record);
+    initialize(floor).await
 }
 
 /// Leaves a pause: a sub-discussion together with its root, the root on a command.
@@ -255,7 +265,10 @@ async fn initialize(floor: &mut Floor) -> Result<bool, Failure> {
 
 async fn deliberate_and_decide(floor: &mut Floor, pattern: &Pattern, method: &Consensus) -> Result<(), Halt> {
     let talked = match (pattern.run)(floor).await {
-        Ok(decision) => decision,
+        Ok(decision) => {
+            floor.pause_before_deciding().await?;
+            decision
+        }
         Err(Halt(Why::WindUp)) => None,
         Err(halt) => return Err(halt),
     };
@@ -274,6 +287,7 @@ async fn deliberate_and_decide(floor: &mut Floor, pattern: &Pattern, method: &Co
     }
     floor.end_open_subs(WENT_ON).await?;
     (floor.now.deciding, floor.now.phase) = (true, Some(DECIDING));
+    floor.reseat();
     let decision = match (&floor.record.state.decision, talked) {
         (Some(recorded), _) => (**recorded).clone(),
         (None, Some(decision)) => decision,
@@ -302,13 +316,20 @@ async fn decide(floor: &mut Floor, method: &Consensus) -> Result<Decision, Halt>
 async fn conclude(floor: &mut Floor, decision: Decision) -> Result<(), Halt> {
     let decision = completed(floor, decision);
     let end = conclusion(floor, &decision);
+    // A sub-discussion is never retried alone, so it is over.
+    let may_be_retried = floor.record.state.lineage.is_none() && is_for_want_of_providers(floor, &end);
     let mut facts = Vec::new();
     if floor.record.state.decision.is_none() {
         facts.push((None, Event::Decided { decision: Arc::new(decision) }));
     }
     facts.push((None, Event::Concluded(end)));
-    facts.push(floor.record.change(Lifecycle::Completed)?);
-    Ok(floor.record.append_then(facts, Then::Done).await?)
+    let (to, then) = if may_be_retried {
+        (Lifecycle::Error, Then::Park { seen: floor.record.state.seen })
+    } else {
+        (Lifecycle::Completed, Then::Done)
+    };
+    facts.push(floor.record.change(to)?);
+    Ok(floor.record.append_then(facts, then).await?)
 }
 
 /// Aborts without any call: the best recorded answer is the result, marked as degraded.

@@ -83,5 +83,5 @@ fn too_few(spec: &Spec, seated: &[String], absent: &[Absent]) -> Option<Problem>
         .collect();
     let message =
         format!("{} of {needed} required providers are available. {}", seated.len(), reasons.join("; "));
-    Some(Problem::new(Code::InsufficientProviders, message))
+    Some(Problem::of_losses(Code::InsufficientProviders, message, absent.iter().map(|it| it.class)))
 }

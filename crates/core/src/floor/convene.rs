@@ -13,7 +13,7 @@ use crate::{
         event::{Ancestor, Lineage, SubConcluded},
         id::{DiscussionId, Step},
         participant::{Participant, Role},
-        spec::{ConsensusSpec, Spec},
+        spec::{ConsensusSpec, Spec, TimeoutStrategy, Tolerance},
     },
     record::{control::Control, feed::Feed},
     seams::Claim,
@@ -89,21 +89,32 @@ impl Floor {
         if above.chain([state.spec.topic.as_str()]).any(|it| same_topic(it, topic)) {
             return Err(Problem::new(Code::CircularDiscussion, "this question is being discussed already"));
         }
+        if self.sub_participants().len() < 2 {
+            let message = "nobody else takes turns in this discussion";
+            return Err(Problem::new(Code::InsufficientProviders, message));
+        }
         if self.remaining_ms() == 0 {
             return Err(Problem::new(Code::DiscussionTimeout, "there is no time left for it"));
         }
         Ok(())
     }
 
-    /// The spec of a sub-discussion: all participants, without parts to play, for one round of the
+    /// Who sits in a sub-discussion: everyone that takes turns in this one. People are left out,
+    /// because they would have to answer in every sub-discussion, and so are judges and others
+    /// aside, because they must not hear one side alone.
+    pub(crate) fn sub_participants(&self) -> Vec<Participant> {
+        let sits = |it: &Participant| !it.is_person() && !it.aside;
+        let speakers = self.speakers().into_iter().filter(sits);
+        speakers.map(|it| Participant { brief: None, ..it.playing(Role::SPEAKER) }).collect()
+    }
+
+    /// The spec of a sub-discussion: its participants, without parts to play, for one round of the
     /// default pattern.
     fn sub_spec(&self, topic: &str) -> Spec {
         let spec = &self.record.state.spec;
         let registry = &self.services.registry;
-        let present = self.present(&spec.participants);
-        // People are left out: they would have to answer in every sub-discussion.
-        let models = present.into_iter().filter(|it| !it.is_person());
-        let plain = models.map(|it| Participant { brief: None, aside: false, ..it.playing(Role::SPEAKER) });
+        let participants = self.sub_participants();
+        let min_providers = spec.tolerance.min_providers.min(participants.len() as u32);
         let pattern = registry.patterns().first().map_or("", |it| it.name);
         let method = registry.methods().first().map_or("", |it| it.name);
         let inherited = registry.options_for(pattern, method, &spec.window.strategy);
@@ -113,7 +124,8 @@ impl Floor {
             topic: topic.to_owned(),
             pattern: pattern.to_owned(),
             rounds: 1,
-            participants: plain.collect(),
+            participants,
+            tolerance: Tolerance { min_providers, ..spec.tolerance },
             options: Vec::new(),
             consensus: ConsensusSpec { method: method.to_owned(), ..spec.consensus.clone() },
             settings,
@@ -130,15 +142,12 @@ impl Floor {
         let level_ms = state.spec.recursion.map_or(total_ms, |recursion| {
             recursion.strategy.level_ms(total_ms, recursion.max_depth, depth + 1)
         });
-        // INV-DISC-610: never more than what is left above, where the share for the synthesis is
-        // already deducted.
-        Lineage {
-            root,
-            parent: state.id,
-            depth: depth + 1,
-            chain,
-            level_ms: level_ms.min(self.remaining_ms()),
-        }
+        // INV-DISC-610: never more than what is left above. There the share for the synthesis is
+        // deducted, unless every level has the same time, its own share included: time below
+        // doesn't count for the level above.
+        let fixed = state.spec.recursion.is_some_and(|it| it.strategy == TimeoutStrategy::Fixed);
+        let left_ms = if fixed { self.left_ms() } else { self.remaining_ms() };
+        Lineage { root, parent: state.id, depth: depth + 1, chain, level_ms: level_ms.min(left_ms) }
     }
 }
 

@@ -17,6 +17,7 @@ use crate::{
         lifecycle::Lifecycle,
         money::{Spent, Usage, Usd},
         spec::Limits,
+        state::Sub,
     },
 };
 
@@ -80,6 +81,19 @@ impl Floor {
         }
     }
 
+    /// Obeys a pause that came while the last questions of the talk were answered. A stop has
+    /// nothing left to stop.
+    pub(crate) async fn pause_before_deciding(&mut self) -> Result<(), Halt> {
+        if self.record.state.lifecycle != Lifecycle::Running {
+            return Ok(());
+        }
+        match self.take_commands().await? {
+            Some(Draining::Suspend) => Err(Halt::suspended()),
+            Some(Draining::Leave) => Err(Halt::left()),
+            Some(Draining::WindUp(_)) | None => Ok(()),
+        }
+    }
+
     /// Records why deliberation ends and returns the order to leave.
     pub(crate) async fn wind_up(&mut self, key: &Step, reason: WindUp) -> Result<Halt, Halt> {
         self.record.once(key.purpose("wound-up"), Event::WoundUp { reason });
@@ -108,6 +122,16 @@ impl Floor {
         Err(self.wind_up(key, reason).await?)
     }
 
+    /// Whether the discussion could go on without these participants: enough are left for the talk,
+    /// or anyone at all for the decision.
+    pub(crate) fn is_enough_without(&self, lost: &[&str]) -> bool {
+        let spec = &self.record.state.spec;
+        let is_left = |name: &str| self.is_present(name) && !lost.contains(&name);
+        let left = spec.participants.iter().filter(|it| !it.is_person() && is_left(&it.name)).count();
+        let needed = if self.now.is_talking() { spec.tolerance.min_providers } else { 1 };
+        (spec.tolerance.go_on || !self.now.is_talking()) && left as u32 >= needed
+    }
+
     /// Lets a pattern ask for one last word although deliberation was wound up, if a person stopped
     /// it, a participant is missing or a window is full. If time or money ran out, returns the
     /// order to leave. A question asked now may have been begun before.
@@ -118,7 +142,10 @@ impl Floor {
                 | WindUp::TooFew { .. }
                 | WindUp::ProviderFailed { .. }
                 | WindUp::WindowFull { .. } => true,
-                WindUp::CallBudget | WindUp::TokenBudget | WindUp::CostBudget | WindUp::Deadline => false,
+                WindUp::CallBudget { .. }
+                | WindUp::TokenBudget { .. }
+                | WindUp::CostBudget { .. }
+                | WindUp::Deadline => false,
             },
             (Why::WindUp, None) => false,
             (
@@ -143,8 +170,8 @@ impl Floor {
         if self.now.fresh < turns { Ok(()) } else { Err(Halt::awaiting()) }
     }
 
-    /// When talking, or deciding, must end. Time spent in sub-discussions doesn't count for this
-    /// level, but for the total.
+    /// When talking, or deciding, must end, unless a sub-discussion under way moves that on: time
+    /// spent below doesn't count for this level, but for the total.
     pub(crate) fn deadline(&self) -> Instant {
         Instant::now() + Duration::from_millis(self.remaining_ms())
     }
@@ -154,25 +181,34 @@ impl Floor {
         self.left_ms().saturating_sub(kept)
     }
 
-    fn left_ms(&self) -> u64 {
+    pub(crate) fn left_ms(&self) -> u64 {
         let state = &self.record.state;
         let timing = state.spec.timing;
-        let nested: u64 = state.subs.values().filter_map(|sub| sub.end.as_ref()).map(|end| end.ran_ms).sum();
-        let level_ms = match (&state.lineage, &state.spec.recursion) {
-            (Some(lineage), _) => lineage.level_ms,
-            (None, Some(recursion)) => recursion.strategy.level_ms(timing.total_ms, recursion.max_depth, 0),
-            (None, None) => timing.total_ms,
+        let active_ms = self.record.active_ms();
+        let ran_ms = |sub: &Sub| match &sub.end {
+            Some(end) => end.ran_ms,
+            None => active_ms.saturating_sub(sub.from_ms),
         };
-        let limit = (level_ms + nested).min(timing.total_ms);
-        limit.saturating_sub(self.record.active_ms())
+        let nested: u64 = state.subs.values().map(ran_ms).sum();
+        let limit = (self.level_ms() + nested).min(timing.total_ms);
+        limit.saturating_sub(active_ms)
+    }
+
+    /// The time of this level, its share for the synthesis included.
+    fn level_ms(&self) -> u64 {
+        let state = &self.record.state;
+        let total_ms = state.spec.timing.total_ms;
+        match (&state.lineage, &state.spec.recursion) {
+            (Some(lineage), _) => lineage.level_ms,
+            (None, Some(recursion)) => recursion.strategy.level_ms(total_ms, recursion.max_depth, 0),
+            (None, None) => total_ms,
+        }
     }
 
     /// INV-DISC-611: the time reserved for the decision at each level: ten seconds by default, at
     /// most half of the level's.
     fn reserve_ms(&self) -> u64 {
-        let state = &self.record.state;
-        let level_ms = state.lineage.as_ref().map_or(state.spec.timing.total_ms, |lineage| lineage.level_ms);
-        state.spec.timing.reserve_ms.min(level_ms / 2)
+        self.record.state.spec.timing.reserve_ms.min(self.level_ms() / 2)
     }
 
     /// The most that the consensus method can cost; this much is not available for talking.
@@ -183,6 +219,12 @@ impl Floor {
         }
         let calls =
             self.services.registry.method(&spec.consensus.method).map_or(1, |method| (method.calls)(spec));
+        self.cost_of(calls)
+    }
+
+    /// The most that so many calls can cost, each about as long as the talk.
+    fn cost_of(&self, calls: u32) -> Spent {
+        let spec = &self.record.state.spec;
         let voices = || spec.participants.iter().filter_map(|who| self.services.voices.voice(spec, who));
         // No request exceeds the largest window, however long the talk.
         let largest = voices().map(|voice| voice.window).max().unwrap_or(u64::MAX);
@@ -198,11 +240,34 @@ impl Floor {
         }
     }
 
-    /// Whether a sub-discussion may be asked for here at all.
+    /// Keeps back from sub-discussions what this discussion's own talk still needs: the calls of
+    /// seats that will go on after theirs, the rest of this round, and further rounds as far as
+    /// they take no more than half of the calls.
+    pub(crate) fn keep_for_the_talk(&self, going_on: u32, group: &[&str]) {
+        let spec = &self.record.state.spec;
+        if spec.recursion.is_none() || spec.limits == Limits::default() {
+            return;
+        }
+        let of_round = self.now.transcript.iter().filter(|turn| turn.round == self.now.round);
+        let spoke: Vec<&str> = of_round.map(|turn| turn.participant.as_str()).collect();
+        let models = spec.participants.iter().filter(|it| !it.is_person() && self.is_present(&it.name));
+        let names: Vec<&str> = models.map(|it| it.name.as_str()).collect();
+        let is_open = |name: &&&str| !spoke.contains(*name) && !group.contains(*name);
+        let rest = names.iter().filter(is_open).count() as u32;
+        let later = spec.rounds.saturating_sub(self.now.round).saturating_mul(names.len() as u32);
+        let later = later.min(spec.limits.calls.map_or(u32::MAX, |calls| calls / 2));
+        self.ledger.keep_from_below(self.cost_of(going_on + rest + later));
+    }
+
+    /// Whether a sub-discussion may be asked for here at all, and has room in the budget: a call for
+    /// each that sits in it, one for its decision, and one to go on with what it finds.
     pub(crate) fn may_convene(&self) -> bool {
         let state = &self.record.state;
         let depth = state.lineage.as_ref().map_or(0, |lineage| lineage.depth);
         let talking = state.lifecycle == Lifecycle::Running && !self.now.deciding;
-        talking && state.spec.recursion.is_some_and(|recursion| depth < recursion.max_depth)
+        let calls = self.sub_participants().len() as u32 + 2;
+        talking
+            && state.spec.recursion.is_some_and(|recursion| depth < recursion.max_depth)
+            && self.ledger.has_room_below(Spent { calls, ..Spent::default() })
     }
 }

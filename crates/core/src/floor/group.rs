@@ -163,6 +163,7 @@ impl<'f, 'e> Group<'f, 'e> {
         if let Err(short) = self.floor.ledger.reserve(all) {
             return Err(self.floor.wind_up(&self.key, short).await?);
         }
+        self.keep_for_the_talk();
         let now = self.floor.services.clock.now();
         for (index, reserved) in wanted {
             let queued = self.seats[index].queue_first(reserved, now);
@@ -179,7 +180,15 @@ impl<'f, 'e> Group<'f, 'e> {
         self.calls.push(index, queued.enter().map(News::from));
     }
 
+    /// Keeps back from sub-discussions what this discussion itself still needs.
+    fn keep_for_the_talk(&self) {
+        let names: Vec<&str> = self.seats.iter().map(Seat::name).collect();
+        let going_on = self.seats.iter().filter(|seat| matches!(seat.stage, Stage::Convening(_)));
+        self.floor.keep_for_the_talk(going_on.count() as u32, &names);
+    }
+
     fn convene(&mut self, index: usize, sub: Sub) {
+        self.keep_for_the_talk();
         let held = self.floor.sub_discussion(self.seats[index].name(), &sub.step, &sub.topic);
         self.calls.push(index, held.map(|end| News::Convened(sub, end)));
     }
@@ -215,12 +224,17 @@ impl<'f, 'e> Group<'f, 'e> {
         let mut draining: Option<Draining> = None;
         let mut listener = Listener::of(self.floor);
         while !self.is_over() && !self.is_idle(draining.as_ref()) {
+            self.give_up_held().await?;
+            if self.is_over() {
+                break;
+            }
             match self.wait(&mut listener).await? {
                 Happened::Command => draining = self.take_commands(draining).await?,
                 Happened::Arrival(arrival) => {
                     let short = self.take_in(arrival, draining.is_some()).await?;
                     draining = draining.or(short.map(Draining::WindUp));
                 }
+                Happened::Deadline if self.floor.remaining_ms() > 0 => {}
                 Happened::Deadline => {
                     self.take_in_arrived().await?;
                     self.abandon(Abandoned::Deadline).await?;

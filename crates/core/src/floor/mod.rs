@@ -105,6 +105,8 @@ pub(crate) struct Now {
     pub(crate) readings: Vec<Understood<(u32, Reading)>>,
     pub(crate) unread: Vec<UnreadReply>,
     pub(crate) out: BTreeSet<String>,
+    /// How many retries of the record this replay has passed.
+    pub(crate) retries: usize,
     /// The embedding vectors of texts that later speeches are still compared with.
     pub(crate) vectors: BTreeMap<Arc<str>, Vec<f32>>,
     /// The number of turns taken in this run, without replayed ones.
@@ -113,6 +115,11 @@ pub(crate) struct Now {
 }
 
 impl Now {
+    /// The position at the beginning of this record.
+    pub(crate) fn at_start(record: &Record) -> Self {
+        Now { out: record.latecomers().cloned().collect(), ..Now::default() }
+    }
+
     /// Whether the participants still deliberate. Only then can people pause or stop it, and only
     /// then does it end because too few are left.
     pub(crate) fn is_talking(&self) -> bool {
@@ -193,6 +200,7 @@ impl Floor {
             );
         }
         (self.now.phase, self.now.round) = (Some(phase.0), round);
+        self.reseat();
         let step = Step::new(round, phase.0, "*");
         if self.record.has_mark(&step) {
             return Ok(());
@@ -205,6 +213,16 @@ impl Floor {
         facts.push((Some(step), Event::PhaseEntered { phase: phase.0.to_owned(), round }));
         self.record.note(facts);
         Ok(())
+    }
+
+    /// Seats those again that a retry brought back at this phase.
+    pub(crate) fn reseat(&mut self) {
+        let Now { round, phase, retries, out, .. } = &mut self.now;
+        let phase = phase.unwrap_or_default();
+        while let Some(back) = self.record.reseated(*retries, *round, phase) {
+            out.retain(|name| !back.contains(name));
+            *retries += 1;
+        }
     }
 
     /// Asks one participant. `None` if it failed and the discussion goes on without it.

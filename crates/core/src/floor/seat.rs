@@ -29,7 +29,7 @@ use crate::{
         time::Timestamp,
         transcript::Turn,
     },
-    record::{Record, Settled},
+    record::{Entry, Record, Settled},
     seams::Voice,
 };
 
@@ -127,6 +127,19 @@ impl Seat {
 
     pub(crate) fn is_awaited(&self) -> bool {
         matches!(self.stage, Stage::Person)
+    }
+
+    /// Whether it waits for a rate limit beyond the time of its step.
+    pub(crate) fn is_held(&self) -> bool {
+        matches!(self.stage, Stage::Waiting) && self.tried.held().is_some()
+    }
+
+    /// Gives up a seat that waits for a rate limit.
+    pub(crate) fn give_up(&mut self, ledger: &Ledger, moment: Moment) -> Option<Entry> {
+        let lost = self.gave_up(self.tried.held()?, moment);
+        self.give_back(ledger);
+        self.stage = Stage::Settled(None);
+        Some((Some(self.step().clone()), lost))
     }
 
     /// The attempt that was under way when the process ended, unless it has been repeated.

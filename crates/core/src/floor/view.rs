@@ -62,6 +62,30 @@ impl View {
     }
 }
 
+impl View {
+    /// Inserts findings right before the question.
+    pub(crate) fn show_findings(&mut self, findings: Vec<Message>) {
+        let question = self.messages.len().saturating_sub(1);
+        self.bytes += findings.iter().map(size).sum::<usize>();
+        self.messages.splice(question..question, findings);
+    }
+}
+
+/// What sub-discussions found that no participant has taken up, for a decision on the whole talk.
+pub(crate) fn findings(ask: &Ask, state: &State) -> Vec<Message> {
+    if ask.hears == Hears::Nothing || ask.stretch.is_some() {
+        return Vec::new();
+    }
+    let covered = |text: &str| ask.mask.as_ref().map_or_else(|| text.to_owned(), |mask| mask.cover(text));
+    let found = |(topic, text): (&str, &str)| Message::Found { topic: covered(topic), text: covered(text) };
+    state.unused_findings().map(found).collect()
+}
+
+/// The tokens that findings take of a window.
+pub(crate) fn size_of_findings(findings: &[Message], family: Family) -> u64 {
+    findings.iter().map(|it| tokens_of(it, family)).sum()
+}
+
 /// The tokens that the users' notes take of a window.
 pub(crate) fn size_of_notes(state: &State, family: Family) -> u64 {
     state.notes.iter().map(|text| FENCE + family.estimate(text)).sum()

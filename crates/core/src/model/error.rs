@@ -166,6 +166,20 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// A problem that is due to these lost participants; a retry helps only if one of them was lost
+    /// to a transient error.
+    #[must_use]
+    pub fn of_losses(
+        code: Code,
+        message: impl Into<String>,
+        classes: impl IntoIterator<Item = ErrorClass>,
+    ) -> Self {
+        let retryable = code.is_retryable() && classes.into_iter().any(ErrorClass::is_transient);
+        Problem { retryable, ..Problem::new(code, message) }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code, self.message)
@@ -241,6 +255,20 @@ impl ErrorClass {
             ErrorClass::ApiError | ErrorClass::Timeout => 2,
             ErrorClass::InvalidResponse => 1,
             ErrorClass::ContextOverflow | ErrorClass::Authentication | ErrorClass::Validation => 0,
+        }
+    }
+
+    /// Whether the same request may succeed later: false for a missing or refused key, an unknown
+    /// model and a request that is too long.
+    #[must_use]
+    pub fn is_transient(self) -> bool {
+        match self {
+            ErrorClass::Network
+            | ErrorClass::RateLimit
+            | ErrorClass::ApiError
+            | ErrorClass::Timeout
+            | ErrorClass::InvalidResponse => true,
+            ErrorClass::ContextOverflow | ErrorClass::Authentication | ErrorClass::Validation => false,
         }
     }
 

@@ -28,7 +28,7 @@ use crate::model::{
 };
 
 pub use call::{Abandoned, Broken, FailedTurn, Placed};
-pub use ending::{Conclusion, SubConcluded, WindUp};
+pub use ending::{Conclusion, Retried, RetryPoint, SubConcluded, WindUp};
 pub use origin::{Ancestor, Fork, Lineage};
 
 /// A numbered event.
@@ -212,10 +212,23 @@ pub enum Event {
         problem: Problem,
     },
     /// A new run started over the same record after an error.
-    Retried,
+    Retried(Retried),
     /// An event type that this version doesn't know. It is kept and ignored.
     #[serde(other)]
     Unknown,
+}
+
+impl Event {
+    /// Whether the talk ends here, so that a retry goes on from here: what is recorded from here on
+    /// until the retry is replaced by it.
+    pub(crate) fn halts(&self) -> bool {
+        match self {
+            Event::WoundUp { reason } => reason.is_loss(),
+            Event::TalkEnded(end) => end.stopping == StoppingReason::MODEL_UNAVAILABLE,
+            Event::LifecycleChanged { to, .. } => *to == Lifecycle::Completing,
+            _ => false,
+        }
+    }
 }
 
 /// A person whose turn it is.

@@ -16,6 +16,9 @@ impl Usd {
     /// Zero.
     pub const ZERO: Usd = Usd(0);
 
+    /// More than anything costs.
+    pub(crate) const MAX: Usd = Usd(u64::MAX);
+
     /// From dollars; `None` if negative or absurdly large.
     #[must_use]
     pub fn from_dollars(dollars: f64) -> Option<Self> {

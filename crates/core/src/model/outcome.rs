@@ -128,6 +128,20 @@ impl StoppingReason {
     }
 }
 
+/// A person whose turn it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AwaitingReport {
+    /// The person's name in the discussion.
+    pub participant: String,
+    /// The round of the turn.
+    pub round: u32,
+    /// The phase of the turn.
+    pub phase: String,
+    /// The form the answer should have, if any: `ballot`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<String>,
+}
+
 /// The result document. Absent values are omitted, never null.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -136,6 +150,9 @@ pub struct Outcome {
     pub discussion_id: DiscussionId,
     /// The lifecycle state.
     pub status: Lifecycle,
+    /// The people whose turn it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub awaiting: Vec<AwaitingReport>,
     /// Whether the discussion achieved what was asked.
     pub success: bool,
     /// Whether the voices were simulated.

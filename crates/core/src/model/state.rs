@@ -1,6 +1,7 @@
 //! The state of a discussion: a pure fold over its facts, for status, history, results and pages.
 
 mod fold;
+mod retry;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -102,6 +103,8 @@ pub struct State {
     pub pending: Option<Command>,
     /// Why deliberation ended early.
     pub wound_up: Option<WindUp>,
+    /// What had been recorded when the talk ended, for a retry.
+    pub(crate) halted: Option<Halted>,
     /// The decision, once made.
     pub decision: Option<Arc<Decision>>,
     /// The conclusion, once reached.
@@ -117,6 +120,8 @@ pub struct State {
     /// The number of the last fact.
     pub seq: Seq,
 }
+
+pub(crate) use retry::Halted;
 
 /// One transition of the lifecycle or between phases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -161,6 +166,8 @@ pub struct Sub {
     pub participant: String,
     /// Its topic.
     pub topic: String,
+    /// The active time of the parent when it was asked for.
+    pub from_ms: u64,
     /// How it ended; `None` while it runs.
     pub end: Option<SubConcluded>,
 }
@@ -253,6 +260,7 @@ impl State {
             seen: CommandId::default(),
             pending: None,
             wound_up: None,
+            halted: None,
             decision: None,
             conclusion: None,
             failed: None,
@@ -277,6 +285,17 @@ impl State {
     pub fn present(&self) -> Vec<&str> {
         let seated = self.seated.iter().flatten().map(String::as_str);
         seated.filter(|name| !self.failures.iter().any(|it| it.participant == *name)).collect()
+    }
+
+    /// What sub-discussions found and the participant that asked did not live to take up, by topic.
+    pub fn unused_findings(&self) -> impl Iterator<Item = (&str, &str)> {
+        let found = self.subs.iter().filter_map(|(step, sub)| {
+            let end = sub.end.as_ref()?.synthesis.as_deref()?;
+            let (base, _) = step.as_str().rsplit_once('/')?;
+            Some((format!("{base}/after"), sub.topic.as_str(), end))
+        });
+        let is_unused = |after: &str| !self.turns.iter().any(|turn| turn.step.as_str().starts_with(after));
+        found.filter(move |it| is_unused(&it.0)).map(|(_, topic, end)| (topic, end))
     }
 
     /// Every recorded value of this kind, in order, as the type it was recorded from.

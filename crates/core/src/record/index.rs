@@ -9,7 +9,7 @@ use crate::{
     call::retry::Failures,
     model::{
         error::ErrorClass,
-        event::{Event, Fact},
+        event::{Event, Fact, Retried, RetryPoint},
         id::Step,
         time::Timestamp,
         transcript::Turn,
@@ -24,6 +24,12 @@ pub(super) struct Index {
     pub(super) subs: HashMap<Step, Arc<Turn>>,
     pub(super) closed: HashMap<Step, Vec<String>>,
     pub(super) marks: HashSet<Step>,
+    /// The steps recorded since the talk ended; `None` while it goes on.
+    since_halt: Option<Vec<Step>>,
+    /// The participants of the first panel.
+    seated: Vec<String>,
+    /// The retries so far, in order.
+    retries: Vec<(RetryPoint, Vec<String>)>,
 }
 
 /// How a step ended.
@@ -40,15 +46,24 @@ pub(crate) struct Past {
     pub(crate) failures: Failures,
     /// Whether the last attempt was under way when the process ended.
     pub(crate) cut_off: bool,
-    /// When the next attempt may be made, after a failure.
-    pub(crate) not_before: Option<Timestamp>,
+    /// When the next attempt may be made, after a failure, and how long that was to wait.
+    pub(crate) not_before: Option<(Timestamp, u64)>,
     /// Whether that is because of the provider's rate limit, which applies to every discussion.
     pub(crate) limited: bool,
 }
 
 impl Index {
     pub(super) fn add(&mut self, fact: &Fact) {
+        if fact.event.halts() {
+            self.since_halt.get_or_insert_default();
+        }
+        match &fact.event {
+            Event::PanelSeated { seated, .. } => self.seated.clone_from(seated),
+            Event::Retried(retried) => self.retry(retried),
+            _ => {}
+        }
         let Some(step) = &fact.step else { return };
+        self.since_halt.iter_mut().for_each(|since| since.push(step.clone()));
         match &fact.event {
             Event::CallPlaced(placed) => {
                 let past = self.past.entry(step.clone()).or_default();
@@ -58,7 +73,7 @@ impl Index {
                 let past = self.past.entry(step.clone()).or_default();
                 past.failures.count(*class);
                 past.cut_off = false;
-                past.not_before = retry_in_ms.map(|ms| fact.at.plus_ms(ms));
+                past.not_before = retry_in_ms.map(|ms| (fact.at.plus_ms(ms), ms));
                 past.limited = *class == ErrorClass::RateLimit;
             }
             Event::CallAbandoned { .. } => self.past.entry(step.clone()).or_default().cut_off = false,
@@ -70,5 +85,44 @@ impl Index {
             Event::GroupClosed { taken, .. } => drop(self.closed.insert(step.clone(), taken.clone())),
             _ => drop(self.marks.insert(step.clone())),
         }
+    }
+
+    /// Forgets what a retry replaces: everything since the talk ended, and the failures of the
+    /// participants that are asked again. The numbers of their attempts go on.
+    fn retry(&mut self, retried: &Retried) {
+        let since = self.since_halt.take().unwrap_or_default();
+        let Some(from) = &retried.from else { return };
+        since.iter().for_each(|step| self.forget(step));
+        for name in &retried.reseated {
+            let base = Step::new(from.round, &from.phase, name);
+            let purposes = format!("{base}/");
+            let failed = self.settled.iter().filter(|(_, settled)| matches!(settled, Settled::Failed));
+            let failed = failed.map(|(step, _)| step);
+            let failed = failed.filter(|it| **it == base || it.as_str().starts_with(&purposes));
+            let failed: Vec<Step> = failed.cloned().collect();
+            failed.iter().for_each(|step| self.forget(step));
+        }
+        self.retries.push((from.clone(), retried.reseated.clone()));
+    }
+
+    fn forget(&mut self, step: &Step) {
+        self.settled.remove(step);
+        self.subs.remove(step);
+        self.closed.remove(step);
+        self.marks.remove(step);
+        if let Some(past) = self.past.get_mut(step) {
+            *past = Past { attempts: past.attempts, ..Past::default() };
+        }
+    }
+
+    /// The participants that take part again from this phase on, by the retry with this number.
+    pub(super) fn reseated(&self, retry: usize, round: u32, phase: &str) -> Option<&[String]> {
+        let (_, names) = self.retries.get(retry).filter(|(from, _)| from.is_at(round, phase))?;
+        Some(names)
+    }
+
+    /// The participants that came only with a retry.
+    pub(super) fn latecomers(&self) -> impl Iterator<Item = &String> {
+        self.retries.iter().flat_map(|(_, names)| names).filter(|it| !self.seated.contains(it))
     }
 }

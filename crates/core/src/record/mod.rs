@@ -179,6 +179,16 @@ impl Record {
         self.index.marks.contains(step)
     }
 
+    /// The participants that take part again from this phase on, by the retry with this number.
+    pub(crate) fn reseated(&self, retry: usize, round: u32, phase: &str) -> Option<&[String]> {
+        self.index.reseated(retry, round, phase)
+    }
+
+    /// The participants that were not on the panel until a retry.
+    pub(crate) fn latecomers(&self) -> impl Iterator<Item = &String> {
+        self.index.latecomers()
+    }
+
     /// A recorded answer that this run of the pattern did not reach.
     pub(crate) fn passed_over(&self, taken: &HashSet<Step>) -> Option<&Step> {
         let is_base = |step: &&Step| !step.as_str().contains("/after");

@@ -22,6 +22,8 @@ pub struct Consensus {
     pub forms: &'static [&'static Form],
     /// The fields it adds to the result.
     pub results: &'static [ResultField],
+    /// Whether it has the participants vote on the options of a request.
+    pub votes: bool,
     /// Checks the spec and says what is missing for this method.
     pub check: fn(&Spec) -> Vec<Refusal>,
     /// The maximum number of calls it makes if nothing fails. That many are reserved from the
@@ -39,6 +41,7 @@ impl Consensus {
         options: &[],
         forms: &[],
         results: &[],
+        votes: false,
         check: |_| Vec::new(),
         calls: |_| 1,
         decide: |_| Box::pin(async { Ok(Decision::default()) }),

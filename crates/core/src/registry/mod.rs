@@ -12,7 +12,11 @@ mod strategy;
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    model::spec::Spec,
+    model::{
+        error::{Code, Refusal},
+        participant::{Participant, Role},
+        spec::Spec,
+    },
     vocabulary::{
         form::Form,
         option::{Declared, Declares},
@@ -175,6 +179,31 @@ impl Registry {
     #[must_use]
     pub fn role(&self, name: &str) -> Option<&'static RoleKind> {
         self.roles().into_iter().find(|it| it.name == name)
+    }
+
+    /// The values of this spec that have no effect, or another one than they say.
+    #[must_use]
+    pub fn remarks(&self, spec: &Spec) -> Vec<Refusal> {
+        let (Some(pattern), Some(method)) =
+            (self.pattern(&spec.pattern), self.method(&spec.consensus.method))
+        else {
+            return Vec::new();
+        };
+        let remark = |field, message| Refusal::new(field, Code::InvalidRequest, message);
+        let votes = pattern.votes || method.votes;
+        let unused_options = (!spec.options.is_empty() && !votes).then(|| {
+            let (pattern, method) = (pattern.name, method.name);
+            remark(
+                "votingOptions",
+                format!("no effect: neither the pattern {pattern} nor the method {method} votes on options"),
+            )
+        });
+        let has_role = |it: &Participant| !it.is_person() && it.role != Role::SPEAKER;
+        let plays = pattern.roles.is_empty() && spec.participants.iter().any(has_role);
+        let unused_roles =
+            plays.then(|| remark("roles", format!("no effect: the pattern {} has no roles", pattern.name)));
+        let own = (pattern.remarks)(spec);
+        unused_options.into_iter().chain(unused_roles).chain(own).collect()
     }
 
     /// Every ruling that a pattern declares, once each.

@@ -47,6 +47,11 @@ pub struct Pattern {
     pub seat: fn(&mut Seating<'_>) -> Vec<Refusal>,
     /// Checks the spec and says what is missing for this pattern, before anything is spent.
     pub check: fn(&Spec) -> Vec<Refusal>,
+    /// Whether it has the participants vote on the options of a request.
+    pub votes: bool,
+    /// Values of the spec that have no effect in this pattern, or another one than they say. They
+    /// are told, and accepted.
+    pub remarks: fn(&Spec) -> Vec<Refusal>,
     /// What makes a finished discussion incomplete, by name; usually nothing.
     pub lacks: fn(&State) -> Map<String, Value>,
     /// How far the panel agreed by the pattern's own rules, if it was to agree. A method that
@@ -75,6 +80,8 @@ impl Pattern {
         phases: PhaseTable { first: &[], next: &[] },
         seat: |_| Vec::new(),
         check: |_| Vec::new(),
+        votes: false,
+        remarks: |_| Vec::new(),
         lacks: |_| Map::new(),
         standing: |_| None,
         loss: Loss::TooFewProviders,

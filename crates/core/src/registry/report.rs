@@ -6,13 +6,14 @@ use serde_json::{Map, Value};
 
 use crate::{
     model::{
+        event::Awaited,
         flips,
         id::Step,
         lifecycle::Lifecycle,
         money::Usd,
         outcome::{
-            ConsensusReport, CostSummary, Decision, DissentReport, Integrity, Metadata, Missing, Outcome,
-            ProviderCost, Response, Round, StandingReport, SubReport,
+            AwaitingReport, ConsensusReport, CostSummary, Decision, DissentReport, Integrity, Metadata,
+            Missing, Outcome, ProviderCost, Response, Round, StandingReport, SubReport,
         },
         participant::Role,
         phase::DECIDING,
@@ -33,6 +34,7 @@ impl Registry {
         Outcome {
             discussion_id: state.id,
             status: state.lifecycle,
+            awaiting: awaiting(state),
             success: conclusion.is_some_and(|it| it.success),
             simulated: state.spec.simulation.is_some(),
             pattern: state.spec.pattern.clone(),
@@ -70,6 +72,17 @@ impl Registry {
         let declared = self.results_of(&state.spec).into_iter();
         declared.filter_map(|field| Some((field.name.to_owned(), (field.of)(state)?))).collect()
     }
+}
+
+fn awaiting(state: &State) -> Vec<AwaitingReport> {
+    let awaited = state.awaiting.iter().filter(|_| !state.lifecycle.is_terminal());
+    let report = |it: &Awaited| AwaitingReport {
+        participant: it.participant.clone(),
+        round: it.round,
+        phase: it.phase.clone(),
+        shape: it.shape.clone(),
+    };
+    awaited.map(report).collect()
 }
 
 fn seats(state: &State) -> impl Iterator<Item = &str> {

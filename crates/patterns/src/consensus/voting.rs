@@ -16,6 +16,7 @@ pub(crate) const METHOD: Consensus = Consensus {
     options: OPTIONS,
     forms: &[&ballot::FORM, &synthesis_reader::FORM],
     results: RESULTS,
+    votes: true,
     check: poll::check,
     calls: poll::calls,
     decide: |floor| Box::pin(poll::decide(floor, &RULE)),

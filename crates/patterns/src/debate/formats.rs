@@ -71,7 +71,7 @@ pub(crate) const ENDS: &[Ending] = &[
     Ending::new(DIMINISHING_RETURNS, "The judge finds that further rounds add little"),
     Ending::new(DETECTOR, "A detector ended it"),
     Ending::new(JUDGE_LOST, "The judge failed, and the debate was set to end then"),
-    Ending::new(TOO_FEW_DEBATERS, "Fewer than two debaters are left"),
+    Ending::new(TOO_FEW_DEBATERS, "Fewer than two debaters are left").stopping("model_unavailable"),
 ];
 
 const JUDGE: &str = "judge";

@@ -57,6 +57,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     },
     seat: seating::seat,
     check,
+    remarks,
     lacks: judging::lacks,
     run: |floor| Box::pin(run(floor)),
     ..Pattern::PLAIN
@@ -175,6 +176,16 @@ fn check(spec: &Spec) -> Vec<Refusal> {
     }
     refusals.extend(formats::check(spec));
     refusals
+}
+
+/// A temperature that debaters don't speak at (D11).
+fn remarks(spec: &Spec) -> Vec<Refusal> {
+    let (given, used) = (spec.manner.temperature, debating::temperature(spec));
+    let told = (given != used).then(|| {
+        let message = format!("debaters speak at 0.7 to 0.9, so {given} becomes {used}");
+        Refusal::new("temperature", Code::InvalidRequest, message)
+    });
+    told.into_iter().collect()
 }
 
 async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {

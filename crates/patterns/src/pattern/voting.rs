@@ -31,6 +31,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     forms: &[&ballot::FORM],
     phases: PhaseTable { first: &[VOTING], next: &[(VOTING, &[VOTING])] },
     check,
+    votes: true,
     run: |floor| Box::pin(run(floor)),
     ..Pattern::PLAIN
 };

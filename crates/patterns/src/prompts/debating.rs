@@ -35,7 +35,12 @@ pub(crate) fn speech(spec: &Spec, parts: &[Part], who: &Participant, round: u32,
     let values = [("format", format.name()), ("rules", rules), ("part", part.as_str())];
     let manner = fill(include_str!("debate.md"), &values);
     let prompt = format!("{}{} {}", hinted(spec, hints), numbered(spec, round), task(spec, who, round));
-    Ask::new(system(spec, who, &manner), prompt).temperature(spec.manner.temperature.clamp(0.7, 0.9))
+    Ask::new(system(spec, who, &manner), prompt).temperature(temperature(spec))
+}
+
+/// The temperature of a speech (D11).
+pub(crate) fn temperature(spec: &Spec) -> f64 {
+    spec.manner.temperature.clamp(0.7, 0.9)
 }
 
 /// The judge's recommendations as a hint. They are no longer than a speech may be, because a plan

@@ -112,6 +112,28 @@ async fn d17_a_debater_whose_provider_is_down_is_retried_by_error_class_and_the_
 }
 
 #[tokio::test(start_paused = true)]
+async fn d13_a_debate_that_lost_a_side_ends_in_error_with_a_verdict_and_a_retry_goes_on() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let failing = panel().fails_at("bob", "2/awaiting-responses/bob", ErrorClass::Network);
+    let lost = Table::over(store.clone(), &failing, registry());
+    let id = lost.open(free_form(3)).await.unwrap();
+    let first = lost.run(id).await.unwrap().outcome();
+    assert_eq!((first.status, first.success), (Lifecycle::Error, false));
+    assert!(first.verdict().is_some(), "a verdict on what there is");
+
+    let whole = Table::over(store, &panel(), registry());
+    let again = whole.run(id).await.unwrap().outcome();
+    assert_eq!((again.status, again.error.clone()), (Lifecycle::Completed, None));
+    assert_eq!((again.rounds.len(), again.failed_providers.len()), (3, 0));
+    assert_eq!(again.judging().unwrap().ended, None, "it went on to its last round");
+    let asked = whole.panel.steps();
+    assert!(asked.contains(&"2/awaiting-responses/bob".to_owned()), "{asked:?}");
+    let paid = |step: &str| asked.iter().any(|it| it.as_str() == step);
+    assert!(!paid("1/awaiting-responses/ann") && !paid("2/awaiting-responses/ann"), "{asked:?}");
+    assert!(!paid("2/judging/cyd"), "an assessment that was paid for is kept: {asked:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn d17_a_rate_limit_is_waited_out() {
     let (outcome, _) = table(&panel().asks_to_wait("bob", 1_000)).hold(free_form(2)).await;
     assert_eq!((outcome.success, outcome.failed_providers.len()), (true, 0));

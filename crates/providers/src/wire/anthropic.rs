@@ -27,6 +27,7 @@ pub(super) const WIRE: Wire = Wire {
     decoder: |_| Box::new(StreamDecoder::default()),
     refusal,
     probe,
+    hottest: 1.0,
     embedding: None,
     listing: None,
 };
@@ -45,7 +46,7 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
     }
     if quirks.temperature {
         // Other vendors accept up to 2, this one up to 1.
-        body["temperature"] = json!(call.temperature.clamp(0.0, 1.0));
+        body["temperature"] = json!(call.temperature.clamp(0.0, WIRE.hottest));
     }
     let stop = stop(call);
     if quirks.stop && !stop.is_empty() {

@@ -28,6 +28,7 @@ pub(super) const WIRE: Wire = Wire {
     decoder: |_| Box::new(StreamDecoder::default()),
     refusal,
     probe,
+    hottest: 2.0,
     embedding: None,
     listing: None,
 };
@@ -60,7 +61,7 @@ fn config(call: &Call, model: &Model) -> Value {
     let quirks = model.quirks;
     let mut config = json!({ "maxOutputTokens": call.max_tokens });
     if quirks.temperature {
-        config["temperature"] = json!(call.temperature.clamp(0.0, 2.0));
+        config["temperature"] = json!(call.temperature.clamp(0.0, WIRE.hottest));
     }
     let stop: Vec<&String> = call.stop.iter().filter(|it| !it.is_empty()).take(MOST_STOPS).collect();
     if quirks.stop && !stop.is_empty() {

@@ -64,6 +64,8 @@ pub struct Wire {
     pub refusal: fn(&Refused<'_>) -> ProviderError,
     /// The request that checks for free whether the model is available.
     pub probe: fn(&Model) -> Probe,
+    /// The highest temperature it accepts; a higher one is lowered to it.
+    pub hottest: f64,
     /// How embeddings are requested, if the vendor offers them.
     pub embedding: Option<Embedding>,
     /// How a server on the user's own machine tells which models it has.

@@ -40,6 +40,7 @@ pub(super) const WIRE: Wire = Wire {
     decoder: |quirks| Box::new(Answer { filter: ThinkFilter::of(quirks), ..Answer::default() }),
     refusal,
     probe,
+    hottest: 2.0,
     embedding: Some(EMBEDDING),
     listing: Some(Listing { path: "/api/tags", read: listed }),
 };

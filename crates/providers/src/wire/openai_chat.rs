@@ -25,6 +25,7 @@ pub(super) const WIRE: Wire = Wire {
     decoder: |quirks| Box::new(answer::Answer::of(quirks)),
     refusal: openai::refusal,
     probe,
+    hottest: 2.0,
     embedding: Some(openai::EMBEDDING),
     listing: Some(openai::LISTING),
 };

@@ -36,6 +36,7 @@ pub(super) const WIRE: Wire = Wire {
     decoder: |_| Box::new(Answer::default()),
     refusal: openai::refusal,
     probe,
+    hottest: 2.0,
     embedding: Some(openai::EMBEDDING),
     listing: Some(openai::LISTING),
 };

@@ -45,8 +45,14 @@ impl Quorum {
         let changes = changes(&past.spec, forking, registry).map_err(Error::refused)?;
         let request = changed(&Request::of(&past.spec, registry), &changes, registry);
         let spec = self.check_filled(&request).map_err(Error::Refused)?;
-        let tenant = past.spec.tenant.clone();
-        Ok((event::Fork { of: id, at: Step::from(forking.at.trim()) }, Spec { tenant, ..spec }))
+        let (at, tenant) = (Step::from(forking.at.trim()), past.spec.tenant.clone());
+        let spec = Spec { tenant, ..spec };
+        if spec == *past.spec && past.turns.iter().any(|turn| turn.step == at) {
+            let message = "nothing is changed, so every answer would be the same; change something, \
+                           or start over with the same request";
+            return Err(Error::refused(Refusal::new("changes", Code::InvalidRequest, message)));
+        }
+        Ok((event::Fork { of: id, at }, spec))
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use quorum_core::{
     engine::services::Services,
     model::{
-        error::ErrorClass,
+        error::{ErrorClass, Refusal},
         event::{Event, Fact, Fork},
         id::{Seq, Step},
         money::{Price, Usage, Usd},
@@ -62,6 +62,9 @@ pub struct Plan {
     pub sub_discussions: bool,
     /// The total time budget, in milliseconds.
     pub budget_ms: u64,
+    /// Values of the order that have no effect, or another one than they say.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Refusal>,
 }
 
 /// A participant.
@@ -146,6 +149,7 @@ impl Quorum {
             kept,
             sub_discussions: order.recursion.is_some(),
             budget_ms: order.timing.total_ms,
+            remarks: self.remarks(order),
         }
     }
 }

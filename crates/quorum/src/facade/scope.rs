@@ -6,6 +6,7 @@ use futures::future::join;
 use quorum_core::{
     engine::handle::Handle,
     model::{
+        error::Refusal,
         event::{Event, Fact},
         id::{DiscussionId, Seq, Tenant},
         spec::Spec,
@@ -66,6 +67,12 @@ impl Scope {
     /// Checks a request and returns its spec, or all problems with it. Costs nothing.
     pub fn check(&self, request: &Request) -> Result<Spec, Error> {
         Ok(Spec { tenant: self.tenant.clone(), ..self.quorum.check(request)? })
+    }
+
+    /// The values of this order that have no effect, or another one than they say.
+    #[must_use]
+    pub fn remarks(&self, spec: &Spec) -> Vec<Refusal> {
+        self.quorum.remarks(spec)
     }
 
     /// How the panel of this request differs from the usual one; `None` if the request names its

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use quorum_core::{
     model::{
         participant::{Participant, Role},
-        spec::{ConsensusSpec, Limits, Manner, Simulation, Spec, Timing, Tolerance},
+        spec::{ConsensusSpec, Limits, Manner, SYNTHESIS_RESERVE_MS, Simulation, Spec, Timing, Tolerance},
     },
     registry::{Registry, Usual},
 };
@@ -167,12 +167,13 @@ fn with_bounds(
     tolerance: &Tolerance,
     usual: &Usual,
 ) -> Request {
-    let Timing { step_ms, total_ms, reserve_ms: _ } = timing;
+    let Timing { step_ms, total_ms, reserve_ms } = timing;
     let Limits { calls, tokens, usd, allow_unpriced } = limits;
     let Tolerance { go_on, min_providers: _ } = tolerance;
     Request {
         provider_timeout: unusual(*step_ms, usual.step_ms),
         budget_ms: unusual(*total_ms, usual_total_ms(&request)),
+        min_synthesis_ms: unusual(*reserve_ms, SYNTHESIS_RESERVE_MS.min(total_ms / 2)),
         max_calls: *calls,
         max_tokens: *tokens,
         max_cost: usd.map(|usd| usd.dollars()),

@@ -23,7 +23,7 @@ use crate::{
         bounds::{Complaints, capped},
         limits::{
             BUDGET_MS, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_OPTION, LONGEST_TOPIC, OPTIONS,
-            PROVIDER_TIMEOUT, ROUNDS, SHARE, TEMPERATURE, TOKENS_PER_TURN, most_seats,
+            PROVIDER_TIMEOUT, ROUNDS, SHARE, SYNTHESIS_MS, TEMPERATURE, TOKENS_PER_TURN, most_seats,
         },
         panel, seats, settings, window,
     },
@@ -171,7 +171,9 @@ fn timing(request: &Request, usual: &Usual, wrong: &mut Complaints) -> Timing {
     Timing {
         step_ms: wrong.within("providerTimeout", request.provider_timeout, usual.step_ms, PROVIDER_TIMEOUT),
         total_ms,
-        reserve_ms: SYNTHESIS_RESERVE_MS.min(total_ms / 2),
+        reserve_ms: wrong
+            .within("minSynthesisMs", request.min_synthesis_ms, SYNTHESIS_RESERVE_MS, SYNTHESIS_MS)
+            .min(total_ms / 2),
     }
 }
 

@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 
 use crate::request::limits::{
     BUDGET_MS, COST, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_NAME, LONGEST_OPTION, LONGEST_PROMPT,
-    LONGEST_TOPIC, OPTIONS, PROVIDER_TIMEOUT, ROUNDS, SHARE, TEMPERATURE, TOKENS_PER_TURN, least_seats,
-    most_seats,
+    LONGEST_TOPIC, OPTIONS, PROVIDER_TIMEOUT, ROUNDS, SHARE, SYNTHESIS_MS, TEMPERATURE, TOKENS_PER_TURN,
+    least_seats, most_seats,
 };
 
 /// The type of a field's value.
@@ -23,6 +23,8 @@ enum Form {
     Topic,
     /// One of these names.
     Named(fn(&Registry) -> Vec<&'static str>),
+    /// A method by name, or requirement B's object with its options beside the name.
+    Consensus,
     /// A text with at most this many characters.
     Text(usize),
     Id,
@@ -67,7 +69,7 @@ const FIELDS: &[(&str, Form)] = &[
     ("providers", Form::Providers),
     ("participants", Form::Table),
     ("rounds", small(&ROUNDS)),
-    ("consensus", Form::Named(|registry| registry.methods().iter().map(|it| it.name).collect())),
+    ("consensus", Form::Consensus),
     ("includeDissent", Form::Flag),
     ("votingOptions", Form::Texts((*OPTIONS.start(), *OPTIONS.end()), LONGEST_OPTION)),
     ("context", Form::Text(LONGEST_CONTEXT)),
@@ -80,6 +82,7 @@ const FIELDS: &[(&str, Form)] = &[
     ("maxTokensPerTurn", small(&TOKENS_PER_TURN)),
     ("sessionId", Form::Id),
     ("budgetMs", whole(&BUDGET_MS)),
+    ("minSynthesisMs", whole(&SYNTHESIS_MS)),
     ("maxCalls", COUNT),
     ("maxTokens", Form::Whole(1, u64::MAX)),
     ("maxCost", number(&COST)),
@@ -146,6 +149,7 @@ impl Form {
         match self {
             Form::Topic => text(LONGEST_TOPIC, NOT_BLANK),
             Form::Named(names) => json!({ "type": "string", "enum": names(registry) }),
+            Form::Consensus => consensus(registry),
             Form::Text(longest) => json!({ "type": "string", "maxLength": longest }),
             Form::Id => json!({ "type": "string", "format": "uuid" }),
             Form::Flag => json!({ "type": "boolean" }),
@@ -169,6 +173,20 @@ impl Form {
             Form::Simulate => simulate(registry),
         }
     }
+}
+
+fn consensus(registry: &Registry) -> Value {
+    let methods: Vec<&str> = registry.methods().iter().map(|it| it.name).collect();
+    let method = json!({ "type": "string", "enum": methods });
+    let options = registry.methods().iter().flat_map(|it| it.options).map(|it| it.declared());
+    let options = options.map(|it| (it.name.to_owned(), nullable(it.schema(&[]))));
+    let mut properties: Map<String, Value> = options.collect();
+    properties.insert("includeDissent".to_owned(), nullable(Form::Flag.given(registry)));
+    properties.insert("method".to_owned(), method.clone());
+    let object = json!({
+        "type": "object", "required": ["method"], "additionalProperties": false, "properties": properties,
+    });
+    json!({ "oneOf": [method, object, { "type": "null" }] })
 }
 
 fn text(longest: usize, pattern: &str) -> Value {

@@ -37,6 +37,8 @@ pub enum Form {
     Roles,
     /// `claude=END|Speaker:,gemini=[`
     Stops,
+    /// `claude=Be brief.`
+    Prompt,
     /// `latency=200ms,dead=glm`
     Simulate,
 }
@@ -55,6 +57,7 @@ const BUILT_IN: &[Flag] = &[
     flag("no-dissent", "includeDissent", Form::Opposite),
     flag("options", "votingOptions", Form::List),
     flag("context", "context", Form::Plain),
+    flag("provider-prompts", "providerPrompts", Form::Prompt),
     flag("roles", "roles", Form::Roles),
     flag("timeout", "providerTimeout", Form::Plain),
     flag("stop-on-failure", "continueOnProviderFailure", Form::Opposite),
@@ -63,6 +66,7 @@ const BUILT_IN: &[Flag] = &[
     flag("max-tokens-per-turn", "maxTokensPerTurn", Form::Plain),
     flag("session", "sessionId", Form::Plain),
     flag("budget", "budgetMs", Form::Duration),
+    flag("min-synthesis", "minSynthesisMs", Form::Duration),
     flag("max-calls", "maxCalls", Form::Plain),
     flag("max-tokens", "maxTokens", Form::Plain),
     flag("max-cost", "maxCost", Form::Plain),
@@ -110,7 +114,7 @@ impl Showing {
 }
 
 /// Fields of a request that have no flag.
-const WITHOUT_FLAG: &[&str] = &["topic", "providerPrompts", "preset"];
+const WITHOUT_FLAG: &[&str] = &["topic", "preset"];
 
 /// Every flag: those of every discussion, then one for each declared option.
 #[must_use]
@@ -175,8 +179,11 @@ impl Flag {
             (Form::Duration, other) => Err(format!("is a time like \"180s\" or \"3m\", not {other}")),
             (Form::Roles, Value::String(text)) => roles(&text).map(|roles| json!(roles)),
             (Form::Stops, Value::String(text)) => stops(&text).map(|stops| json!(stops)),
+            (Form::Prompt, Value::String(text)) => prompt(&text).map(|(who, text)| json!({ who: text })),
             (Form::Simulate, Value::String(text)) => simulate(&text).map(|it| json!(it)),
-            (Form::Plain | Form::List | Form::Roles | Form::Stops | Form::Simulate, other) => Ok(other),
+            (Form::Plain | Form::List | Form::Roles | Form::Stops | Form::Prompt | Form::Simulate, other) => {
+                Ok(other)
+            }
         }
     }
 }
@@ -230,6 +237,13 @@ pub fn roles(text: &str) -> Result<BTreeMap<String, String>, String> {
         }
     }
     Ok(roles)
+}
+
+/// Parses `claude=Be brief.`: a participant and its instructions.
+pub fn prompt(text: &str) -> Result<(String, String), String> {
+    let (who, prompt) =
+        text.split_once('=').ok_or_else(|| format!("has the form PARTICIPANT=TEXT; {text:?} lacks the ="))?;
+    Ok((who.trim().to_owned(), prompt.trim().to_owned()))
 }
 
 /// Parses `claude=END|Speaker:,gemini=[`; the result is by participant. `\\n` is a line break.

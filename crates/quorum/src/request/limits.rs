@@ -46,6 +46,9 @@ pub const PROVIDER_TIMEOUT: RangeInclusive<u64> = 5_000..=300_000;
 /// The total time budget, in milliseconds: a second to a day.
 pub const BUDGET_MS: RangeInclusive<u64> = 1_000..=86_400_000;
 
+/// The part of the time that is kept for the synthesis, in milliseconds.
+pub const SYNTHESIS_MS: RangeInclusive<u64> = 0..=600_000;
+
 /// The maximum depth of sub-discussions.
 pub const DEPTH: RangeInclusive<u32> = 0..=4;
 

@@ -90,6 +90,9 @@ pub struct Request {
     /// The total time budget, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_ms: Option<u64>,
+    /// The part of it that is kept for the synthesis at every level, in milliseconds; at most half.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_synthesis_ms: Option<u64>,
     /// The maximum number of calls to providers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_calls: Option<u32>,

@@ -28,8 +28,8 @@ pub struct Announcement {
     pub data: Value,
 }
 
-/// All event names (A12).
-pub const NAMES: [&str; 12] = [
+/// All event names: the twelve of A12, and our own.
+pub const NAMES: [&str; 13] = [
     "discussion_started",
     "round_started",
     "turn_started",
@@ -42,6 +42,7 @@ pub const NAMES: [&str; 12] = [
     "discussion_completed",
     "discussion_error",
     "discussion_aborted",
+    "detection",
 ];
 
 /// Translates the facts of one discussion to public events.
@@ -129,6 +130,9 @@ fn announcement(state: &State, fact: &Fact, registry: &Registry) -> Option<(&'st
             ))
         }
         Event::Noted(noted) if noted.kind == CHECK => Some(("consensus_result", result_of(noted))),
+        Event::Noted(noted) if noted.kind == DETECTION => {
+            Some(("detection", json!({ "roundNumber": noted.round, "detection": noted.value })))
+        }
         Event::Concluded(end) if end.stopping == StoppingReason::USER_ABORT => {
             Some(("discussion_aborted", json!({ "reason": "user_abort" })))
         }
@@ -148,6 +152,9 @@ fn announcement(state: &State, fact: &Fact, registry: &Registry) -> Option<(&'st
         _ => None,
     }
 }
+
+/// The kind under which a detector's finding is recorded.
+const DETECTION: &str = "detection";
 
 /// The kind under which a dialogue's consensus check is recorded.
 const CHECK: &str = "consensus-check";

@@ -41,7 +41,7 @@ fn document(state: &Snapshot) -> Value {
     let mut document = json!({
         "id": state.id, "phase": state.visible_phase(), "lifecycle": state.lifecycle, "pattern": state.spec.pattern,
         "config": config(state), "rounds": outcome.rounds, "currentRound": state.round,
-        "conversationHistory": history(state), "consensusHistory": field("consensusChecks"),
+        "conversationHistory": history(state), "consensusHistory": field("consensusChecks"), "detections": field("detections"),
         "totalTokensUsed": tokens(state), "tokensByParticipant": by_participant(state),
         "transitions": state.transitions.iter().map(transition).collect::<Vec<_>>(),
         "awaiting": state.awaiting, "rulingAwaited": state.ruling.as_ref().map(Awaited::of), "underWay": under_way(state), "notes": state.notes,

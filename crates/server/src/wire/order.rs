@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use axum::http::{HeaderMap, HeaderName};
 use quorum::{OrderKey, Registry, Request, request::fields};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{RefOr, Schema, schema::ObjectBuilder},
@@ -70,8 +70,25 @@ pub(crate) fn schemas(registry: &Registry) -> [(Cow<'static, str>, Value); 2] {
 
 /// The order in these fields. Options are not fields of [`Request`], so a duplicate key in one of
 /// them is only found by a reader that reads all fields as strictly.
-pub(crate) fn request(fields: &Fields) -> Result<Request, Problem> {
-    read(&serde_json::to_vec(fields).unwrap_or_default())
+pub(crate) fn request(Fields(fields): &Fields) -> Result<Request, Problem> {
+    let fields = with_consensus_spread(fields.clone())?;
+    read(&serde_json::to_vec(&fields).unwrap_or_default())
+}
+
+/// The fields with `consensus` as the method's name. Requirement B's object has its options beside
+/// the method: each is a field of its own here.
+fn with_consensus_spread(mut fields: Map<String, Value>) -> Result<Map<String, Value>, Problem> {
+    let Some(Value::Object(consensus)) = fields.get("consensus").cloned() else { return Ok(fields) };
+    fields.remove("consensus");
+    for (name, value) in consensus {
+        let field = if name == "method" { "consensus" } else { name.as_str() };
+        if field == "topic" || fields.contains_key(field) {
+            let message = "is given twice: in consensus, and as a field of its own";
+            return Err(Problem::field(field, message));
+        }
+        fields.insert(field.to_owned(), value);
+    }
+    Ok(fields)
 }
 
 /// The changes in these fields. A topic that is left out is that of the past discussion.

@@ -158,6 +158,21 @@ async fn d15_history_is_listed_searched_exported_repeated_and_removed() {
 }
 
 #[tokio::test]
+async fn b02_consensus_may_be_the_seeds_object() {
+    let server = TestServer::open(FAST).await;
+    let mut body = order();
+    body["consensus"] = json!({ "method": "moderator", "synthesizer": "claude", "includeDissent": false });
+    let id = server.held(&body).await;
+    let result = server.get(&format!("/api/discussions/{id}/result")).await.json();
+    assert_eq!(result["consensus"]["method"], "moderator", "{result:#}");
+    assert_eq!(result["consensus"]["synthesizer"], "claude");
+    assert_eq!(result["consensus"].get("dissent"), None);
+    body["synthesizer"] = json!("gemini");
+    let twice = server.post("/api/discussions", &body).await;
+    assert_eq!((twice.status.as_u16(), &twice.json()["fields"][0]["field"]), (400, &json!("synthesizer")));
+}
+
+#[tokio::test]
 async fn d15_a_fork_continues_differently() {
     let server = TestServer::open(FAST).await;
     let mut first = order();

@@ -22,9 +22,16 @@ pub(crate) fn open(
         "INSERT INTO discussion_participants (id, project_id, agent_id, role, sequence_order, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
-    for (seat, (name, role)) in seats.0.iter().enumerate() {
-        let row = id.derived(&format!("participant/{seat}")).to_string();
-        participant.execute(params![row, project, name, stored_role(role), seat as i64, at])?;
+    for (place, seat) in seats.0.iter().enumerate() {
+        let row = id.derived(&format!("participant/{place}")).to_string();
+        participant.execute(params![
+            row,
+            project,
+            seat.agent(),
+            stored_role(&seat.role),
+            place as i64,
+            at
+        ])?;
     }
     let mut state = connection.prepare_cached(
         "INSERT INTO discussion_state (id, project_id, current_turn_index, current_round, status, created_at, updated_at)

@@ -4,30 +4,76 @@ use quorum_core::model::{
     event::{Event, Fact},
     id::DiscussionId,
     lifecycle::Lifecycle,
-    participant::Role,
+    participant::{Participant, Role},
     reading::{Reading, Source},
     time::Timestamp,
     transcript::Turn,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// The participants in seating order, with their roles.
+/// The participants in seating order.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Seats(pub(crate) Vec<(String, Role)>);
+pub(crate) struct Seats(pub(crate) Vec<Seat>);
+
+/// One participant, as the tables know it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Seat {
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    pub(crate) is_person: bool,
+}
+
+impl Seat {
+    /// The agent behind the seat; people have none.
+    pub(crate) fn agent(&self) -> Option<&str> {
+        (!self.is_person).then_some(self.name.as_str())
+    }
+}
 
 impl Seats {
     /// The participants of the spec that a discussion was opened with.
     pub(crate) fn of(opened: &Event) -> Self {
         let Event::Opened { spec, .. } = opened else { return Seats(Vec::new()) };
-        Seats(spec.participants.iter().map(|it| (it.name.clone(), it.role.clone())).collect())
+        let seat = |it: &Participant| Seat {
+            name: it.name.clone(),
+            role: it.role.clone(),
+            is_person: it.is_person(),
+        };
+        Seats(spec.participants.iter().map(seat).collect())
     }
 
     /// The seat index and role of this participant; an unknown name gets the index after the last
     /// seat.
     fn find(&self, name: &str) -> (usize, &Role) {
-        let found = self.0.iter().position(|(seated, _)| seated == name);
-        found.map_or((self.0.len(), &SPEAKER), |seat| (seat, &self.0[seat].1))
+        let found = self.place(name);
+        found.map_or((self.0.len(), &SPEAKER), |seat| (seat, &self.0[seat].role))
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|it| it.name == name)
+    }
+
+    /// The seat whose turn follows this participant's: the next one, and after the last the first.
+    fn after(&self, name: &str) -> usize {
+        self.place(name).map_or(0, |seat| (seat + 1) % self.0.len())
+    }
+
+    fn is_person(&self, name: &str) -> bool {
+        self.place(name).is_some_and(|seat| self.0[seat].is_person)
+    }
+
+    /// The agent that goes by this name; people have none.
+    fn agent<'n>(&self, name: &'n str) -> Option<&'n str> {
+        (!self.is_person(name)).then_some(name)
+    }
+
+    /// The metadata of a row by this participant. A person is named here, having no agent id.
+    fn metadata(&self, name: &str, mut metadata: Value) -> String {
+        if self.is_person(name) {
+            metadata["participant"] = name.into();
+        }
+        metadata.to_string()
     }
 }
 
@@ -62,9 +108,12 @@ impl StateUpdate {
                     update.round = Some(*round);
                 }
                 Event::CallPlaced(placed) => update.turn_index = Some(seats.find(&placed.participant).0),
+                Event::PersonAwaited(awaited) => {
+                    update.turn_index = Some(seats.find(&awaited.participant).0);
+                }
                 Event::TurnCompleted { turn } => {
                     (update.turn_index, update.round) =
-                        (Some(seats.find(&turn.participant).0), Some(turn.round));
+                        (Some(seats.after(&turn.participant)), Some(turn.round));
                 }
                 _ => {}
             }
@@ -91,7 +140,7 @@ fn stored_status(status: Lifecycle) -> &'static str {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Log<'a> {
     pub(crate) id: String,
-    pub(crate) agent: &'a str,
+    pub(crate) agent: Option<&'a str>,
     pub(crate) role: &'static str,
     pub(crate) content: &'a str,
     pub(crate) turn_index: usize,
@@ -103,24 +152,31 @@ pub(crate) struct Log<'a> {
 /// Whether any of these facts is about a participant.
 pub(crate) fn needs_seats(facts: &[Fact]) -> bool {
     facts.iter().any(|fact| {
-        matches!(fact.event, Event::CallPlaced(_) | Event::TurnCompleted { .. } | Event::ReplyRead { .. })
+        matches!(
+            fact.event,
+            Event::CallPlaced(_)
+                | Event::PersonAwaited(_)
+                | Event::TurnCompleted { .. }
+                | Event::ReplyRead { .. }
+        )
     })
 }
 
-/// The row derived from a fact, if any: one per turn, one per structured reply.
+/// The row derived from a fact, if any: one per speech, one per structured reply as it was read. The
+/// JSON of such a reply is nothing that was said.
 pub(crate) fn log<'a>(id: DiscussionId, fact: &'a Fact, seats: &Seats) -> Option<Log<'a>> {
     match &fact.event {
-        Event::TurnCompleted { turn } => Some(turn_log(id, fact, turn, seats)),
+        Event::TurnCompleted { turn } => turn.form.is_none().then(|| turn_log(id, fact, turn, seats)),
         Event::ReplyRead { participant, round, source, reading } => {
             let (seat, role) = seats.find(participant);
             Some(Log {
                 id: log_id(id, fact),
-                agent: participant,
+                agent: seats.agent(participant),
                 role: stored_role(role),
                 content: described(reading),
                 turn_index: seat,
                 round: *round,
-                metadata: reading_metadata(role, *source, reading),
+                metadata: seats.metadata(participant, reading_metadata(role, *source, reading)),
                 at: fact.at,
             })
         }
@@ -145,18 +201,19 @@ fn turn_log<'a>(id: DiscussionId, fact: &Fact, turn: &'a Turn, seats: &Seats) ->
     let (seat, role) = seats.find(&turn.participant);
     Log {
         id: log_id(id, fact),
-        agent: &turn.participant,
+        agent: seats.agent(&turn.participant),
         role: stored_role(role),
         content: &turn.text,
         turn_index: seat,
         round: turn.round,
-        metadata: json!({ "kind": "turn", "phase": turn.phase, "role": role.name() }).to_string(),
+        metadata: seats
+            .metadata(&turn.participant, json!({ "kind": "turn", "phase": turn.phase, "role": role.name() })),
         at: fact.at,
     }
 }
 
-fn reading_metadata(role: &Role, source: Source, reading: &Reading) -> String {
-    json!({ "kind": reading.kind, "role": role.name(), "source": source, "reading": reading }).to_string()
+fn reading_metadata(role: &Role, source: Source, reading: &Reading) -> Value {
+    json!({ "kind": reading.kind, "role": role.name(), "source": source, "reading": reading })
 }
 
 /// The text shown for a structured reply: its position, else its reasons, else the line for people.
@@ -175,7 +232,7 @@ mod tests {
     use super::*;
 
     fn said(ms: i64, seq: u64) -> Fact {
-        Fact { seq: Seq(seq), at: Timestamp(ms * 1_000), active_ms: 0, step: None, event: Event::Retried }
+        Fact { seq: Seq(seq), at: Timestamp(ms * 1_000), active_ms: 0, step: None, event: Event::Unknown }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod notes;
 mod people;
 mod problems;
 mod properties;
+mod recovery;
 mod registry;
 mod subs;
 mod traces;

@@ -14,7 +14,7 @@ use crate::{
         halt::Halt,
         request::{Failed, Request},
         seat::{
-            Stage, Sub,
+            Seat, Stage, Sub,
             outcome::{News, Next, Situation, outcome},
         },
     },
@@ -93,7 +93,46 @@ impl Group<'_, '_> {
             News::Cleared(_) | News::TurnedAway(_) | News::Answered(_) | News::Convened(..) => (false, 0),
         };
         let (moment, overflow) = (self.floor.moment(), self.floor.overflow());
-        Situation { moment, draining, overflow, affordable, draw }
+        let patience_ms = self.patience_ms(index);
+        Situation { moment, draining, overflow, affordable, patience_ms, draw }
+    }
+
+    /// How long this seat's provider can be waited for; `None` if the others are enough.
+    fn patience_ms(&self, index: usize) -> Option<u64> {
+        if self.seats[index].question.ask().stretch.is_some() {
+            return None;
+        }
+        let is_open = |seat: &Seat| !(seat.is_settled() || seat.is_awaited() || seat.is_held());
+        let others_open = self.seats.iter().enumerate().any(|(it, seat)| it != index && is_open(seat));
+        let is_needed = others_open || !self.is_enough_without(|it, seat| it == index || seat.is_held());
+        is_needed.then(|| self.floor.remaining_ms())
+    }
+
+    /// Whether enough participants are left without these seats, and those that failed.
+    fn is_enough_without(&self, lost: impl Fn(usize, &Seat) -> bool) -> bool {
+        let seats = self.seats.iter().enumerate();
+        let lost =
+            seats.filter(|(index, seat)| lost(*index, seat) || matches!(seat.stage, Stage::Settled(None)));
+        let lost: Vec<&str> = lost.map(|(_, seat)| seat.name()).collect();
+        self.floor.is_enough_without(&lost)
+    }
+
+    /// Gives up the seats that wait for a rate limit beyond their step's time, once everyone else
+    /// has answered and is enough.
+    pub(super) async fn give_up_held(&mut self) -> Result<(), Halt> {
+        let is_open = |seat: &Seat| !(seat.is_settled() || seat.is_awaited() || seat.is_held());
+        if !self.seats.iter().any(Seat::is_held)
+            || self.seats.iter().any(is_open)
+            || !self.is_enough_without(|_, seat| seat.is_held())
+        {
+            return Ok(());
+        }
+        let moment = self.floor.moment();
+        let mut facts = Vec::new();
+        for seat in self.seats.iter_mut().filter(|seat| seat.is_held()) {
+            facts.extend(seat.give_up(&self.floor.ledger, moment));
+        }
+        Ok(self.calls.go_on_during(self.floor.record.append(facts)).await?)
     }
 
     /// Counts a failed attempt and pays for it. Reserves the same amount for another attempt, and
@@ -118,6 +157,10 @@ impl Group<'_, '_> {
             Next::WindUp(reason) => {
                 seat.rest_unfunded(&floor.ledger);
                 return Err(reason);
+            }
+            Next::Hold(wait_ms, failed) => {
+                seat.tried.hold(failed);
+                return Ok(Some(Start::Queue(Duration::from_millis(wait_ms))));
             }
             Next::Retry(wait_ms) => return Ok(Some(Start::Queue(Duration::from_millis(wait_ms)))),
             Next::Place(cleared) => {

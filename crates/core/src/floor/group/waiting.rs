@@ -57,8 +57,7 @@ impl Group<'_, '_> {
                 Some(arrival) = async { self.calls.arrived() } => Happened::Arrival(arrival),
             });
         }
-        // Computed each time: a sub-discussion that has ended extends the deadline by the time it
-        // took.
+        // Computed each time: a sub-discussion extends the deadline by the time it takes.
         let deadline = self.floor.deadline();
         let paid = self.floor.record.pay_up().await?;
         Ok(tokio::select! {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Moment, Seat, Sub, tried::Rules};
 use crate::{
+    call::retry::LONGEST_WAIT_MS,
     floor::{
         collect::Reply,
         request::{Cleared, Failed},
@@ -54,6 +55,9 @@ pub(crate) struct Situation {
     pub(crate) overflow: Overflow,
     /// Whether the budget has room for another attempt once this one is paid.
     pub(crate) affordable: bool,
+    /// How long a provider's rate limit can be waited for beyond the time of the step; `None` if
+    /// the discussion can go on without this seat.
+    pub(crate) patience_ms: Option<u64>,
     /// A random number, for the jitter of a wait.
     pub(crate) draw: u64,
 }
@@ -73,6 +77,9 @@ pub(crate) enum Next<P = Cleared> {
     Place(P),
     /// Queue again after this many milliseconds.
     Retry(u64),
+    /// Queue again after this many milliseconds, in a new step's time, unless the others turn out
+    /// to be enough.
+    Hold(u64, Box<Failed>),
     /// Ask again once the talk is summarised.
     Shrink,
     /// End deliberation.
@@ -93,7 +100,13 @@ pub(crate) fn outcome<P>(seat: &Seat, news: News<P>, situation: &Situation) -> O
     match news {
         News::Cleared(_) if situation.draining => bare(Next::Rest),
         News::Cleared(place) => bare(Next::Place(place)),
-        News::TurnedAway(error) => given_up(seat, &Failed { error, said: String::new() }, situation),
+        News::TurnedAway(error) => {
+            let failed = Failed { error, said: String::new() };
+            match patience_ms(&failed, situation) {
+                Some(wait_ms) => bare(Next::Hold(wait_ms, Box::new(failed))),
+                None => given_up(seat, &failed, situation),
+            }
+        }
         News::Answered(reply) => answered(seat, &reply, situation),
         News::Failed(failed) => failed_once(seat, &failed, situation),
         News::Convened(_, None) => bare(Next::Rest),
@@ -120,7 +133,9 @@ fn answered<P>(seat: &Seat, reply: &Reply, situation: &Situation) -> Outcome<P> 
 
 /// Handles a failed attempt: retry it, or give up on this participant, or end the talk.
 fn failed_once<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcome<P> {
-    let Some(wait_ms) = retry_ms(seat, failed, situation).filter(|_| situation.affordable) else {
+    let in_step = retry_ms(seat, failed, situation);
+    let beyond = if in_step.is_none() { patience_ms(failed, situation) } else { None };
+    let Some(wait_ms) = in_step.or(beyond).filter(|_| situation.affordable) else {
         return given_up(seat, failed, situation);
     };
     let overflow = (failed.error.class == ErrorClass::ContextOverflow).then_some(situation.overflow);
@@ -129,6 +144,7 @@ fn failed_once<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcom
         // Wait for the others first, then summarise the talk for this seat.
         Some(Overflow::SumUp) => Next::Shrink,
         Some(Overflow::Shrink) | None if situation.draining => Next::Rest,
+        None if beyond.is_some() => Next::Hold(wait_ms, Box::new(failed.clone())),
         Some(Overflow::Shrink) | None => Next::Retry(wait_ms),
     };
     let retry_in_ms = (overflow != Some(Overflow::End)).then_some(wait_ms);
@@ -141,6 +157,13 @@ fn failed_once<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcom
         broken: seat.broken(&failed.said),
     };
     Outcome { facts: vec![(Some(seat.step().clone()), call_failed)], next }
+}
+
+/// How long to wait for a provider that limits our rate for longer than the step may take.
+fn patience_ms(failed: &Failed, situation: &Situation) -> Option<u64> {
+    let wait_ms = failed.error.retry_after_ms.unwrap_or(LONGEST_WAIT_MS);
+    let is_limited = failed.error.class == ErrorClass::RateLimit;
+    situation.patience_ms.filter(|patience_ms| is_limited && wait_ms < *patience_ms).map(|_| wait_ms)
 }
 
 fn retry_ms(seat: &Seat, failed: &Failed, situation: &Situation) -> Option<u64> {

@@ -6,7 +6,7 @@ use crate::{
     floor::{
         Floor,
         reuse::digest,
-        view::{View, size_of_notes, view},
+        view::{View, findings, size_of_findings, size_of_notes, view},
         window::Window,
     },
     model::money::{Spent, Usage},
@@ -40,12 +40,15 @@ impl Seat {
     pub(super) fn view(&self, floor: &Floor) -> View {
         let (ask, state) = (self.question.ask(), &floor.record.state);
         let window = floor.window(self);
+        let findings = if floor.now.deciding { findings(ask, state) } else { Vec::new() };
         let notes = if ask.stretch.is_none() { size_of_notes(state, window.family) } else { 0 };
+        let notes = notes + size_of_findings(&findings, window.family);
         let mut view = view(self.name(), ask, &Window { room: window.room.saturating_sub(notes), ..window });
         view.counted += notes;
         if ask.stretch.is_none() {
             view.show(ask, state);
         }
+        view.show_findings(findings);
         if !self.nested.is_empty() {
             // The question already stands before the sub-discussion's result, so it is not
             // repeated.

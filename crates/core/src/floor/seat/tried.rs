@@ -6,7 +6,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::{
-    call::retry::{Failures, LONGEST_WAIT_MS, Retries},
+    call::retry::{Failures, Retries},
+    floor::request::Failed,
     model::{
         error::{ErrorClass, ProviderError},
         money::Spent,
@@ -21,10 +22,12 @@ pub(crate) struct Tried {
     pub(crate) failures: Failures,
     /// Whether the last attempt was under way when the process ended.
     pub(crate) cut_off: bool,
-    /// The earliest time of the next attempt, if the record has one.
-    not_before: Option<Timestamp>,
+    /// The earliest time of the next attempt, if the record has one, and the wait it was told.
+    not_before: Option<(Timestamp, u64)>,
     /// Whether that wait is due to the provider's rate limit, which applies to every discussion.
     limited: bool,
+    /// The rate limit that is waited for beyond the time of the step.
+    held: Option<Box<Failed>>,
     /// `None` until the first call is placed.
     time: Option<Time>,
     /// When the latest call was placed, and its size in tokens by our count.
@@ -58,16 +61,26 @@ impl Tried {
 
     /// The wait before the next attempt: no request is sent earlier than the provider said (F5).
     /// Between two processes there is only the wall clock, which may be wrong, so the wait is
-    /// capped at the longest wait within one process.
+    /// capped at what it was at first.
     pub(crate) fn owed(&mut self, now: Timestamp) -> Owed {
-        let owed_ms = self.not_before.take().map_or(0, |at| at.ms_after(now).min(LONGEST_WAIT_MS));
+        let owed_ms = self.not_before.take().map_or(0, |(at, told_ms)| at.ms_after(now).min(told_ms));
         Owed { wait: Duration::from_millis(owed_ms), closes_lane: self.limited && owed_ms > 0 }
+    }
+
+    /// Waits for a rate limit beyond the time of the step, which begins anew afterwards.
+    pub(crate) fn hold(&mut self, failed: Box<Failed>) {
+        (self.held, self.time) = (Some(failed), None);
+    }
+
+    /// The rate limit that is waited for beyond the time of the step.
+    pub(crate) fn held(&self) -> Option<&Failed> {
+        self.held.as_deref()
     }
 
     /// Begins an attempt. Returns whether it repeats one that was cut off.
     pub(crate) fn begin(&mut self, at: Timestamp, counted: u64) -> bool {
         self.attempts += 1;
-        (self.placed_at, self.counted) = (at, counted);
+        (self.placed_at, self.counted, self.held) = (at, counted, None);
         std::mem::take(&mut self.cut_off)
     }
 

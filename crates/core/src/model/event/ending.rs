@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{
     error::{ErrorClass, Problem},
     id::DiscussionId,
-    money::Spent,
+    money::{Spent, Usd},
     outcome::StoppingReason,
 };
 
@@ -16,11 +16,32 @@ pub enum WindUp {
     /// A person asked to stop.
     Stopped,
     /// The call budget is used up.
-    CallBudget,
+    CallBudget {
+        /// How many calls the next step needed.
+        #[serde(default)]
+        needed: u32,
+        /// How many were left for it.
+        #[serde(default)]
+        left: u32,
+    },
     /// The token budget is used up.
-    TokenBudget,
+    TokenBudget {
+        /// How many tokens the next step could need.
+        #[serde(default)]
+        needed: u64,
+        /// How many were left for it.
+        #[serde(default)]
+        left: u64,
+    },
     /// The cost budget is used up.
-    CostBudget,
+    CostBudget {
+        /// How much the next step could cost.
+        #[serde(default)]
+        needed: Usd,
+        /// How much was left for it.
+        #[serde(default)]
+        left: Usd,
+    },
     /// The time is up.
     Deadline,
     /// Too few participants are left.
@@ -42,6 +63,53 @@ pub enum WindUp {
         /// The participant whose window it is.
         participant: String,
     },
+}
+
+impl WindUp {
+    /// Whether it ended because participants were lost.
+    #[must_use]
+    pub fn is_loss(&self) -> bool {
+        match self {
+            WindUp::TooFew { .. } | WindUp::ProviderFailed { .. } => true,
+            WindUp::Stopped
+            | WindUp::CallBudget { .. }
+            | WindUp::TokenBudget { .. }
+            | WindUp::CostBudget { .. }
+            | WindUp::Deadline
+            | WindUp::WindowFull { .. } => false,
+        }
+    }
+}
+
+/// A new run over the same record after an error.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retried {
+    /// The participants that were lost to transient errors and take part again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reseated: Vec<String>,
+    /// How many answers are kept.
+    #[serde(default, skip_serializing_if = "crate::model::is_zero")]
+    pub kept: u32,
+    /// Where the talk goes on; absent if it never began or no participant was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<RetryPoint>,
+}
+
+/// The phase in which participants were lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetryPoint {
+    /// The round.
+    pub round: u32,
+    /// The phase.
+    pub phase: String,
+}
+
+impl RetryPoint {
+    /// Whether this is the phase of that round.
+    #[must_use]
+    pub fn is_at(&self, round: u32, phase: &str) -> bool {
+        self.round == round && self.phase == phase
+    }
 }
 
 /// The end of a discussion.

@@ -15,6 +15,7 @@ impl State {
     /// Applies the next fact.
     pub fn apply(&mut self, fact: &Fact) {
         (self.seq, self.last_at, self.active_ms) = (fact.seq, fact.at, fact.active_ms);
+        self.note_halt(fact);
         match &fact.event {
             Event::LifecycleChanged { from, to } => {
                 self.record_transition(from.name(), to.name(), fact.at, Some(*to));
@@ -66,12 +67,7 @@ impl State {
                 self.failed = Some(problem.clone());
                 self.absent.extend(absent.iter().cloned());
             }
-            Event::Retried => {
-                self.failed = None;
-                // Participants that couldn't be seated are checked again; absences from a seated
-                // panel stay.
-                self.absent.retain(|_| self.seated.is_some());
-            }
+            Event::Retried(retried) => self.apply_retried(retried),
             Event::CallPlaced(_)
             | Event::CallFailed { .. }
             | Event::CallAbandoned { .. }
@@ -118,7 +114,7 @@ impl State {
                 self.settle_turn(fact, turn);
                 let (participant, topic) = (turn.participant.clone(), topic.clone());
                 let step = fact.step.clone().unwrap_or_else(|| turn.step.clone());
-                self.subs.insert(step, Sub { participant, topic, end: None });
+                self.subs.insert(step, Sub { participant, topic, from_ms: fact.active_ms, end: None });
             }
             Event::SubConcluded(end) => {
                 self.spent += end.spent;

@@ -91,6 +91,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
             of: |state| FinalConsensus::of(state).map(|it| json!(it)),
         },
     ],
+    remarks,
     phases: PhaseTable {
         first: &[TURN_A],
         next: &[
@@ -121,6 +122,19 @@ fn check(spec: &Spec) -> Vec<Refusal> {
         refusals.push(Refusal::new("minProviders", Code::InvalidRequest, message));
     }
     refusals
+}
+
+/// A minimum of rounds that is never reached.
+fn remarks(spec: &Spec) -> Vec<Refusal> {
+    let least = spec.option(&MIN_ROUNDS);
+    let told = (least > spec.rounds).then(|| {
+        let message = format!(
+            "{least} rounds come before the first check, and there are at most {}, so nobody is asked whether they agree",
+            spec.rounds
+        );
+        Refusal::new("minRoundsBeforeConsensus", Code::InvalidRequest, message)
+    });
+    told.into_iter().collect()
 }
 
 async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {

@@ -3,7 +3,7 @@
 use quorum_core::{
     model::{
         error::{Code, Problem},
-        event::Event,
+        event::{Event, Retried},
         id::{DiscussionId, Seq, Tenant},
         lifecycle::Lifecycle,
         spec::{Simulation, Spec},
@@ -116,7 +116,7 @@ pub async fn an_error_has_ended_until_it_is_tried_again<S: Whole>(subject: Subje
 
     let claim = store.claim(id, "one", LEASE_MS).await.expect("an error may be tried again");
     let mut writer = Writer { claim, ..writer };
-    let retried = vec![Event::Retried, moved(Lifecycle::Error, Lifecycle::Ready)];
+    let retried = vec![Event::Retried(Retried::default()), moved(Lifecycle::Error, Lifecycle::Ready)];
     writer.write(second(3), retried, Then::Continue).await.expect("the claim is ours");
     let listed = store.list(Wanted::default()).await.expect("the store is there");
     assert_eq!(shown(&listed[0]), (Lifecycle::Ready, None, None));

@@ -54,7 +54,14 @@ fn after_failure(mut seat: Seat, class: ErrorClass) -> Seat {
 /// Nothing is held back, and the budget has room for another attempt.
 fn going() -> Situation {
     let moment = Moment { now: Instant::now(), round: 3, phase: "speaking", heard: 4 };
-    Situation { moment, draining: false, overflow: Overflow::Shrink, affordable: true, draw: DRAW }
+    Situation {
+        moment,
+        draining: false,
+        overflow: Overflow::Shrink,
+        affordable: true,
+        patience_ms: None,
+        draw: DRAW,
+    }
 }
 
 fn draining() -> Situation {
@@ -349,4 +356,32 @@ fn a_failed_sub_discussion_is_reported_in_words() {
     let problem = Problem::new(Code::MaxDepthExceeded, "too deep");
     check(None, Some(problem), "No sub-discussion was held: too deep.");
     check(None, None, "The sub-discussion came to no result.");
+}
+
+/// Everyone is needed, and there are ten minutes left.
+fn needed() -> Situation {
+    Situation { patience_ms: Some(600_000), ..going() }
+}
+
+fn limited(retry_after_ms: u64) -> ProviderError {
+    ProviderError { retry_after_ms: Some(retry_after_ms), ..error(ErrorClass::RateLimit) }
+}
+
+fn limited_for(retry_after_ms: u64) -> Failed {
+    Failed { error: limited(retry_after_ms), said: String::new() }
+}
+
+#[test]
+fn a_rate_limit_longer_than_the_step_is_waited_for_if_nobody_else_is_left() {
+    let seat = || after_failure(speaker(), ErrorClass::RateLimit);
+    let (failed, long) = (|ms| News::Failed(limited_for(ms)), 300_000);
+    let held = |ms| Next::Hold(ms, Box::new(limited_for(ms)));
+    let waits = call_failed(ErrorClass::RateLimit, Some(long), None);
+    let lost = || turn_failed(ErrorClass::RateLimit, None);
+    check(seat(), failed(long), needed(), fact(STEP, waits, held(long)));
+    check(seat(), failed(long), going(), fact(STEP, lost(), Next::Settle(None)));
+    check(seat(), failed(900_000), needed(), fact(STEP, lost(), Next::Settle(None)));
+    check(seat(), News::TurnedAway(limited(long)), needed(), bare(held(long)));
+    let broke = Situation { affordable: false, ..needed() };
+    check(seat(), failed(long), broke, fact(STEP, lost(), Next::Settle(None)));
 }
