@@ -18,6 +18,7 @@ use crate::{
         money::{Spent, Usage, Usd},
         spec::Limits,
     },
+    registry::Consensus,
 };
 
 /// A generous estimate of the tokens of instructions around a synthesis or a vote.
@@ -181,14 +182,15 @@ impl Floor {
         if spec.limits == Limits::default() {
             return Spent::default();
         }
-        let calls =
-            self.services.registry.method(&spec.consensus.method).map_or(1, |method| (method.calls)(spec));
+        let method =
+            self.services.registry.method(&spec.consensus.method).copied().unwrap_or(Consensus::PLAIN);
+        let calls = (method.calls)(spec);
         let voices = || spec.participants.iter().filter_map(|who| self.services.voices.voice(spec, who));
         // No request exceeds the largest window, however long the talk.
         let largest = voices().map(|voice| voice.window).max().unwrap_or(u64::MAX);
         let usage = Usage::new(
             (self.now.tokens + INSTRUCTIONS + tokens::at_worst(spec.topic.len())).min(largest),
-            u64::from(spec.manner.max_tokens),
+            u64::from((method.longest)(spec)),
         );
         let dearest = voices().filter_map(|voice| voice.price).map(|price| price.of(usage)).max();
         Spent {

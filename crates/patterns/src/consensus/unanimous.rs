@@ -3,7 +3,7 @@
 use quorum_core::registry::Consensus;
 
 use super::{
-    OPTIONS, RESULTS,
+    OPTIONS, RESULTS, longest,
     poll::{self, Rule},
     tally::{Count, Measure},
 };
@@ -17,6 +17,7 @@ pub(crate) const METHOD: Consensus = Consensus {
     results: RESULTS,
     check: poll::check,
     calls: poll::calls,
+    longest,
     decide: |floor| Box::pin(poll::decide(floor, &RULE)),
 };
 

@@ -107,10 +107,13 @@ pub(crate) fn needs_seats(facts: &[Fact]) -> bool {
     })
 }
 
-/// The row derived from a fact, if any: one per turn, one per structured reply.
+/// The row derived from a fact, if any: one per turn that people can read, one per structured
+/// reply.
 pub(crate) fn log<'a>(id: DiscussionId, fact: &'a Fact, seats: &Seats) -> Option<Log<'a>> {
     match &fact.event {
-        Event::TurnCompleted { turn } => Some(turn_log(id, fact, turn, seats)),
+        Event::TurnCompleted { turn } if turn.form.is_none() || !turn.prose().is_empty() => {
+            Some(turn_log(id, fact, turn, seats))
+        }
         Event::ReplyRead { participant, round, source, reading } => {
             let (seat, role) = seats.find(participant);
             Some(Log {
@@ -147,7 +150,7 @@ fn turn_log<'a>(id: DiscussionId, fact: &Fact, turn: &'a Turn, seats: &Seats) ->
         id: log_id(id, fact),
         agent: &turn.participant,
         role: stored_role(role),
-        content: &turn.text,
+        content: turn.prose(),
         turn_index: seat,
         round: turn.round,
         metadata: json!({ "kind": "turn", "phase": turn.phase, "role": role.name() }).to_string(),
