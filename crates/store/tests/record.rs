@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test whose database can't be asked can only stop")]
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use common::Folder;
 use quorum_core::{
@@ -13,11 +13,13 @@ use quorum_core::{
         money::Spent,
         reading::{Reading, Source, Stance},
         spec::Spec,
+        transcript::Turn,
     },
     seams::{Archive, Retention, Store, StoreError, Then, Wanted},
 };
 use quorum_store::SqliteStore;
 use quorum_testkit::{
+    call::turn,
     conformance::store::fixture::{
         Writer, about, below, ending, finish, moved, open, open_as_ordered, opening, said, second,
     },
@@ -158,7 +160,10 @@ async fn c06_every_turn_is_its_own_row() {
     let child = id.derived("sub1");
     store.create(child, opening(about("how wide is a tab?"), second(1), below(id))).await.unwrap();
     let mut writer = Writer::claiming(&store, id, "one").await;
-    let talk = vec![said("ann", 1, "tabs"), said("bob", 1, "spaces")];
+    let form = Some("ballot".to_owned());
+    let ballot = Turn { form, ..turn(1, "voting", "ann", "{\"choice\": \"tabs\"}") };
+    let ballot = Event::TurnCompleted { turn: Arc::new(ballot) };
+    let talk = vec![said("ann", 1, "tabs"), ballot, said("bob", 1, "spaces")];
     writer.write(second(2), talk, Then::Continue).await.unwrap();
     let mut below = Writer { id: child, last: Seq(3), ..writer };
     below.write(second(3), vec![said("bob", 1, "four")], Then::Continue).await.unwrap();

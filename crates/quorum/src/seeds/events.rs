@@ -198,12 +198,16 @@ fn started(state: &State, placed: &Placed) -> Value {
 }
 
 fn turn_of(state: &State, turn: &Turn) -> Value {
-    json!({
+    let mut data = json!({
         "id": state.id.derived(turn.step.as_str()), "role": role(state, &turn.participant), "participant": turn.participant,
-        "roundNumber": turn.round, "phase": turn.phase, "content": turn.prose(), "form": turn.form, "timestamp": turn.started_at.epoch_ms(),
+        "roundNumber": turn.round, "phase": turn.phase, "content": turn.prose(), "timestamp": turn.started_at.epoch_ms(),
         "durationMs": turn.duration_ms, "finishReason": turn.finish.name(),
         "tokenUsage": { "promptTokens": turn.bill.usage.prompt, "completionTokens": turn.bill.usage.completion },
-    })
+    });
+    if let Some(form) = &turn.form {
+        data["form"] = json!(form);
+    }
+    data
 }
 
 fn round_of(state: &State, round: u32) -> Value {
