@@ -16,7 +16,7 @@ use quorum_core::model::{
     lifecycle::Lifecycle,
     likeness::{Comparison, Similarity},
     money::{Price, Spent, Usage, Usd},
-    outcome::{Claim, Decision, Dissent, ResultKind, Standing, StoppingReason},
+    outcome::{Claim, Decision, Dissent, ResultKind, Standing, StoppingReason, Structure},
     participant::{Participant, Role},
     reading::{Reading, Source, Stance},
     ruling::{AwaitedChoice, Ruled, Ruling, RulingAwaited},
@@ -194,6 +194,7 @@ fn turn(step: &Step) -> Arc<Turn> {
         phase: "speaking".into(),
         form: None,
         text: "tabs".into(),
+        prose: None,
         started_at: Timestamp(1_767_225_600_000_000),
         duration_ms: 42,
         finish: Finish::Stop,
@@ -230,6 +231,7 @@ fn calls(step: &Step) -> Vec<Sample> {
         participant: "ann".into(),
         provider: "ann".into(),
         model: Some("ann-1".into()),
+        form: Some("synthesis".into()),
         reserved,
         nonce: "00000000000000ff".into(),
         digest: Some("cbf29ce484222325".into()),
@@ -344,7 +346,8 @@ fn readings(step: &Step) -> Vec<Sample> {
         (Some(step.purpose("read")), event)
     });
     let form = Some("ballot".to_owned());
-    let formal = Arc::new(Turn { form, reused: false, ..(*turn(step)).clone() });
+    let prose = Some("only the prose".into());
+    let formal = Arc::new(Turn { form, prose, reused: false, ..(*turn(step)).clone() });
     let unread = UnreadReply {
         participant: "bob".into(),
         round: 1,
@@ -453,6 +456,7 @@ fn windows() -> Vec<Sample> {
         participant: "ann".into(),
         provider: "ann".into(),
         model: None,
+        form: None,
         reserved: Spent::default(),
         nonce: "00000000000000ff".into(),
         digest: None,
@@ -536,6 +540,7 @@ fn full_decision() -> Decision {
         standing: Standing::voted(ResultKind::Adopted, 2, 3),
         agreement: Some(0.5),
         agreements: vec!["it matters".into()],
+        structure: Structure::Unreadable,
         dissent: vec![Dissent { participant: "bob".into(), position: "spaces".into() }],
         claims: vec![claim],
         found: [("tally".to_owned(), tally)].into_iter().collect(),

@@ -79,3 +79,22 @@ async fn a_comparison_was_announced_as_somebodys_turn() {
     let started = facts.iter().filter_map(|it| announcer.announce(it)).filter(|it| it.name == "turn_started");
     assert_eq!(started.count(), table.panel.asked().len());
 }
+
+/// The form and the content of every completed turn.
+async fn completed(pattern: &str) -> Vec<(Option<String>, String)> {
+    let table = table(&panel());
+    let (outcome, facts) = table.hold(Spec { rounds: 1, ..spec(pattern) }).await;
+    let mut announcer = Announcer::new(outcome.discussion_id, registry());
+    let announced = facts.iter().filter_map(|fact| announcer.announce(fact));
+    let turns = announced.filter(|it| it.name == "turn_completed").map(|it| it.data["turn"].clone());
+    let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+    turns.map(|turn| (text(&turn["form"]), text(&turn["content"]).unwrap())).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_data_of_forms_was_announced_as_what_somebody_said() {
+    let synthesis = (Some("synthesis".to_owned()), "ann made this of 3 turns".to_owned());
+    assert_eq!(completed("synthesis").await.pop(), Some(synthesis));
+    let ballot = (Some("ballot".to_owned()), String::new());
+    assert_eq!(completed("voting").await[..3], vec![ballot; 3]);
+}

@@ -77,7 +77,7 @@ function show(body, state, seat, live) {
   body.classList.toggle('past', !live && seat.standing !== 'spoke' && !isOver(state));
   if (live) {
     const tail = live.text.length > TAIL ? '… ' + live.text.slice(-TAIL) : live.text;
-    fill(body, live.text.trimStart().startsWith('{') ? h('pre', {}, h('code', {}, tail)) : markdown(tail));
+    fill(body, markdown(tail));
     if (isAtEnd) body.scrollTop = body.scrollHeight;
   } else {
     fill(body, seat.turn ? turnText(state, seat.turn) : h('p.faint', {}, QUIET[seat.standing] ?? ''));
@@ -93,11 +93,14 @@ const QUIET = {
   awaited: 'Is awaited.',
 };
 
-/** A turn, as Markdown or as the view of its structured reply. */
+/** A turn, as Markdown or as the view of its structured reply. Data of a form is never shown as it is. */
 export function turnText(state, turn) {
-  const text = turn.text;
-  const form = reading(state, turn) ?? structured(text);
+  const form = reading(state, turn);
   if (form) return form;
+  if (turn.form && !turn.prose) return [h('p.faint', {}, turn.text.includes('{') ? UNREAD : turn.text)];
+  const text = turn.form ? turn.prose : turn.text;
+  const data = !turn.form && structured(text);
+  if (data) return data;
   const mark = Object.hasOwn(CUT_OFF, turn.finish) ? [h('p.faint', {}, CUT_OFF[turn.finish])] : [];
   if (text.length <= LONG) return [...markdown(text), ...mark];
   const rest = h('button.link', { type: 'button' }, 'Show all of it');
@@ -105,6 +108,8 @@ export function turnText(state, turn) {
   rest.addEventListener('click', () => rest.replaceWith(...markdown(text.slice(LONG)), ...mark));
   return nodes;
 }
+
+const UNREAD = 'Filled in a form, which could not be read.';
 
 /** The notes below a truncated answer. */
 const CUT_OFF = {
@@ -122,7 +127,7 @@ function describe(state, seat, live) {
   const why = seat.why ? `: ${seat.why}` : '';
   switch (seat.standing) {
     case 'asked':
-      return `thinking${seat.heard ? ` ${Math.floor((performance.now() - seat.heard) / 1000)} s` : ''}${again(seat)}${spent(seat)}`;
+      return `thinking${seat.form && ` · ${words(seat.form)}`}${seat.heard ? ` ${Math.floor((performance.now() - seat.heard) / 1000)} s` : ''}${again(seat)}${spent(seat)}`;
     case 'retry':
       return `${words(seat.kind)} · attempt ${seat.attempt} failed, again in ${duration(seat.retryMs)}`;
     case 'failed':

@@ -69,6 +69,7 @@ export function seatOf(state, name) {
       standing: 'waiting',
       why: '',
       attempt: 0,
+      form: '',
       retryMs: 0,
       turn: null,
       usage: { prompt: 0, completion: 0 },
@@ -149,7 +150,7 @@ const KINDS = {
   },
   call_placed(state, fact) {
     const seat = stand(state, fact.participant, 'asked');
-    seat.attempt = fact.attempt;
+    Object.assign(seat, { attempt: fact.attempt, form: fact.form ?? '' });
     const span = { name: fact.participant, from: state.seq, to: null };
     state.underWay.set(fact.step, { name: fact.participant, span });
     state.spans.push(span);

@@ -79,6 +79,12 @@ function resultLine({ kind = 'answered', for: votes, of } = {}, degraded) {
   return { heading, line: [sentence(share), degraded && 'Degraded: less went into it than was planned.'].filter(Boolean).join(' ') };
 }
 
+/** What is said of a synthesis whose agreements, dissent and arguments are missing. */
+const STRUCTURE = {
+  absent: 'The synthesizer listed no agreements, dissent or arguments.',
+  unreadable: 'The synthesizer’s list of agreements, dissent and arguments could not be read.',
+};
+
 /** The answer, at the top once there is one. */
 export function synthesis() {
   const root = h('section.synthesis', { 'aria-label': 'Synthesis', hidden: true });
@@ -99,6 +105,7 @@ export function synthesis() {
           h('h3', {}, 'Dissent'),
           bullets(decision.dissent.map((it) => [h('b', {}, name(it.participant)), ': ', inlined(it.position)])),
         ],
+        STRUCTURE[decision.structure] && h('p.faint', {}, STRUCTURE[decision.structure]),
         problem && h('p.caution', {}, problem.message),
       ].filter(Boolean);
       const { line, heading } = resultLine(decision.standing, conclusion?.degraded);

@@ -20,6 +20,7 @@ use quorum_core::{
 };
 use quorum_store::SqliteStore;
 use quorum_testkit::{
+    call::turn,
     conformance::store::fixture::{
         Writer, about, below, ending, finish, moved, open, open_as_ordered, opening, said, second,
     },
@@ -93,6 +94,7 @@ fn asking(who: &str) -> Event {
         participant: who.to_owned(),
         provider: "scripted".to_owned(),
         model: None,
+        form: None,
         reserved: Spent::default(),
         nonce: String::new(),
         digest: None,
@@ -162,7 +164,10 @@ async fn c06_every_turn_is_its_own_row() {
     let child = id.derived("sub1");
     store.create(child, opening(about("how wide is a tab?"), second(1), below(id))).await.unwrap();
     let mut writer = Writer::claiming(&store, id, "one").await;
-    let talk = vec![said("ann", 1, "tabs"), said("bob", 1, "spaces")];
+    let form = Some("ballot".to_owned());
+    let ballot = Turn { form, ..turn(1, "voting", "ann", "{\"choice\": \"tabs\"}") };
+    let ballot = Event::TurnCompleted { turn: Arc::new(ballot) };
+    let talk = vec![said("ann", 1, "tabs"), ballot, said("bob", 1, "spaces")];
     writer.write(second(2), talk, Then::Continue).await.unwrap();
     let mut below = Writer { id: child, last: Seq(3), ..writer };
     below.write(second(3), vec![said("bob", 1, "four")], Then::Continue).await.unwrap();

@@ -76,6 +76,8 @@ enum Line {
     WaitsToSumUp(u64),
     TakesIn(u64),
     NeedsRoom { shape: &'static str, tokens: u32 },
+    CutOffAt { step: String, text: String },
+    InPieces(usize),
     Parrots(&'static str),
 }
 
@@ -99,7 +101,7 @@ impl Panel {
     }
 
     /// Sets the exact reply for a form; `<ann>` in it is replaced by the label under which ann is
-    /// shown.
+    /// shown, and `<mark>` by the mark between prose and structure.
     #[must_use]
     pub fn writes(self, who: &str, shape: &'static str, text: &str) -> Self {
         self.line(who, Line::Writes { shape, round: None, text: text.to_owned() })
@@ -220,6 +222,19 @@ impl Panel {
     #[must_use]
     pub fn needs_room(self, who: &str, shape: &'static str, tokens: u32) -> Self {
         self.line(who, Line::NeedsRoom { shape, tokens })
+    }
+
+    /// Gets no further than this text at one step, such as `2/deciding/bob`: it reaches its token
+    /// limit there.
+    #[must_use]
+    pub fn cut_off_at(self, who: &str, step: &str, text: &str) -> Self {
+        self.line(who, Line::CutOffAt { step: step.to_owned(), text: text.to_owned() })
+    }
+
+    /// Streams its answers in pieces of this many characters.
+    #[must_use]
+    pub fn in_pieces(self, who: &str, size: usize) -> Self {
+        self.line(who, Line::InPieces(size))
     }
 
     /// Replies to this form with the others' words as it was shown them, without their fences.

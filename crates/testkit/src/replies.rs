@@ -27,11 +27,11 @@ pub(crate) fn default_text(call: &Call, shape: Option<&str>) -> String {
         .to_string(),
         Some("assessment") => assessment(call).to_string(),
         Some("casting") => casting(call).to_string(),
-        Some("synthesis") => json!({
-            "synthesis": format!("{name} made this of {heard} turns"), "agreements": ["something"],
-            "dissent": [], "claims": []
-        })
-        .to_string(),
+        Some("synthesis") => {
+            let structure = json!({ "claims": [], "agreements": ["something"], "dissent": [] });
+            let mark = call.mark.as_deref().unwrap_or_default();
+            format!("{name} made this of {heard} turns\n\n{mark}\n{structure}")
+        }
         Some(_) => {
             let shape = call.shape.as_ref();
             shape.map(|it| it.form.stubbed(it.schema.as_deref(), name)).unwrap_or_default()
@@ -40,8 +40,10 @@ pub(crate) fn default_text(call: &Call, shape: Option<&str>) -> String {
     }
 }
 
-/// The text with `<ann>` replaced by the label under which ann is shown in this call.
+/// The text with `<ann>` replaced by the label under which ann is shown in this call, and `<mark>`
+/// by the call's mark.
 pub(crate) fn labelled(call: &Call, text: &str) -> String {
+    let text = &text.replace("<mark>", call.mark.as_deref().unwrap_or_default());
     shown(call).fold(text.to_owned(), |text, (name, label)| text.replace(&format!("<{name}>"), label))
 }
 

@@ -4,7 +4,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use quorum::{
-    Discussion, Registry, Signal,
+    Discussion, Piece, Registry, Signal,
     export::jsonl,
     model::{
         event::Fact,
@@ -43,7 +43,7 @@ impl JsonLines {
                 }
                 self.write_fact(fact)
             }
-            Signal::Piece(piece) if piece.discussion == self.id && !piece.step.is_aside() => {
+            Signal::Piece(piece) if piece.discussion == self.id && is_shown(piece) => {
                 write_line(&jsonl::line(&self.announcer.chunk(&piece.participant, now_ms(), &piece.text)))
             }
             Signal::Fact { .. } | Signal::Piece(_) | Signal::Trouble(_) => Ok(()),
@@ -72,6 +72,11 @@ impl JsonLines {
         self.written = fact.seq;
         self.announcer.announce(fact).map_or(Ok(()), |it| write_line(&jsonl::line(&it)))
     }
+}
+
+/// Whether people may see it: text of a turn, and not the data of a form.
+fn is_shown(piece: &Piece) -> bool {
+    !piece.step.is_aside() && !piece.text.is_empty()
 }
 
 fn write_line(line: &str) -> anyhow::Result<()> {

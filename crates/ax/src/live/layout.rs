@@ -180,7 +180,7 @@ impl Screen {
         let Some((seat, voice)) = self.focus.and_then(|seat| Some((seat, self.voices.get(seat)?))) else {
             return Vec::new();
         };
-        let text = if voice.is_form() { "" } else { &*voice.text };
+        let text = &*voice.text;
         let start = text.ceil_char_boundary(text.len().saturating_sub(FOLLOWED_BYTES));
         let head = Line::of(&format!(" {} ", voice.name), colour(seat).bold());
         let head = head.and(&"─".repeat(columns.saturating_sub(width(&voice.name) + 3)), DIM);

@@ -138,7 +138,7 @@ fn heard_since(state: &State, participant: &str, unseen: usize) {
     let unheard = state.turns.iter().take(unseen).skip(last.map_or(0, |place| place + 1));
     for turn in unheard {
         let mark = turn.finish.mark().map(|mark| format!("\n{mark}")).unwrap_or_default();
-        note_always(&format!("{}:\n{}{mark}\n", turn.participant, turn.text.trim()));
+        note_always(&format!("{}:\n{}{mark}\n", turn.participant, state.shown(turn).trim()));
     }
 }
 

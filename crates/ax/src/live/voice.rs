@@ -31,6 +31,9 @@ const COLOURS: [AnsiColor; 6] = [
 /// The shortest stream whose rate is shown: before that, it would be arbitrary.
 const SPEED_AFTER_MS: u64 = 500;
 
+/// The usual number of bytes in a token, for data that only its size is known of.
+const BYTES_PER_TOKEN: u64 = 4;
+
 /// Shown in place of a form that is being written.
 pub(super) const FILLS_IN: &str = "fills in a form";
 
@@ -49,8 +52,10 @@ pub(super) struct Voice {
     call: Option<(Step, u32)>,
     /// The errors of its attempts at that step.
     failures: Vec<ErrorClass>,
-    /// Its reply so far.
+    /// The text for people in its reply so far.
     pub(super) text: String,
+    /// How many bytes of its reply are data of a form.
+    hidden: usize,
     /// The estimated number of tokens in it.
     tokens: u64,
 }
@@ -79,6 +84,7 @@ impl Voice {
             call: None,
             failures: Vec::new(),
             text: String::new(),
+            hidden: 0,
             tokens: 0,
         }
     }
@@ -91,7 +97,7 @@ impl Voice {
         self.call = step.map(|step| (step.clone(), attempt));
         self.doing = Doing::Thinking { since: now };
         self.text.clear();
-        self.tokens = 0;
+        (self.hidden, self.tokens) = (0, 0);
     }
 
     /// Its attempt failed, and will be retried.
@@ -115,18 +121,21 @@ impl Voice {
             _ => return,
         }
         self.text.push_str(&piece.text);
-        self.tokens = quorum::text::tokens(&self.text);
+        self.hidden += piece.hidden;
+        self.tokens = quorum::text::tokens(&self.text) + self.hidden as u64 / BYTES_PER_TOKEN;
     }
 
-    /// Its turn is complete. The content of a form is shown once it is read.
+    /// Its turn is complete. The data of a form is shown once it is read.
     pub(super) fn spoke(&mut self, turn: &Turn) {
-        self.text = if turn.form.is_some() { String::new() } else { turn.text.to_string() };
+        turn.prose().clone_into(&mut self.text);
         self.doing = Doing::Done { took_ms: turn.duration_ms, reused: turn.reused };
     }
 
-    /// Its form was read.
+    /// Its form was read. What was read is shown unless the form has text of its own.
     pub(super) fn read(&mut self, reading: &Reading) {
-        self.text = reading.told.clone().unwrap_or_default();
+        if self.text.is_empty() {
+            self.text = reading.told.clone().unwrap_or_default();
+        }
     }
 
     /// A new phase begins: a participant that was done waits again.
@@ -208,11 +217,9 @@ impl Voice {
         }
     }
 
-    /// Whether the reply so far looks like a form: JSON, or lines below a marker in capitals. Forms
-    /// are not shown while they are written. Only the finished turn says for sure.
+    /// Whether all that has arrived is data of a form, which is not shown.
     pub(super) fn is_form(&self) -> bool {
-        let text = self.text.trim_start();
-        text.starts_with('{') || text.starts_with("```json") || is_marked(text)
+        self.text.is_empty() && 0 < self.hidden
     }
 
     fn tokens_under_way(&self) -> u64 {
@@ -222,13 +229,6 @@ impl Voice {
     fn rate(&self, for_ms: u64) -> Option<u64> {
         (SPEED_AFTER_MS <= for_ms).then(|| self.tokens * 1_000 / for_ms)
     }
-}
-
-/// Whether a text begins with a marker like `[FINAL_VOTE]`, or with the start of one.
-fn is_marked(text: &str) -> bool {
-    let Some(marker) = text.strip_prefix('[') else { return false };
-    let end = marker.find(|it: char| !(it.is_ascii_uppercase() || it == '_')).unwrap_or(marker.len());
-    0 < end && marker[end..].chars().next().is_none_or(|it| it == ']')
 }
 
 /// A failure, in a word or two.

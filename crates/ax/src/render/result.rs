@@ -36,6 +36,7 @@ pub(crate) fn markdown(state: &Snapshot, detail: Detail) -> String {
     }
     parts.push(outcome.synthesis.clone());
     parts.extend(outcome.consensus.dissent.as_deref().and_then(dissent));
+    parts.extend(outcome.consensus.structure.told().map(|line| format!("*{line}.*")));
     if detail == Detail::Answer {
         parts.extend(fields::of_answer(state, outcome));
     } else {

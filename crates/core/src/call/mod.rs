@@ -18,7 +18,7 @@ use crate::{
         spec::Spec,
         transcript::Turn,
     },
-    vocabulary::form::Form,
+    vocabulary::{form::Form, prose::Prose},
 };
 
 /// One request to one provider.
@@ -42,6 +42,8 @@ pub struct Call {
     pub messages: Vec<Message>,
     /// The form of the answer, if it must have one.
     pub shape: Option<Shape>,
+    /// The mark between the prose of the answer and its structure, if its form has prose.
+    pub mark: Option<Arc<str>>,
     /// The sampling temperature.
     pub temperature: f64,
     /// The maximum number of tokens of the answer.
@@ -101,6 +103,11 @@ impl Call {
     #[must_use]
     pub fn render(&self) -> Vec<(MessageRole, String)> {
         self.messages.iter().map(|message| self.render_one(message)).collect()
+    }
+
+    /// How the answer is divided into prose and structure, if its form has prose.
+    pub(crate) fn prose(&self) -> Option<(Prose, &str)> {
+        self.shape.as_ref()?.form.prose.zip(self.mark.as_deref())
     }
 
     fn render_one(&self, message: &Message) -> (MessageRole, String) {

@@ -11,7 +11,7 @@ use crate::{
         outcome::{Decision, Dissent, Standing, StoppingReason},
         phase::DECIDING,
         reading::Source,
-        state::State,
+        state::{RecordedReading, State},
         transcript::Turn,
     },
     registry::{Loss, Pattern},
@@ -22,15 +22,18 @@ pub(crate) fn nothing_said(floor: &Floor) -> bool {
     state.turns.is_empty() && state.unused_findings().next().is_none()
 }
 
-/// The best recorded answer, for when no more calls can be made: the last speech of a participant
-/// in the talk, otherwise whatever was said last; and what sub-discussions found that nobody has
-/// taken up.
+/// The best recorded answer, for when no more calls can be made: the beginning of a synthesis that
+/// was cut off, otherwise the last speech of a participant in the talk, otherwise whatever was said
+/// last; and what sub-discussions found that nobody has taken up.
 pub(crate) fn best_answer(floor: &Floor) -> Decision {
     let state = &floor.record.state;
+    if let Some(decision) = beginning_of_answer(floor) {
+        return decision;
+    }
     let speaks = |name: &str| state.spec.seat(name).is_some_and(|it| !it.aside);
     let is_talk = |turn: &&std::sync::Arc<Turn>| turn.phase != DECIDING && speaks(&turn.participant);
     let last = state.turns.iter().rfind(is_talk).or_else(|| state.turns.last());
-    let said = last.map(|turn| turn.text.to_string());
+    let said = last.map(|turn| turn.prose().to_owned());
     let found = state.unused_findings().map(|(topic, text)| format!("{topic}\n\n{text}"));
     Decision {
         synthesis: said.into_iter().chain(found).collect::<Vec<_>>().join("\n\n"),
@@ -38,6 +41,21 @@ pub(crate) fn best_answer(floor: &Floor) -> Decision {
         degraded: true,
         ..Decision::default()
     }
+}
+
+fn beginning_of_answer(floor: &Floor) -> Option<Decision> {
+    let forms = floor.services.registry.forms();
+    let has_prose = |kind: &str| forms.iter().any(|it| it.kind == kind && it.prose.is_some());
+    let is_beginning = |it: &&RecordedReading| {
+        it.is_deciding() && it.source == Source::Inferred && has_prose(&it.reading.kind)
+    };
+    let begun = floor.record.state.readings.iter().rfind(is_beginning)?;
+    Some(Decision {
+        synthesis: begun.reading.reason().to_owned(),
+        synthesizer: Some(begun.participant.clone()),
+        degraded: true,
+        ..Decision::default()
+    })
 }
 
 /// The decision, completed from the record: how far the panel supports it, and who dissents

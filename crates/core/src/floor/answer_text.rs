@@ -33,19 +33,17 @@ impl AnswerText {
         AnswerText { kept: String::new(), limit, counted: 0, tokens: 0, dropped: None }
     }
 
-    /// Adds a piece, and returns where in the text its kept part begins.
-    pub(crate) fn push(&mut self, piece: &str) -> usize {
-        let offset = self.kept.len();
+    /// Adds a piece.
+    pub(crate) fn push(&mut self, piece: &str) {
         if let Some(dropped) = &mut self.dropped {
             *dropped = dropped.saturating_add(piece.len());
-            return offset;
+            return;
         }
         self.kept.push_str(piece);
         if let Some(end) = self.end() {
             self.dropped = Some(self.kept.len() - end);
             self.kept.truncate(end);
         }
-        offset.min(self.kept.len())
     }
 
     /// The end of the first block that takes the answer past its limit. Always counted by the

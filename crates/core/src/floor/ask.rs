@@ -17,6 +17,8 @@ pub struct Ask {
     pub(crate) max_tokens: Option<u32>,
     pub(crate) retries: Retries,
     pub(crate) shape: Option<Shape>,
+    /// Set beneath the floor: the mark between the prose of a structured reply and the rest.
+    pub(crate) mark: Option<Arc<str>>,
     /// Distinguishes this question from others to the same participant in the same phase.
     pub(crate) purpose: Option<&'static str>,
     /// Earlier messages of this step: an answer that could not be read, for instance.
@@ -62,6 +64,7 @@ impl Ask {
             max_tokens: None,
             retries: Retries::ByClass,
             shape: None,
+            mark: None,
             purpose: None,
             exchange: Vec::new(),
             stop: Vec::new(),
@@ -69,6 +72,12 @@ impl Ask {
             stretch: None,
             spoken: false,
         }
+    }
+
+    /// The text for people in an answer whose form has prose.
+    pub(crate) fn prose_of(&self, answer: &str) -> Option<String> {
+        let (prose, mark) = self.shape.as_ref()?.form.prose.zip(self.mark.as_deref())?;
+        Some(prose.separate(mark, answer).prose)
     }
 
     /// Sets how much of the talk is shown with it.

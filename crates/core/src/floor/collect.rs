@@ -7,13 +7,13 @@ use tokio::time::timeout;
 
 use crate::{
     call::Call,
-    floor::answer_text::AnswerText,
+    floor::{answer_text::AnswerText, pieces::Pieces},
     model::{
         error::{ErrorClass, ProviderError},
         money::{Usage, Usd},
         transcript::Finish,
     },
-    record::feed::{Feed, Piece},
+    record::feed::Feed,
     seams::{Chunk, Provider},
 };
 
@@ -43,22 +43,22 @@ pub(crate) async fn collect(
     text: &mut AnswerText,
 ) -> Result<Reply, ProviderError> {
     let mut stream = provider.reply(call.clone());
+    let mut pieces = Pieces::of(&call, feed);
     let mut convene = None;
     while let Some(chunk) = stream.next().await {
         match chunk? {
             Chunk::Text(piece) => {
-                let offset = text.push(&piece);
-                let kept = &text.kept()[offset..];
-                if !kept.is_empty() {
-                    feed.piece(|| Piece::of(&call, offset, kept.to_owned()));
-                }
+                text.push(&piece);
+                pieces.send(text.kept());
                 if text.is_cut() {
+                    pieces.end(text.kept());
                     let bill = timeout(READ_ON, bill_at_end(stream, text)).await;
                     return cut_off(text, &call, bill.ok().flatten().unwrap_or_default());
                 }
             }
             Chunk::Convene { topic } => convene = Some(topic),
             Chunk::End { finish, usage, cost } => {
+                pieces.end(text.kept());
                 let text = until_stop(text.kept(), &call.stop).to_owned();
                 return finished(Reply { text, finish, usage, cost, convene, tokens_dropped: 0 });
             }

@@ -235,6 +235,7 @@ impl Wanted {
             participant: self.model.clone(),
             provider: provider.to_owned(),
             model: Some(model.to_owned()),
+            form: None,
             reserved: self.reserved,
             nonce: String::new(),
             labels: Vec::new(),

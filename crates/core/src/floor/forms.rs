@@ -8,6 +8,7 @@ use crate::{
     floor::{
         Floor,
         ask::Ask,
+        continuation::joined,
         group::{Asked, ask_group},
         halt::{Halt, Why},
         reading::{Misread, Reader, Reminder, Understood, recorded, shape},
@@ -78,19 +79,22 @@ impl Floor {
         enough: &(dyn Fn(&[R::Value]) -> bool + Send + Sync),
     ) -> Result<Vec<Understood<R::Value>>, Halt> {
         let shaped = |who: &Participant, ask: &Ask| {
-            let shape = Some(shape(reader_of(&who.name)));
-            Asked::new(who, self.step(who), Ask { shape, ..ask.clone() })
+            let reader = reader_of(&who.name);
+            let (shape, mark) = (Some(shape(reader)), reader.mark());
+            Asked::new(who, self.step(who), Ask { shape, mark, ..ask.clone() })
         };
         let present = questions.iter().filter(|(who, _)| self.is_present(&who.name));
         let mut asked: Vec<Asked> = present.map(|(who, ask)| shaped(who, ask)).collect();
         let order: Vec<String> = asked.iter().map(|it| it.who.name.clone()).collect();
         let reminders = asked.first().map_or(&[][..], |it| reader_of(&it.who.name).reminders());
         let mut understood: Vec<Understood<R::Value>> = Vec::new();
+        let mut kept: Vec<Understood<R::Value>> = Vec::new();
         for reminder in 0..=reminders.len() {
             let before: Vec<R::Value> = understood.iter().map(|it| it.value.clone()).collect();
             let is_enough = |turns: &[Arc<Turn>]| enough(&with_read(reader_of, &before, turns));
             let (read, unread) = self.ask_once(reader_of, asked, &is_enough).await?;
             understood.extend(read);
+            kept.extend(self.keep_beginnings(reader_of, &unread));
             let values: Vec<R::Value> = understood.iter().map(|it| it.value.clone()).collect();
             let next = reminders.get(reminder).filter(|_| !unread.is_empty() && !enough(&values));
             let Some(next) = next else {
@@ -98,7 +102,17 @@ impl Floor {
                 break;
             };
             let usual = self.record.state.spec.manner.max_tokens;
-            asked = unread.into_iter().map(|it| it.reminded(next, usual)).collect();
+            let reminded = |it: Unreadable| {
+                let finishing = reader_of(&it.asked.who.name).finishing();
+                it.reminded(next, finishing, usual)
+            };
+            asked = unread.into_iter().map(reminded).collect();
+        }
+        // The longest beginning of a reply that was never finished.
+        for beginning in kept.into_iter().rev() {
+            if !understood.iter().any(|it| it.participant == beginning.participant) {
+                understood.push(beginning);
+            }
         }
         understood.sort_by_key(|it| order.iter().position(|name| *name == it.participant));
         Ok(understood)
@@ -146,8 +160,25 @@ impl Floor {
         self.record.note(facts);
     }
 
+    /// Records the beginnings of replies that were cut off, so that they are known whatever becomes
+    /// of the rest.
+    fn keep_beginnings<'r, R: Reader + 'r>(
+        &mut self,
+        reader_of: ReaderOf<'_, 'r, R>,
+        unread: &Unread,
+    ) -> Vec<Understood<R::Value>> {
+        let beginnings = unread.iter().filter(|it| it.is_kept).filter_map(|it| {
+            let participant = it.asked.who.name.clone();
+            let value = reader_of(&participant).keep(&it.text)?;
+            Some((it.asked.step.clone(), Understood { participant, source: Source::Inferred, value }))
+        });
+        let beginnings: Read<R::Value> = beginnings.collect();
+        self.note_readings(reader_of, &beginnings);
+        beginnings.into_iter().map(|it| it.1).collect()
+    }
+
     fn note_unread<'r, R: Reader + 'r>(&mut self, reader_of: ReaderOf<'_, 'r, R>, unread: &Unread) {
-        for Unreadable { asked, wrong, .. } in unread {
+        for Unreadable { asked, wrong, .. } in unread.iter().filter(|it| !it.is_kept) {
             let reader = reader_of(&asked.who.name);
             if reader.give_up().is_some() {
                 continue;
@@ -169,7 +200,7 @@ impl Floor {
         unread: &Unread,
     ) -> Result<Vec<Understood<R::Value>>, Halt> {
         self.note_unread(reader_of, unread);
-        let assumed = unread.iter().filter_map(|Unreadable { asked, .. }| {
+        let assumed = unread.iter().filter(|it| !it.is_kept).filter_map(|Unreadable { asked, .. }| {
             let (participant, source) = (asked.who.name.clone(), Source::Assumed);
             let value = reader_of(&participant).give_up()?;
             Some((asked.step.clone(), Understood { participant, source, value }))
@@ -190,7 +221,11 @@ type Unread = Vec<Unreadable>;
 struct Unreadable {
     asked: Asked,
     turn: Arc<Turn>,
+    /// The whole reply, with the beginning that an earlier turn has.
+    text: String,
     wrong: Misread,
+    /// Whether it was cut off and its beginning is kept.
+    is_kept: bool,
 }
 
 fn read<R: Reader>(reader: &R, text: &str) -> Result<(Source, R::Value), Misread> {
@@ -217,15 +252,32 @@ fn sort_out<'r, R: Reader + 'r>(
     let (mut understood, mut unread) = (Vec::new(), Vec::new());
     for (asked, turn) in asked.into_iter().zip(turns) {
         let Some(turn) = turn else { continue };
-        match read_from(reader_of(&asked.who.name), &asked, &turn.text) {
+        let reader = reader_of(&asked.who.name);
+        let text = whole_reply(reader, &asked, &turn);
+        let is_kept = turn.finish.is_cut_off() && reader.keep(&text).is_some();
+        let read = if is_kept { Err(Misread::new(CUT)) } else { read_from(reader, &asked, &text) };
+        match read {
             Ok((source, value)) => {
                 let participant = turn.participant.clone();
                 understood.push((asked.step, Understood { participant, source, value }));
             }
-            Err(wrong) => unread.push(Unreadable { asked, turn, wrong }),
+            Err(wrong) => unread.push(Unreadable { asked, turn, text, wrong, is_kept }),
         }
     }
     (understood, unread)
+}
+
+/// What is wrong with a reply that was cut off.
+const CUT: &str = "it was cut off";
+
+/// The reply of this turn, with the beginning that it finishes.
+fn whole_reply<R: Reader>(reader: &R, asked: &Asked, turn: &Turn) -> String {
+    let beginning = asked.ask.exchange.iter().rev().find_map(|it| match it {
+        Message::Said { turn, own: true } => Some(turn),
+        Message::Said { .. } | Message::Found { .. } | Message::Ask(_) => None,
+    });
+    let beginning = beginning.filter(|it| it.finish.is_cut_off() && reader.keep(&it.text).is_some());
+    beginning.map_or_else(|| turn.text.to_string(), |beginning| joined(&beginning.text, &turn.text))
 }
 
 /// Reads this participant's reply; a person's reply need not have the form.
@@ -240,21 +292,24 @@ const CUT_OFF: &str = "Your answer was cut off before it was complete. There is 
 
 impl Unreadable {
     /// The same question again, together with the unreadable reply and what was wrong with it. A
-    /// reply that was cut off gets twice the room; `usual` is the limit of questions that set none.
-    fn reminded(self, reminder: &Reminder, usual: u32) -> Asked {
-        let Unreadable { asked, turn, wrong } = self;
+    /// reply that was cut off is to be finished if its beginning is kept, else it gets twice the
+    /// room; `usual` is the limit of questions that set none.
+    fn reminded(self, reminder: &Reminder, finishing: &str, usual: u32) -> Asked {
+        let Unreadable { asked, turn, wrong, is_kept, .. } = self;
         let is_cut_off = turn.finish.is_cut_off();
         let mut ask = asked.ask;
         ask.exchange.push(Message::Ask(ask.prompt.clone()));
         ask.exchange.push(Message::Said { turn, own: true });
         ask.prompt = if asked.who.is_person() {
             once_more(&ask)
+        } else if is_kept {
+            finishing.into()
         } else if is_cut_off {
             format!("{CUT_OFF} {}", reminder.words).into()
         } else {
             reminder.about(&wrong).into()
         };
-        if is_cut_off {
+        if is_cut_off && !is_kept {
             ask.max_tokens = Some(ask.max_tokens.unwrap_or(usual).saturating_mul(2));
         }
         Asked { ask, step: asked.base.purpose(reminder.purpose), base: asked.base, who: asked.who }

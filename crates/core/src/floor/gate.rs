@@ -19,6 +19,7 @@ use crate::{
         spec::Limits,
         state::Sub,
     },
+    registry::Consensus,
 };
 
 /// A generous estimate of the tokens of instructions around a synthesis or a vote.
@@ -217,20 +218,21 @@ impl Floor {
         if spec.limits == Limits::default() {
             return Spent::default();
         }
-        let calls =
-            self.services.registry.method(&spec.consensus.method).map_or(1, |method| (method.calls)(spec));
-        self.cost_of(calls)
+        let method =
+            self.services.registry.method(&spec.consensus.method).copied().unwrap_or(Consensus::PLAIN);
+        self.cost_of((method.calls)(spec), (method.longest)(spec))
     }
 
-    /// The most that so many calls can cost, each about as long as the talk.
-    fn cost_of(&self, calls: u32) -> Spent {
+    /// The most that so many calls can cost, each with the whole talk to read and up to `longest`
+    /// tokens to write.
+    fn cost_of(&self, calls: u32, longest: u32) -> Spent {
         let spec = &self.record.state.spec;
         let voices = || spec.participants.iter().filter_map(|who| self.services.voices.voice(spec, who));
         // No request exceeds the largest window, however long the talk.
         let largest = voices().map(|voice| voice.window).max().unwrap_or(u64::MAX);
         let usage = Usage::new(
             (self.now.tokens + INSTRUCTIONS + tokens::at_worst(spec.topic.len())).min(largest),
-            u64::from(spec.manner.max_tokens),
+            u64::from(longest),
         );
         let dearest = voices().filter_map(|voice| voice.price).map(|price| price.of(usage)).max();
         Spent {
@@ -256,7 +258,7 @@ impl Floor {
         let rest = names.iter().filter(is_open).count() as u32;
         let later = spec.rounds.saturating_sub(self.now.round).saturating_mul(names.len() as u32);
         let later = later.min(spec.limits.calls.map_or(u32::MAX, |calls| calls / 2));
-        self.ledger.keep_from_below(self.cost_of(going_on + rest + later));
+        self.ledger.keep_from_below(self.cost_of(going_on + rest + later, spec.manner.max_tokens));
     }
 
     /// Whether a sub-discussion may be asked for here at all, and has room in the budget: a call for

@@ -25,6 +25,11 @@ pub trait Reader: Send + Sync {
     /// is described in the prompt.
     fn schema(&self) -> Option<Value>;
 
+    /// The mark between the prose of a reply and its structure, for a form with prose.
+    fn mark(&self) -> Option<Arc<str>> {
+        None
+    }
+
     /// Reads a reply that has the form, or returns what is wrong with it.
     fn read(&self, reply: &str) -> Result<Self::Value, Misread>;
 
@@ -40,6 +45,18 @@ pub trait Reader: Send + Sync {
 
     /// The reminders for an unreadable reply, in the order they are sent.
     fn reminders(&self) -> &[Reminder];
+
+    /// Reads the beginning of a reply that was cut off at its token limit. It is kept in case the
+    /// rest never comes, and the participant is asked to [finish](Reader::finishing) it. `None` if
+    /// such a reply is read like any other.
+    fn keep(&self, _beginning: &str) -> Option<Self::Value> {
+        None
+    }
+
+    /// The reminder to finish a reply whose beginning is kept.
+    fn finishing(&self) -> &'static str {
+        ""
+    }
 
     /// The value assumed if all reminders failed; `None` leaves the participant out.
     fn give_up(&self) -> Option<Self::Value> {

@@ -99,6 +99,7 @@ fn remark(state: &State, text: Arc<str>) -> Arc<Turn> {
         phase: String::new(),
         form: None,
         text,
+        prose: None,
         started_at: state.last_at,
         duration_ms: 0,
         finish: Finish::Stop,

@@ -19,7 +19,7 @@ use crate::model::{
     transcript::Finish,
 };
 
-pub use consensus::{ConsensusReport, DissentReport};
+pub use consensus::{ConsensusReport, DissentReport, Structure};
 pub use integrity::{Integrity, Missing};
 pub use metadata::{CostSummary, Metadata, ProviderCost};
 pub use standing::{ResultKind, Standing, StandingReport};
@@ -41,6 +41,9 @@ pub struct Decision {
     /// The points they agree on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreements: Vec<String>,
+    /// Whether the synthesizer's agreements, dissent and claims could be read.
+    #[serde(default, skip_serializing_if = "Structure::is_given")]
+    pub structure: Structure,
     /// The minority views (INV-DISC-201).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dissent: Vec<Dissent>,

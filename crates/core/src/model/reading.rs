@@ -76,6 +76,20 @@ impl Reading {
         reason.and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// The line for people and the reasons, as a text; `None` if there is neither.
+    #[must_use]
+    pub fn in_words(&self) -> Option<String> {
+        let (told, reason) = (self.told.as_deref().unwrap_or_default(), self.reason().trim());
+        let mut letters = told.chars();
+        let told = letters.next().map(|it| format!("{}{}", it.to_uppercase(), letters.as_str()));
+        match (told, reason) {
+            (Some(told), "") => Some(format!("{told}.")),
+            (Some(told), reason) => Some(format!("{told}: {reason}")),
+            (None, "") => None,
+            (None, reason) => Some(reason.to_owned()),
+        }
+    }
+
     /// The value as the form's own type; `None` if it is of another kind or version.
     #[must_use]
     pub fn read<T: serde::de::DeserializeOwned>(&self, kind: &str) -> Option<T> {

@@ -309,10 +309,27 @@ impl State {
     /// The text of the turn, with names in place of the labels its speaker was shown.
     #[must_use]
     pub fn unmasked(&self, turn: &Turn) -> String {
-        match self.labels.get(&turn.step) {
-            Some(labels) => mask::reveal(&turn.text, labels),
-            None => turn.text.to_string(),
+        self.revealed(turn, &turn.text)
+    }
+
+    /// What people are shown of a turn: a speech, the prose of a form, or what was read from a form
+    /// that is all data.
+    #[must_use]
+    pub fn shown(&self, turn: &Turn) -> String {
+        if turn.form.is_none() || !turn.prose().is_empty() {
+            return self.revealed(turn, turn.prose());
         }
+        let step = turn.step.purpose("read");
+        let read = self.readings.iter().find(|it| it.step.as_ref() == Some(&step));
+        match read.and_then(|it| it.reading.in_words()) {
+            Some(words) => self.revealed(turn, &words),
+            None if turn.text.contains('{') => "(A form that could not be read.)".to_owned(),
+            None => self.unmasked(turn),
+        }
+    }
+
+    fn revealed(&self, turn: &Turn, text: &str) -> String {
+        self.labels.get(&turn.step).map_or_else(|| text.to_owned(), |labels| mask::reveal(text, labels))
     }
 
     /// Why this participant is absent or failed, in the provider's words.
@@ -368,6 +385,7 @@ pub(crate) mod tests {
             participant: "cyd".to_owned(),
             provider: "cyd".to_owned(),
             model: None,
+            form: None,
             reserved: Spent::default(),
             nonce: String::new(),
             digest: None,

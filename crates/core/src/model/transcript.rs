@@ -26,6 +26,9 @@ pub struct Turn {
     pub form: Option<String>,
     /// The text.
     pub text: Arc<str>,
+    /// The part of a form that is text for people; absent if it has none, and for a speech.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prose: Option<Arc<str>>,
     /// When the answering call was placed.
     pub started_at: Timestamp,
     /// How long the step took, retries included.
@@ -37,6 +40,18 @@ pub struct Turn {
     /// Whether it was reused from the discussion this one was forked from, and paid there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reused: bool,
+}
+
+impl Turn {
+    /// The text for people: all of a speech, the prose of a form. Empty for a form that is all data.
+    #[must_use]
+    pub fn prose(&self) -> &str {
+        match (&self.form, &self.prose) {
+            (_, Some(prose)) => prose,
+            (Some(_), None) => "",
+            (None, None) => &self.text,
+        }
+    }
 }
 
 /// What one reply used and cost. The price is recorded too, so later price lists change nothing.
@@ -124,6 +139,7 @@ pub(crate) fn sample_turn(step: Step, (round, phase): (u32, &str), participant: 
         phase: phase.to_owned(),
         form: None,
         text: text.into(),
+        prose: None,
         started_at: Timestamp(0),
         duration_ms: 0,
         finish: Finish::Stop,

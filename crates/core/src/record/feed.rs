@@ -44,14 +44,16 @@ pub struct Piece {
     pub participant: String,
     /// The round.
     pub round: u32,
-    /// The offset of this piece in the text, in bytes.
+    /// The offset of this piece in the text for people, in bytes.
     pub offset: usize,
-    /// The text.
+    /// The text for people; empty if what arrived is data of a form.
     pub text: String,
+    /// How many bytes arrived that are not text for people.
+    pub hidden: usize,
 }
 
 impl Piece {
-    pub(crate) fn of(call: &Call, offset: usize, text: String) -> Piece {
+    pub(crate) fn of(call: &Call, offset: usize, text: String, hidden: usize) -> Piece {
         Piece {
             discussion: call.discussion,
             step: call.step.clone(),
@@ -60,6 +62,7 @@ impl Piece {
             round: call.round,
             offset,
             text,
+            hidden,
         }
     }
 }

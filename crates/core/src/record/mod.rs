@@ -257,6 +257,7 @@ impl Record {
             phase: awaited.phase.clone(),
             form: awaited.shape.clone(),
             text: say.text.as_str().into(),
+            prose: awaited.shape.is_some().then(|| say.text.as_str().into()),
             started_at: self.backing.clock.now(),
             duration_ms: 0,
             finish: Finish::Stop,

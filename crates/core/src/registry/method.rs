@@ -29,6 +29,8 @@ pub struct Consensus {
     /// The maximum number of calls it makes if nothing fails. That many are reserved from the
     /// budget during the talk.
     pub calls: fn(&Spec) -> u32,
+    /// The token limit of its longest answer, which is reserved for each of these calls.
+    pub longest: fn(&Spec) -> u32,
     /// Makes the decision.
     pub decide: for<'f> fn(&'f mut Floor) -> BoxFuture<'f, Result<Decision, Halt>>,
 }
@@ -44,6 +46,7 @@ impl Consensus {
         votes: false,
         check: |_| Vec::new(),
         calls: |_| 1,
+        longest: |spec| spec.manner.max_tokens,
         decide: |_| Box::pin(async { Ok(Decision::default()) }),
     };
 }

@@ -197,7 +197,7 @@ fn response(state: &State, turn: &Turn) -> Response {
     let stance = read.and_then(|it| it.reading.stance.as_ref()).filter(|it| it.chooses);
     Response {
         provider: turn.participant.clone(),
-        content: state.unmasked(turn),
+        content: state.shown(turn),
         round: turn.round,
         phase: turn.phase.clone(),
         role: role(state, &turn.participant),
@@ -221,6 +221,7 @@ fn consensus(state: &State, decision: &Decision) -> ConsensusReport {
         synthesizer: decision.synthesizer.clone(),
         agreement_score: decision.agreement,
         agreements: decision.agreements.clone(),
+        structure: decision.structure,
         dissent: spec.include_dissent.then(|| dissent.collect()),
         claims: decision.claims.clone(),
     }

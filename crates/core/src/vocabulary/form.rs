@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     model::reading::Stance,
-    vocabulary::{sample::Sample, view::View},
+    vocabulary::{prose::Prose, sample::Sample, view::View},
 };
 
 /// A form, as far as other crates need to know it.
@@ -31,6 +31,9 @@ pub struct Form {
     /// else wrote it, it is shown as a quotation, which readers ignore: a participant that repeats
     /// what it was shown must not vote or judge by that.
     pub recognises: fn(&str) -> bool,
+    /// The part of a reply that is text for people, shown as it arrives. `None` if a reply is all
+    /// data; people are then shown what was read from it.
+    pub prose: Option<Prose>,
 }
 
 /// The reply of a form in a dry run.
@@ -58,6 +61,7 @@ impl Form {
             sample: None,
             stub: Stub::Filled,
             recognises: |_| false,
+            prose: None,
         }
     }
 
@@ -89,6 +93,12 @@ impl Form {
     #[must_use]
     pub const fn recognises(self, recognises: fn(&str) -> bool) -> Self {
         Form { recognises, ..self }
+    }
+
+    /// The same with replies that begin with prose for people.
+    #[must_use]
+    pub const fn prose(self, prose: Prose) -> Self {
+        Form { prose: Some(prose), ..self }
     }
 
     /// The same with this reply in a dry run.

@@ -9,6 +9,7 @@ pub mod ending;
 pub mod form;
 pub mod option;
 mod option_value;
+pub mod prose;
 pub mod result;
 pub mod ruling;
 pub mod sample;

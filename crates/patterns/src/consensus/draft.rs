@@ -21,7 +21,8 @@ use crate::{
 };
 
 /// A synthesis by the first participant that can write one: the one named in the spec, then the
-/// strongest for the topic. `None` if none could.
+/// strongest for the topic. If all were cut off, the first one's beginning. `None` if none could
+/// write anything.
 pub(super) async fn draft(floor: &mut Floor) -> Result<Option<Understood<Synthesis>>, Halt> {
     let spec = floor.spec();
     let mut writers = ranking::strongest_first(floor.present(&spec.participants), &spec.topic);
@@ -30,13 +31,15 @@ pub(super) async fn draft(floor: &mut Floor) -> Result<Option<Understood<Synthes
         writers.retain(|it| it.name != named.name);
         writers.insert(0, named);
     }
+    let mut begun = None;
     for writer in writers {
-        let written = write(floor, &writer, Writing::Synthesizer).await?;
-        if written.is_some() {
-            return Ok(written);
+        match write(floor, &writer, Writing::Synthesizer).await? {
+            Some(written) if written.value.cut => begun = begun.or(Some(written)),
+            Some(written) => return Ok(Some(written)),
+            None => {}
         }
     }
-    Ok(None)
+    Ok(begun)
 }
 
 /// A synthesis by this participant.
@@ -47,7 +50,20 @@ pub(super) async fn write(
 ) -> Result<Option<Understood<Synthesis>>, Halt> {
     let spec = floor.spec();
     let ask = deciding::synthesis(&spec, writer, writing, &last_readings(floor));
-    floor.ask_for(writer, ask, &Syntheses::of(&spec)).await
+    floor.ask_for(writer, ask, &Syntheses::of(&spec, &writer.name)).await
+}
+
+/// The written synthesis as a decision. The beginning of one that was cut off is used as it is, and
+/// said to be one.
+pub(super) fn decided(written: Understood<Synthesis>) -> Decision {
+    let (writer, is_cut) = (written.participant, written.value.cut);
+    let decision = written.value.decision(&writer);
+    if !is_cut {
+        return decision;
+    }
+    let message = format!("{writer}'s synthesis was cut off at its token limit; its beginning is used");
+    let problem = Some(Problem::new(Code::SynthesisFailed, message));
+    Decision { problem, degraded: true, ..decision }
 }
 
 /// Structured replies of the last round, such as votes and verdicts. They are not speeches, so the

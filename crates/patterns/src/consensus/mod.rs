@@ -11,6 +11,7 @@ pub(crate) mod unanimous;
 pub(crate) mod voting;
 
 use quorum_core::{
+    model::spec::Spec,
     registry::Options,
     vocabulary::{option::Opt, result::ResultField, view::View},
 };
@@ -27,9 +28,29 @@ pub(crate) const THRESHOLD: Opt<f64> =
 pub(crate) const SYNTHESIS_PROMPT: Opt<Option<String>> =
     Opt::text("synthesisPrompt", "Custom instructions for the synthesis", 5_000, "TEXT");
 
+/// The token limit of a synthesis, whatever that of a speech is. The length it is told follows from
+/// it.
+pub(crate) const SYNTHESIS_TOKENS: Opt<u32> = Opt::whole(
+    "synthesisTokens",
+    "The token limit of the synthesis, with the list of agreements and arguments after it",
+    256..=200_000,
+    3_072,
+)
+.inherited();
+
+/// The token limit of the longest answer that a method asks for.
+pub(crate) fn longest(spec: &Spec) -> u32 {
+    synthesis_tokens(spec).max(spec.manner.max_tokens)
+}
+
+/// The token limit of a synthesis in this discussion.
+pub(crate) fn synthesis_tokens(spec: &Spec) -> u32 {
+    spec.option(&SYNTHESIS_TOKENS)
+}
+
 /// The options of all methods. Each method may be combined with votes or with a text, so none
 /// refuses any of them.
-const OPTIONS: Options = &[&SYNTHESIZER, &THRESHOLD, &SYNTHESIS_PROMPT];
+const OPTIONS: Options = &[&SYNTHESIZER, &THRESHOLD, &SYNTHESIS_PROMPT, &SYNTHESIS_TOKENS];
 
 /// The result field that all methods add if there were votes.
 const RESULTS: &[ResultField] =

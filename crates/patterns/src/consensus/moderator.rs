@@ -12,8 +12,8 @@ use quorum_core::{
 
 use super::{
     OPTIONS, RESULTS, SYNTHESIZER,
-    draft::{fallback, write},
-    poll,
+    draft::{decided, fallback, write},
+    longest, poll,
 };
 use crate::{prompts::deciding::Writing, ranking, readers::synthesis_reader};
 
@@ -24,6 +24,7 @@ pub(crate) const METHOD: Consensus = Consensus {
     forms: &[&synthesis_reader::FORM],
     results: RESULTS,
     check,
+    longest,
     decide: |floor| Box::pin(decide(floor)),
     ..Consensus::PLAIN
 };
@@ -51,7 +52,7 @@ async fn decide(floor: &mut Floor) -> Result<Decision, Halt> {
             format!("the moderator {name} could not decide; the last recorded answer is used instead");
         fallback(floor, &message)
     };
-    let decision = written.map_or_else(unwritten, |it| it.value.decision(&it.participant));
+    let decision = written.map_or_else(unwritten, decided);
     Ok(Decision { found: poll::tally_of_talk(floor), ..decision })
 }
 

@@ -8,8 +8,8 @@ use quorum_core::{
 
 use super::{
     OPTIONS, RESULTS,
-    draft::{draft, fallback},
-    poll,
+    draft::{decided, draft, fallback},
+    longest, poll,
 };
 use crate::readers::synthesis_reader;
 
@@ -19,6 +19,7 @@ pub(crate) const METHOD: Consensus = Consensus {
     options: OPTIONS,
     forms: &[&synthesis_reader::FORM],
     results: RESULTS,
+    longest,
     decide: |floor| Box::pin(decide(floor)),
     ..Consensus::PLAIN
 };
@@ -28,6 +29,6 @@ async fn decide(floor: &mut Floor) -> Result<Decision, Halt> {
     let unwritten = || {
         fallback(floor, "no participant could write the synthesis; the last recorded answer is used instead")
     };
-    let decision = written.map_or_else(unwritten, |it| it.value.decision(&it.participant));
+    let decision = written.map_or_else(unwritten, decided);
     Ok(Decision { found: poll::tally_of_talk(floor), ..decision })
 }

@@ -3,7 +3,7 @@
 use quorum_core::registry::Consensus;
 
 use super::{
-    OPTIONS, RESULTS,
+    OPTIONS, RESULTS, longest,
     poll::{self, Rule},
     tally::{Count, Measure},
 };
@@ -18,6 +18,7 @@ pub(crate) const METHOD: Consensus = Consensus {
     votes: true,
     check: poll::check,
     calls: poll::calls,
+    longest,
     decide: |floor| Box::pin(poll::decide(floor, &RULE)),
 };
 

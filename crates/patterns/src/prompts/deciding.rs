@@ -9,7 +9,10 @@ use quorum_core::{
 };
 
 use super::{counted, fill, listed, minutes, quoted, system};
-use crate::consensus::SYNTHESIS_PROMPT;
+use crate::{
+    consensus::{SYNTHESIS_PROMPT, synthesis_tokens},
+    readers::synthesis_mark,
+};
 
 const VOTER: &str = "You vote. Decide for yourself, by the reasons and not by who gave them or how many did.";
 
@@ -89,10 +92,22 @@ pub(crate) fn synthesis(
     let form = if who.is_person() {
         "Write it in your own words.".to_owned()
     } else {
-        fill(include_str!("synthesis_form.md"), &[("names", &listed(&names))])
+        let (length, mark) = (told_length(spec, own.is_some()), synthesis_mark::mark(spec, &who.name));
+        let values = [("length", &*length), ("mark", &mark), ("names", &listed(&names))];
+        fill(include_str!("synthesis_form.md"), &values)
     };
     Ask::new(system(spec, who, manner), format!("The talk is over. {minutes}{task}\n\n{form}"))
         .hearing(Hears::Alphabetically)
+        .max_tokens(synthesis_tokens(spec))
+}
+
+/// The length of a synthesis in words, so that it fits its token limit with the structure after it.
+/// A custom task may ask for less.
+fn told_length(spec: &Spec, is_custom: bool) -> String {
+    let tokens = u64::from(synthesis_tokens(spec));
+    let words = |of_usual: u64| (tokens * of_usual / 3_072).div_ceil(10) * 10;
+    let (least, most) = (words(250), words(450));
+    if is_custom { format!("at most {most} words") } else { format!("{least} to {most} words") }
 }
 
 #[cfg(test)]
@@ -167,7 +182,7 @@ mod tests {
         let mut spec = spec("synthesis");
         spec.settings.set(SYNTHESIS_PROMPT.name(), "Answer as a {{haiku}}.");
         let asked = shown(&synthesis(&spec, &spec.participants[0], Writing::Synthesizer, &[]));
-        assert!(asked.contains("Answer as a {{haiku}}.") && asked.contains("Answer with one JSON object"));
+        assert!(asked.contains("Answer as a {{haiku}}.") && asked.contains("and after it one JSON object"));
         assert!(!asked.contains("Write the considered answer"));
     }
 

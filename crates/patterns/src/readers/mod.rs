@@ -6,6 +6,7 @@ pub(crate) mod json;
 pub(crate) mod markers;
 mod phrases;
 mod spoken_vote;
+pub(crate) mod synthesis_mark;
 mod synthesis_model;
 pub(crate) mod synthesis_reader;
 pub(crate) mod unquoted;

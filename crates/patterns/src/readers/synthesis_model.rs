@@ -1,6 +1,6 @@
 //! The synthesis as a typed value.
 
-use quorum_core::model::outcome::{Claim, Decision, Dissent};
+use quorum_core::model::outcome::{Claim, Decision, Dissent, Structure};
 use serde::{Deserialize, Serialize};
 
 /// A synthesis: the text, and what the participants agreed and differed on.
@@ -17,6 +17,12 @@ pub struct Synthesis {
     /// The arguments, who supports and attacks them, and which were never answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,
+    /// Whether these three could be read.
+    #[serde(default, skip_serializing_if = "Structure::is_given")]
+    pub structure: Structure,
+    /// Whether the text is only the beginning of a reply that was cut off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
 }
 
 impl Synthesis {
@@ -29,6 +35,7 @@ impl Synthesis {
             agreements: self.agreements,
             dissent: self.dissent,
             claims: self.claims,
+            structure: self.structure,
             ..Decision::default()
         }
     }

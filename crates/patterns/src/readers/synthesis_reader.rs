@@ -1,18 +1,22 @@
-//! The form of a synthesis, and its reader. A reply without the form is kept as plain text.
+//! The form of a synthesis, and its reader: prose first, then a mark, then its structure as JSON. A
+//! structure that is missing or unreadable never spoils the prose.
+
+use std::sync::Arc;
 
 use quorum_core::{
     floor::reading::{Misread, Reader, Reminder},
     model::{
-        outcome::{Claim, Dissent},
+        outcome::{Claim, Dissent, Structure},
         spec::Spec,
     },
-    vocabulary::form::Form,
+    vocabulary::{form::Form, prose::Prose},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::readers::{
     Synthesis,
     json::{Object, flag, last_object_with, may_hold, objects, text, texts, value},
+    synthesis_mark,
 };
 
 /// The kind of a synthesis in the record.
@@ -20,19 +24,46 @@ pub(crate) const SYNTHESIS: &str = "synthesis";
 
 /// The considered answer, with agreements and dissent.
 pub(crate) static FORM: Form = Form::new(SYNTHESIS)
-    .tell(|_| Some("wrote the synthesis".to_owned()))
+    .tell(|value| Some(told(value).to_owned()))
     .reason_at("/synthesis")
     .sample(crate::samples::synthesis::sample)
-    .recognises(|text| may_hold(text, "synthesis"));
+    .prose(PROSE)
+    .recognises(|text| KEYS.iter().any(|key| may_hold(text, key)));
 
-/// Reads syntheses of this panel's talk.
+const PROSE: Prose = Prose { key: SYNTHESIS, structure: STRUCTURE };
+
+/// The keys of the structure.
+const STRUCTURE: &[&str] = &["claims", "agreements", "dissent"];
+
+/// Every key by which an object may be taken for a synthesis.
+const KEYS: [&str; 4] = [SYNTHESIS, "claims", "agreements", "dissent"];
+
+fn told(value: &Value) -> &'static str {
+    let cut = value["cut"].as_bool().unwrap_or_default();
+    if cut { "began the synthesis, which was cut off" } else { "wrote the synthesis" }
+}
+
+/// Reads syntheses of this panel's talk by one writer.
 pub(crate) struct Syntheses {
     seated: Vec<String>,
+    mark: Arc<str>,
 }
 
 impl Syntheses {
-    pub(crate) fn of(spec: &Spec) -> Self {
-        Syntheses { seated: spec.participants.iter().map(|it| it.name.clone()).collect() }
+    pub(crate) fn of(spec: &Spec, writer: &str) -> Self {
+        let seated = spec.participants.iter().map(|it| it.name.clone()).collect();
+        Syntheses { seated, mark: synthesis_mark::mark(spec, writer).into() }
+    }
+
+    /// The structure in this part of a reply: the last object with any of its keys.
+    fn structure(&self, rest: &str) -> Option<Synthesis> {
+        let object = KEYS.iter().find_map(|key| last_object_with(rest, key))?;
+        Some(Synthesis {
+            agreements: texts(&object, "agreements"),
+            dissent: objects(&object, "dissent").filter_map(|it| self.dissent(it)).collect(),
+            claims: objects(&object, "claims").filter_map(|it| self.claim(it)).collect(),
+            ..Synthesis::default()
+        })
     }
 
     /// The participant's name as in the panel; `None` for anyone else.
@@ -67,77 +98,54 @@ impl Reader for Syntheses {
         &FORM
     }
 
+    /// Never in the vendor's schema mode: the prose comes first.
     fn schema(&self) -> Option<Value> {
-        Some(schema(&self.seated))
+        None
+    }
+
+    fn mark(&self) -> Option<Arc<str>> {
+        Some(self.mark.clone())
     }
 
     fn read(&self, reply: &str) -> Result<Synthesis, Misread> {
-        let wrong = || Misread::new("there is no JSON object with a synthesis in it");
-        let object = last_object_with(reply, "synthesis").ok_or_else(wrong)?;
-        Ok(Synthesis {
-            synthesis: text(&object, "synthesis").ok_or_else(wrong)?,
-            agreements: texts(&object, "agreements"),
-            dissent: objects(&object, "dissent").filter_map(|it| self.dissent(it)).collect(),
-            claims: objects(&object, "claims").filter_map(|it| self.claim(it)).collect(),
+        let parts = PROSE.separate(&self.mark, reply);
+        if parts.prose.is_empty() {
+            return Err(Misread::new("there is no text before the mark"));
+        }
+        let missing = if parts.rest.is_some() { Structure::Unreadable } else { Structure::Absent };
+        let found = parts.rest.and_then(|rest| self.structure(rest));
+        let read = found.unwrap_or(Synthesis { structure: missing, ..Synthesis::default() });
+        Ok(Synthesis { synthesis: parts.prose, ..read })
+    }
+
+    /// A person writes plain text, and is not asked for anything else.
+    fn read_from_person(&self, reply: &str) -> Result<Synthesis, Misread> {
+        self.read(reply).map(|read| Synthesis { structure: Structure::Given, ..read })
+    }
+
+    fn keep(&self, beginning: &str) -> Option<Synthesis> {
+        let parts = PROSE.separate(&self.mark, beginning);
+        let is_kept = parts.is_open && !parts.prose.is_empty();
+        is_kept.then(|| Synthesis {
+            synthesis: parts.prose,
+            structure: Structure::Absent,
+            cut: true,
+            ..Synthesis::default()
         })
     }
 
-    /// A person writes plain text, which counts as stated rather than inferred.
-    fn read_from_person(&self, reply: &str) -> Result<Synthesis, Misread> {
-        self.read(reply).or_else(|wrong| self.infer(reply).ok_or(wrong))
-    }
-
-    /// The reply was paid for and has the needed text; asking again for the form wouldn't improve
-    /// it.
-    fn infer(&self, reply: &str) -> Option<Synthesis> {
-        let synthesis = reply.trim().to_owned();
-        (!synthesis.is_empty()).then(|| Synthesis { synthesis, ..Synthesis::default() })
+    fn finishing(&self) -> &'static str {
+        "Your answer was cut off. Repeat the sentence that was cut off, finish in at most 120 words from there, and \
+         then write the line with the mark and the JSON object as asked."
     }
 
     fn reminders(&self) -> &[Reminder] {
-        &[]
+        const REMINDERS: &[Reminder] = &[Reminder {
+            purpose: "remind1",
+            words: "Give it again: the text first, then the line with the mark, then the JSON object.",
+        }];
+        REMINDERS
     }
-}
-
-/// Built in one piece, because nesting a value in another would copy it.
-fn schema(seated: &[String]) -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "synthesis": { "type": "string", "description": "The considered answer, complete in itself" },
-            "agreements": { "type": "array", "items": { "type": "string" } },
-            "dissent": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "participant": { "type": "string", "enum": seated },
-                        "position": { "type": "string" },
-                    },
-                    "required": ["participant", "position"],
-                    "additionalProperties": false,
-                },
-                "description": "Who holds something else",
-            },
-            "claims": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "text": { "type": "string" },
-                        "supported_by": { "type": "array", "items": { "type": "string", "enum": seated } },
-                        "attacked_by": { "type": "array", "items": { "type": "string", "enum": seated } },
-                        "unanswered": { "type": "boolean", "description": "Whether nobody took it up" },
-                    },
-                    "required": ["text", "supported_by", "attacked_by", "unanswered"],
-                    "additionalProperties": false,
-                },
-                "description": "The arguments on the table",
-            },
-        },
-        "required": ["synthesis", "agreements", "dissent", "claims"],
-        "additionalProperties": false,
-    })
 }
 
 #[cfg(test)]
@@ -146,13 +154,19 @@ mod tests {
 
     use super::*;
 
+    const MARK: &str = "[STRUCTURE_ABCDEF]";
+
     fn reader() -> Syntheses {
-        Syntheses::of(&spec("synthesis"))
+        Syntheses { mark: MARK.into(), ..Syntheses::of(&spec("synthesis"), "ann") }
+    }
+
+    fn text(synthesis: &str, structure: Structure) -> Synthesis {
+        Synthesis { synthesis: synthesis.to_owned(), structure, ..Synthesis::default() }
     }
 
     #[test]
     fn a_synthesis_is_read_by_its_form() {
-        let reply = r#"Well: {"synthesis": " Tabs. ", "agreements": ["width", 3, ""],
+        let structure = r#"{"agreements": ["width", 3, ""],
             "dissent": [{"participant": "BOB", "position": "spaces"}, {"participant": "eve", "position": "none"}, 7],
             "claims": [{"text": "tabs adapt", "supported_by": ["ann", "eve"], "attacked_by": ["bob"], "unanswered": true},
                        {"supported_by": ["ann"]}]}"#;
@@ -167,24 +181,52 @@ mod tests {
             agreements: vec!["width".into()],
             dissent: vec![Dissent { participant: "bob".into(), position: "spaces".into() }],
             claims: vec![claim],
+            ..Synthesis::default()
         };
-        assert_eq!(reader().read(reply), Ok(expected));
-    }
-
-    #[test]
-    fn a_synthesis_without_form_is_kept_as_text() {
-        for reply in ["Tabs, on the whole.", r#"{"agreement": 1}"#, r#"{"synthesis": ""}"#] {
-            let wrong = Misread::new("there is no JSON object with a synthesis in it");
-            assert_eq!(reader().read(reply), Err(wrong), "{reply}");
-            let kept = reader().infer(reply).unwrap();
-            assert_eq!(kept, Synthesis { synthesis: reply.to_owned(), ..Synthesis::default() });
+        let in_json = structure.replacen('{', r#"{"synthesis": " Tabs. ", "#, 1);
+        for reply in [
+            format!("Tabs.\n\n{MARK}\n{structure}"),
+            format!("Tabs.\n{MARK}\n```json\n{structure}\n```"),
+            format!("Tabs.\n\n```json\n{structure}\n```"),
+            format!("Well: {in_json}"),
+            in_json,
+        ] {
+            assert_eq!(reader().read(&reply).as_ref(), Ok(&expected), "{reply}");
+            assert_eq!(reader().keep(&reply), None, "{reply}");
         }
-        assert!(reader().reminders().is_empty());
     }
 
     #[test]
-    fn missing_fields_are_absent() {
-        let read = reader().read(r#"{"synthesis": "Tabs."}"#);
-        assert_eq!(read, Ok(Synthesis { synthesis: "Tabs.".into(), ..Synthesis::default() }));
+    fn a_missing_structure_is_told() {
+        let check =
+            |reply: &str, expected: Synthesis| assert_eq!(reader().read(reply), Ok(expected), "{reply}");
+        check("Tabs, on the whole.", text("Tabs, on the whole.", Structure::Absent));
+        check(r#"{"agreement": 1}"#, text(r#"{"agreement": 1}"#, Structure::Absent));
+        check(&format!("Tabs.\n{MARK}\nnone"), text("Tabs.", Structure::Unreadable));
+        check(&format!("Tabs.\n{MARK}\n{{\"claims\": [{{"), text("Tabs.", Structure::Unreadable));
+        check(r#"{"synthesis": "Tabs."}"#, text("Tabs.", Structure::Given));
+    }
+
+    #[test]
+    fn a_person_is_not_asked_for_a_structure() {
+        assert_eq!(reader().read_from_person("Tabs."), Ok(text("Tabs.", Structure::Given)));
+    }
+
+    #[test]
+    fn a_reply_without_text_is_not_a_synthesis() {
+        let structure = r#"{"claims": [], "dissent": []}"#;
+        for reply in ["", r#"{"synthesis": ""}"#, structure, &format!("{MARK}\n{structure}")] {
+            let wrong = Misread::new("there is no text before the mark");
+            assert_eq!(reader().read(reply), Err(wrong), "{reply}");
+            assert_eq!((reader().infer(reply), reader().keep(reply)), (None, None), "{reply}");
+        }
+    }
+
+    #[test]
+    fn the_beginning_of_a_cut_reply_is_kept() {
+        let begun = Synthesis { cut: true, ..text("Tabs are", Structure::Absent) };
+        for reply in ["Tabs are", r#"{"synthesis": "Tabs are"#] {
+            assert_eq!(reader().keep(reply).as_ref(), Some(&begun), "{reply}");
+        }
     }
 }

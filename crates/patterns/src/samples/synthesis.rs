@@ -4,22 +4,21 @@ use quorum_core::{
     model::outcome::{Claim, Dissent},
     vocabulary::sample::{Mind, Voice},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{json, verdict::quoted};
-use crate::readers::Synthesis;
+use super::verdict::quoted;
+use crate::readers::synthesis_mark::mark_in;
 
 pub(crate) fn sample(mind: &dyn Mind, _: Option<&Value>) -> String {
     let everyone = everyone(mind);
     let leading = leading(mind, &everyone);
     let mut claims: Vec<Claim> = everyone.iter().filter_map(|it| claim(&everyone, it)).collect();
     claims.dedup_by(|one, other| one.text == other.text);
-    json(&Synthesis {
-        synthesis: text(mind, &everyone, leading),
-        agreements: agreements(mind, &everyone),
-        dissent: dissent(&everyone, leading),
-        claims,
-    })
+    let text = text(mind, &everyone, leading);
+    let Some(mark) = mark_in(mind.asked()) else { return text };
+    let (agreements, dissent) = (agreements(mind, &everyone), dissent(&everyone, leading));
+    let structure = json!({ "claims": claims, "agreements": agreements, "dissent": dissent });
+    format!("{text}\n\n{mark}\n{structure}")
 }
 
 /// Everyone that spoke, including the voice itself, by name.

@@ -17,6 +17,7 @@ mod marks;
 mod panel_of_judges;
 mod patterns;
 mod people;
+mod prose;
 mod results;
 mod ruled;
 mod scenarios;

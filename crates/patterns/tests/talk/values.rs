@@ -91,6 +91,7 @@ fn a_synthesis_is_written_like_this() {
         agreements: vec!["it matters".into()],
         dissent: vec![Dissent { participant: "bob".into(), position: "spaces".into() }],
         claims: vec![claim],
+        ..Synthesis::default()
     };
     let claim = json!({
         "text": "tabs adapt", "supported_by": ["ann"], "attacked_by": ["bob"], "unanswered": true,

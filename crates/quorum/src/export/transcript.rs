@@ -186,6 +186,7 @@ fn synthesis(outcome: &Outcome) -> Option<Part> {
     if !consensus.agreements.is_empty() {
         blocks.push(items(&consensus.agreements));
     }
+    blocks.extend(consensus.structure.told().map(|line| Block::Line(line.to_owned())));
     let aside = consensus.synthesizer.as_ref().map(|who| format!("by {who}"));
     Some(Part { aside, ..Part::new(text::heading(outcome), blocks) })
 }

@@ -259,8 +259,10 @@ fn attempts() -> u32 {
 /// For each participant, a call that fills the window and gets the longest answer.
 fn full_window(services: &Services, order: &Spec) -> Vec<(Usage, Option<Price>)> {
     let voiced = voices(services, order).into_iter().filter_map(|(_, voice)| voice);
+    let method = services.registry.method(&order.consensus.method);
+    let longest = method.map_or(order.manner.max_tokens, |it| (it.longest)(order));
     let full = |voice: Voice| {
-        let written = u64::from(order.manner.max_tokens.saturating_add(voice.thinking)).max(voice.window / 4);
+        let written = u64::from(longest.saturating_add(voice.thinking)).max(voice.window / 4);
         (Usage::new(voice.window, written), voice.price)
     };
     voiced.map(full).collect()

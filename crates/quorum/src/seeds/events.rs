@@ -200,16 +200,21 @@ fn started(state: &State, placed: &Placed) -> Value {
     json!({
         "role": role(state, &placed.participant), "participant": placed.participant,
         "modelId": model(state, &placed.participant), "roundNumber": state.round, "attempt": placed.attempt,
+        "form": placed.form,
     })
 }
 
 fn turn_of(state: &State, turn: &Turn) -> Value {
-    json!({
+    let mut data = json!({
         "id": state.id.derived(turn.step.as_str()), "role": role(state, &turn.participant), "participant": turn.participant,
-        "roundNumber": turn.round, "phase": turn.phase, "content": turn.text, "timestamp": turn.started_at.epoch_ms(),
+        "roundNumber": turn.round, "phase": turn.phase, "content": turn.prose(), "timestamp": turn.started_at.epoch_ms(),
         "durationMs": turn.duration_ms, "finishReason": turn.finish.name(),
         "tokenUsage": { "promptTokens": turn.bill.usage.prompt, "completionTokens": turn.bill.usage.completion },
-    })
+    });
+    if let Some(form) = &turn.form {
+        data["form"] = json!(form);
+    }
+    data
 }
 
 fn round_of(state: &State, round: u32) -> Value {

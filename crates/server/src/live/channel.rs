@@ -175,7 +175,7 @@ impl EventLog {
     }
 
     fn add(&mut self, piece: &Piece) -> Option<Bytes> {
-        let live = self.live.get_mut(&piece.step)?;
+        let live = self.live.get_mut(&piece.step).filter(|_| !piece.text.is_empty())?;
         if piece.offset == 0 {
             (live.attempt, live.text) = (piece.attempt, String::new());
         }

@@ -153,7 +153,7 @@ fn entry(state: &State, turn: &Turn) -> Entry {
         id: state.id.derived(turn.step.as_str()),
         agent_id: turn.participant.clone(),
         role: stored(&role),
-        content: turn.text.to_string(),
+        content: state.shown(turn),
         turn_index: seat(state, &turn.participant),
         round_number: turn.round,
         metadata: serde_json::json!({ "kind": "turn", "phase": turn.phase, "role": role.name() }),

@@ -88,7 +88,7 @@ fn option(state: &Snapshot, name: &str) -> Option<Value> {
 }
 
 fn history(state: &State) -> Vec<Value> {
-    let turn = |it: &std::sync::Arc<quorum::model::transcript::Turn>| json!({ "role": "assistant", "name": it.participant, "content": it.text, "roundNumber": it.round, "phase": it.phase });
+    let turn = |it: &std::sync::Arc<quorum::model::transcript::Turn>| json!({ "role": "assistant", "name": it.participant, "content": state.shown(it), "roundNumber": it.round, "phase": it.phase });
     state.turns.iter().map(turn).collect()
 }
 

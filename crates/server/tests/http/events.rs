@@ -39,6 +39,40 @@ async fn f11_events_are_replayed_from_anywhere_without_gap_or_repeat() {
     assert!(facts.iter().zip(1..).all(|((id, name, _), number)| *id == Some(number) && name == "fact"));
 }
 
+/// Whether a text for people contains the data of a form.
+fn has_data(text: &str) -> bool {
+    ["[STRUCTURE", "\"claims\"", "\"choice\"", "\"agreements\""].iter().any(|it| text.contains(it))
+}
+
+#[tokio::test]
+async fn the_synthesis_streamed_as_json() {
+    let server = TestServer::open(FAST).await;
+    let (topic, simulate) = ("Tabs or spaces?", json!({ "latencyMs": 100 }));
+    for order in [
+        json!({ "topic": topic, "providers": ["claude", "gemini"], "rounds": 1, "simulate": simulate }),
+        json!({ "topic": topic, "pattern": "voting", "votingOptions": ["tabs", "spaces"], "rounds": 1, "simulate": simulate,
+                "providers": ["claude", "gemini"], "consensus": "synthesis" }),
+    ] {
+        let id = server.ordered(&order).await;
+        let told = events(&server.get(&format!("/api/discussions/{id}/events")).await.text);
+        let of = |name: &'static str| told.iter().filter(move |it| it.1 == name).map(|it| &it.2);
+        let mut streamed = String::new();
+        for chunk in of("turn-chunk").filter(|it| it["step"].as_str().unwrap().contains("/deciding/")) {
+            if chunk["offset"] == 0 {
+                streamed.clear();
+            }
+            streamed += chunk["chunk"].as_str().unwrap();
+        }
+        let contents: Vec<&str> =
+            of("turn-completed").map(|it| it["turn"]["content"].as_str().unwrap()).collect();
+        let shown = of("turn-chunk").map(|it| it["chunk"].as_str().unwrap()).chain(contents.iter().copied());
+        assert!(!shown.clone().any(has_data), "{:?}", shown.collect::<Vec<_>>());
+        let synthesis = of("discussion-completed").next().unwrap()["synthesis"].as_str().unwrap();
+        assert_eq!(contents.last(), Some(&synthesis));
+        assert!(!streamed.is_empty() && synthesis.starts_with(&streamed), "{streamed}");
+    }
+}
+
 /// A discussion that runs for a while, in small steps.
 fn long(rounds: u32) -> Value {
     json!({

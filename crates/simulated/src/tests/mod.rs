@@ -23,11 +23,7 @@ use quorum_core::{
     },
     seams::{Chunk, Provider, Voices},
 };
-use quorum_patterns::{
-    debate::Verdict,
-    readers::{Ballot, Synthesis},
-    roles::JUDGE,
-};
+use quorum_patterns::{debate::Verdict, readers::Ballot, roles::JUDGE};
 use quorum_testkit::{
     call::{call, turn},
     spec::spec,

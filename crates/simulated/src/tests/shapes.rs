@@ -115,17 +115,19 @@ async fn marks_differ_between_debaters_and_lie_close_together() {
 #[tokio::test]
 async fn inv_disc_200_a_synthesis_has_a_point_of_everyone() {
     for topic in TOPICS {
-        let held = meeting(topic).run(2).await;
+        let mut held = meeting(topic).run(2).await;
+        held.ask = "Then write a line with `[STRUCTURE_ABCDEF]` alone.".to_owned();
         let reply = held.answer(2, "deciding", "claude", shape("synthesis")).await;
-        let synthesis: Synthesis = serde_json::from_str(&reply).unwrap();
+        let (text, structure) = reply.split_once("\n\n[STRUCTURE_ABCDEF]\n").unwrap();
+        let structure: Value = serde_json::from_str(structure).unwrap();
         let mut counts = BTreeMap::<String, usize>::new();
         for seat in &held.spec.participants {
-            assert!(synthesis.synthesis.contains(&format!("- {} (", seat.name)), "{}", synthesis.synthesis);
+            assert!(text.contains(&format!("- {} (", seat.name)), "{text}");
             *counts.entry(held.positions(&seat.name)[1].clone()).or_default() += 1;
         }
         let leading = *counts.values().max().unwrap();
-        assert_eq!(synthesis.dissent.len(), 4 - leading);
-        assert!(!synthesis.claims.is_empty());
+        assert_eq!(structure["dissent"].as_array().map(Vec::len), Some(4 - leading));
+        assert!(!structure["claims"].as_array().unwrap().is_empty());
     }
 }
 

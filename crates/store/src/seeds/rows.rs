@@ -162,11 +162,13 @@ pub(crate) fn needs_seats(facts: &[Fact]) -> bool {
     })
 }
 
-/// The row derived from a fact, if any: one per speech, one per structured reply as it was read. The
-/// JSON of such a reply is nothing that was said.
+/// The row derived from a fact, if any: one per turn that people can read, one per structured
+/// reply.
 pub(crate) fn log<'a>(id: DiscussionId, fact: &'a Fact, seats: &Seats) -> Option<Log<'a>> {
     match &fact.event {
-        Event::TurnCompleted { turn } => turn.form.is_none().then(|| turn_log(id, fact, turn, seats)),
+        Event::TurnCompleted { turn } if turn.form.is_none() || !turn.prose().is_empty() => {
+            Some(turn_log(id, fact, turn, seats))
+        }
         Event::ReplyRead { participant, round, source, reading } => {
             let (seat, role) = seats.find(participant);
             Some(Log {
@@ -203,7 +205,7 @@ fn turn_log<'a>(id: DiscussionId, fact: &Fact, turn: &'a Turn, seats: &Seats) ->
         id: log_id(id, fact),
         agent: seats.agent(&turn.participant),
         role: stored_role(role),
-        content: &turn.text,
+        content: turn.prose(),
         turn_index: seat,
         round: turn.round,
         metadata: seats

@@ -108,6 +108,9 @@ impl Scripted {
                     let said = vec![Ok(Chunk::Text("Let me ask.".into())), Ok(Chunk::Convene { topic })];
                     return self.ended(call, said, Finish::Convene);
                 }
+                Line::CutOffAt { step, text } if call.step.as_str() == step => {
+                    return self.ended(call, vec![Ok(Chunk::Text(labelled(call, text)))], Finish::Length);
+                }
                 Line::NeedsRoom { shape, tokens }
                     if call.max_tokens < *tokens && shape_of(call) == Some(*shape) =>
                 {
@@ -122,6 +125,27 @@ impl Scripted {
         self.ended(call, vec![Ok(Chunk::Text(text))], Finish::Stop)
     }
 
+    /// The chunks of text in pieces of the scripted size.
+    fn in_pieces(
+        &self,
+        call: &Call,
+        chunks: Vec<Result<Chunk, ProviderError>>,
+    ) -> Vec<Result<Chunk, ProviderError>> {
+        let scripted = self.0.of(&call.participant.name).rev().find_map(|line| match line {
+            Line::InPieces(size) => Some(*size),
+            _ => None,
+        });
+        let Some(size) = scripted else { return chunks };
+        let pieces = chunks.into_iter().flat_map(|chunk| match chunk {
+            Ok(Chunk::Text(text)) => {
+                let characters: Vec<char> = text.chars().collect();
+                characters.chunks(size).map(|it| Ok(Chunk::Text(it.iter().collect()))).collect()
+            }
+            other => vec![other],
+        });
+        pieces.collect()
+    }
+
     fn ended(&self, call: &Call, mut chunks: Vec<Result<Chunk, ProviderError>>, finish: Finish) -> Chunks {
         let scripted = self.0.of(&call.participant.name).rev().find_map(|line| match line {
             Line::Uses(usage) => Some(*usage),
@@ -129,6 +153,7 @@ impl Scripted {
             _ => None,
         });
         let usage = scripted.unwrap_or(Usage::new(10 * call.messages.len() as u64, 20));
+        chunks = self.in_pieces(call, chunks);
         chunks.push(Ok(Chunk::End { finish, usage: Some(usage), cost: None }));
         Chunks { chunks, silent: false }
     }

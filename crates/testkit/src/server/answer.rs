@@ -117,8 +117,15 @@ fn text(script: &Script, asked: &Asked) -> String {
     }
     match form {
         Some(schema) => instance::of(&schema, &asked.model).to_string(),
-        None => markers.unwrap_or_else(|| paragraph(asked)),
+        None => markers.or_else(|| synthesis(asked)).unwrap_or_else(|| paragraph(asked)),
     }
+}
+
+/// A paragraph, followed by the structure that is asked for after a mark.
+fn synthesis(asked: &Asked) -> Option<String> {
+    let (mark, structure) = forms::structure(asked.last())?;
+    let structure = instance::of(&structure, &asked.model);
+    Some(format!("{}\n\n{mark}\n{structure}", paragraph(asked)))
 }
 
 /// A text for any topic, slightly different for every model and request.

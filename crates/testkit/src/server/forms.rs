@@ -15,7 +15,6 @@ const FORMS: &[Form] = &[
     Form { known_by: "`shouldContinue`", schema: assessment },
     Form { known_by: "`areasOfAgreement`", schema: verdict },
     Form { known_by: "{\"positions\": [", schema: casting },
-    Form { known_by: "`synthesis`: the text", schema: synthesis },
 ];
 
 /// The schema of the form that the prompt describes, if any.
@@ -90,14 +89,14 @@ fn casting(prompt: &str) -> Value {
     object(&[("positions", list(&entry))])
 }
 
-fn synthesis(_prompt: &str) -> Value {
-    object(&[
-        ("synthesis", text()),
-        ("agreement", json!({ "type": "number", "minimum": 0, "maximum": 1 })),
-        ("agreements", list(&text())),
-        ("dissent", list(&text())),
-        ("claims", list(&text())),
-    ])
+/// The mark that a synthesis is to have after its text, and the structure to write after the mark.
+pub(super) fn structure(prompt: &str) -> Option<(&str, Value)> {
+    let mark = &prompt[prompt.find("[STRUCTURE_")?..];
+    let mark = &mark[..=mark.find(']')?];
+    Some((
+        mark,
+        object(&[("claims", list(&text())), ("agreements", list(&text())), ("dissent", list(&text()))]),
+    ))
 }
 
 /// The names in a list like "ann, bob and cyd" between these words.

@@ -84,6 +84,7 @@ impl Seat {
             phase: moment.phase.to_owned(),
             form: self.question.ask().shape.as_ref().map(|shape| shape.form.kind.to_owned()),
             text: reply.text.as_str().into(),
+            prose: self.question.ask().prose_of(&reply.text).map(Into::into),
             started_at: self.tried.placed_at,
             duration_ms: self.tried.elapsed_ms(moment.now),
             finish: if reply.convene.is_some() { Finish::Convene } else { reply.finish },

@@ -18,6 +18,9 @@ pub struct Placed {
     /// The model, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The form that the reply is asked for in; absent for a speech.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<String>,
     /// The reservation: the most it can cost.
     pub reserved: Spent,
     /// The nonce that fences other participants' text in this request.

@@ -86,6 +86,8 @@ struct Runner<'s> {
     order: Arc<Spec>,
     /// The length of everything in the order, in bytes.
     given: usize,
+    /// The token limit of its longest answer.
+    longest: u32,
     spec: Spec,
 }
 
@@ -114,7 +116,9 @@ impl<'s> Runner<'s> {
             spec.tolerance = order.tolerance;
         }
         let given = serde_json::to_string(order).map_or(0, |it| it.len());
-        Runner { services, order: Arc::new(order.clone()), given, spec }
+        let method = registry.method(&order.consensus.method);
+        let longest = method.map_or(order.manner.max_tokens, |it| (it.longest)(order));
+        Runner { services, order: Arc::new(order.clone()), given, longest, spec }
     }
 
     fn shortened(&self) -> Spec {
@@ -139,6 +143,7 @@ impl<'s> Runner<'s> {
         let voices = StubVoices {
             order: self.order.clone(),
             given: self.given,
+            longest: self.longest,
             real: self.services.voices.clone(),
             script: Script { readable_after, failing },
             asked: asked.clone(),

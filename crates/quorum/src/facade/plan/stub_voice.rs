@@ -74,6 +74,8 @@ pub(super) struct StubVoices {
     pub(super) order: Arc<Spec>,
     /// The length of everything in it, in bytes.
     pub(super) given: usize,
+    /// The token limit of its longest answer.
+    pub(super) longest: u32,
     pub(super) real: Arc<dyn Voices>,
     pub(super) script: Script,
     pub(super) asked: Asked,
@@ -83,7 +85,8 @@ impl Voices for StubVoices {
     fn voice(&self, _: &Spec, who: &Participant) -> Option<Voice> {
         let real = self.real.voice(&self.order, who)?;
         let (price, window) = (real.price, real.window);
-        let stub = StubVoice { script: self.script.clone(), asked: self.asked.clone(), price, window };
+        let (script, asked, longest) = (self.script.clone(), self.asked.clone(), self.longest);
+        let stub = StubVoice { script, asked, price, window, longest };
         let lane = Arc::new(Lane::new(Width::at_once(64)));
         let window = self.stub_window(window) + u64::from(real.thinking);
         Some(Voice { provider: Arc::new(stub), lane, window, ..real })
@@ -95,9 +98,8 @@ impl StubVoices {
     /// maximum length. More turns could not be shown, and a dry run of a thousand rounds ends in
     /// time.
     fn stub_window(&self, window: u64) -> u64 {
-        let longest = u64::from(self.order.manner.max_tokens);
-        let turns = window / longest.max(1) + 2;
-        turns.saturating_mul(TURN_TOKENS) + longest + 2 * self.given as u64 + PROMPT_TEXT
+        let turns = window / u64::from(self.order.manner.max_tokens).max(1) + 2;
+        turns.saturating_mul(TURN_TOKENS) + u64::from(self.longest) + 2 * self.given as u64 + PROMPT_TEXT
     }
 }
 
@@ -106,6 +108,7 @@ struct StubVoice {
     asked: Asked,
     price: Option<Price>,
     window: u64,
+    longest: u32,
 }
 
 impl Provider for StubVoice {
@@ -130,7 +133,7 @@ impl Provider for StubVoice {
 impl StubVoice {
     fn question(&self, call: &Call) -> Question {
         let phase = call.step.as_str().split('/').nth(1).unwrap_or_default().to_owned();
-        let (fixed, heard) = size_of(call);
+        let (fixed, heard) = size_of(call, u64::from(self.longest));
         let prompt = |of_text: u64, of_turns: u64| (of_text + of_turns).min(self.window);
         let written = u64::from(call.max_tokens);
         Question {
@@ -162,10 +165,11 @@ fn questions_in(call: &Call) -> usize {
     call.messages.iter().filter(|it| matches!(it, Message::Ask(_))).count()
 }
 
-/// The size of a request: known bytes, and tokens of answers of maximum length.
-fn size_of(call: &Call) -> (usize, u64) {
+/// The size of a request: known bytes, and tokens of answers of maximum length. Structured replies
+/// and quoted ones may be as long as the longest answer.
+fn size_of(call: &Call, longest_answer: u64) -> (usize, u64) {
     let longest = u64::from(call.spec.manner.max_tokens);
-    let quoted = |text: &str| text.matches(WORD).count() as u64 * longest;
+    let quoted = |text: &str| text.matches(WORD).count() as u64 * longest_answer;
     let people = call.spec.participants.iter().any(Participant::is_person);
     let (mut bytes, mut heard) = (call.system.len() + OVERHEAD, quoted(&call.system));
     for message in &call.messages {
@@ -178,7 +182,8 @@ fn size_of(call: &Call) -> (usize, u64) {
                 bytes += OVERHEAD;
                 // A label may hide a person.
                 let by_person = call.spec.seat(&turn.participant).map_or(people, Participant::is_person);
-                heard += if by_person { MOST_SAID as u64 } else { longest };
+                let of_model = if turn.form.is_some() { longest_answer } else { longest };
+                heard += if by_person { MOST_SAID as u64 } else { of_model };
             }
             Message::Found { topic, .. } => {
                 bytes += topic.len() + OVERHEAD;

@@ -100,6 +100,7 @@ fn turn(text: &str, finish: Finish, bill: Bill) -> Arc<Turn> {
         phase: "speaking".to_owned(),
         form: None,
         text: text.into(),
+        prose: None,
         started_at: PLACED_AT,
         duration_ms: 2_000,
         finish,
