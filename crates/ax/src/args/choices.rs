@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        args::{Verb, command, parse},
+        args::{Verb, command, derived, parse},
         exit::Exit,
     };
 
@@ -106,7 +106,9 @@ mod tests {
     fn ordered(app: &App, values: [&str; 4]) -> Result<[Option<String>; 4], Exit> {
         let flags = FLAGS.into_iter().zip(values).flat_map(|(flag, value)| [flag, value]);
         let typed: Vec<OsString> = ["ax", "discuss", "q"].into_iter().chain(flags).map(Into::into).collect();
-        let Verb::Discuss(discuss) = parse(app, &typed)?.0.verb else { panic!("discuss was typed") };
+        let Verb::Discuss(discuss) = parse(app, derived(), &typed)?.0.verb else {
+            panic!("discuss was typed")
+        };
         let request = discuss.request();
         let end_on = request.settings.get("endOn").and_then(|it| Some(it.get(0)?.as_str()?.to_owned()));
         Ok([request.pattern, request.consensus, request.window_strategy, end_on])
