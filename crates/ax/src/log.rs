@@ -175,12 +175,12 @@ mod tests {
     fn a_line_is_one_line_in_either_format() {
         assert_eq!(
             line(LogFormat::Text),
-            "2026-01-01T00:00:00Z info discussion.response participant=ann seq=7 why=\"two\\nlines\"\n"
+            "2026-01-01T00:00:00Z info discussion.response seq=7 participant=ann why=\"two\\nlines\"\n"
         );
         assert_eq!(
             line(LogFormat::Json),
-            "{\"event\":\"discussion.response\",\"level\":\"info\",\"participant\":\"ann\",\"seq\":7,\
-             \"time\":\"2026-01-01T00:00:00Z\",\"why\":\"two\\nlines\"}\n"
+            "{\"time\":\"2026-01-01T00:00:00Z\",\"level\":\"info\",\"event\":\"discussion.response\",\
+             \"seq\":7,\"participant\":\"ann\",\"why\":\"two\\nlines\"}\n"
         );
     }
 }

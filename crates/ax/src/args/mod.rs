@@ -250,7 +250,8 @@ mod tests {
     /// by oversight.
     #[test]
     fn every_flag_of_discuss_can_be_configured_or_belongs_to_one_run() {
-        let of_one_run = ["again", "preset", "json", "dry-run", "detach", "file", "no-early-exit", "help"];
+        let of_one_run =
+            ["again", "preset", "json", "dry-run", "detach", "file", "no-early-exit", "help", "log"];
         let mut command = built_in();
         command.build();
         let discuss = command.find_subcommand("discuss").unwrap();

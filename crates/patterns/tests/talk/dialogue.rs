@@ -170,7 +170,7 @@ async fn a14_a_failed_turn_has_its_code_role_and_round() {
             (problem.code, problem.participant.as_deref(), problem.round),
             (code, Some("bob"), Some(1))
         );
-        assert!(problem.retryable);
+        assert_eq!(problem.retryable, class == ErrorClass::Timeout, "a refused key stays refused");
         assert_eq!(outcome.stopping_reason, Some(StoppingReason::MODEL_UNAVAILABLE));
         assert!(!outcome.synthesis.is_empty(), "what ann said is kept");
     }
