@@ -88,7 +88,7 @@ async fn completed(pattern: &str) -> Vec<(Option<String>, String)> {
     let announced = facts.iter().filter_map(|fact| announcer.announce(fact));
     let turns = announced.filter(|it| it.name == "turn_completed").map(|it| it.data["turn"].clone());
     let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
-    turns.map(|turn| (text(&turn["form"]), text(&turn["content"]).unwrap())).collect()
+    turns.map(|turn| (text(&turn["form"]), text(&turn["content"]).unwrap_or_default())).collect()
 }
 
 #[tokio::test(start_paused = true)]

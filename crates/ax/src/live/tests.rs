@@ -112,11 +112,6 @@ impl Play {
     }
 
     fn streams(&mut self, step: &str, attempt: u32, text: &str) -> &mut Play {
-        self.streams_with(step, attempt, text, 0)
-    }
-
-    /// Streams data of a form after the text.
-    fn streams_with(&mut self, step: &str, attempt: u32, text: &str, hidden: usize) -> &mut Play {
         let participant = step.split('/').nth(2).unwrap().to_owned();
         let (discussion, step, text) = (id(), step.into(), text.to_owned());
         self.hears(&Signal::Piece(Arc::new(Piece {
@@ -126,8 +121,8 @@ impl Play {
             participant,
             round: 1,
             offset: 0,
+            hidden: 40 * usize::from(text.is_empty()),
             text,
-            hidden,
         })))
     }
 
@@ -446,19 +441,6 @@ fn finished_turns_scroll_away_as_markdown() {
 }
 
 #[test]
-fn the_synthesis_is_shown_as_it_is_written_and_its_structure_never() {
-    let mut play = Play::of("synthesis", &[("ann", "speaker"), ("bob", "speaker")]);
-    play.round(1, "deciding").asks("1/deciding/ann", 1);
-    play.streams("1/deciding/ann", 1, "{so} it is: tabs.");
-    play.screen.focus = Some(0);
-    for _ in 0..2 {
-        assert!(play.screen(80, 20).contains("{so} it is: tabs.▌"), "{}", play.screen(80, 20));
-        assert!(play.screen(80, 20).contains("\n  {so} it is: tabs.\n"), "{}", play.screen(80, 20));
-        play.streams_with("1/deciding/ann", 1, "", 40);
-    }
-}
-
-#[test]
 fn structured_replies_are_shown_once_they_are_read() {
     let mut play = Play::of("dialogue", &[("ann", "speaker"), ("bob", "speaker")]);
     let vote = |agrees: bool, told: &str| {
@@ -469,7 +451,7 @@ fn structured_replies_are_shown_once_they_are_read() {
         })
     };
     play.round(1, "consensus-check-a").asks("1/consensus-check-a/ann", 1);
-    play.streams_with("1/consensus-check-a/ann", 1, "", 40);
+    play.streams("1/consensus-check-a/ann", 1, "");
     assert!(play.screen(80, 20).contains("● ann"), "{}", play.screen(80, 20));
     assert!(play.screen(80, 20).contains("fills in a form▌"), "{}", play.screen(80, 20));
     play.fills("1/consensus-check-a/ann", "consensus_vote", "[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES").reads(

@@ -244,3 +244,36 @@ fn short(class: ErrorClass) -> &'static str {
         ErrorClass::InvalidResponse => "unreadable",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_synthesis_was_taken_for_a_form_and_not_shown() {
+        let step = Step::from("1/deciding/ann");
+        let mut voice = Voice::of(&Participant::of("ann"));
+        voice.asked(Some(&step), 1, 0);
+        let mut hear = |text: &str, hidden: usize| {
+            let (discussion, participant) = (quorum::model::id::DiscussionId::fresh(), "ann".to_owned());
+            let (step, text) = (step.clone(), text.to_owned());
+            let piece = quorum::Piece {
+                discussion,
+                step,
+                attempt: 1,
+                participant,
+                round: 1,
+                offset: 0,
+                text,
+                hidden,
+            };
+            voice.heard(&piece, 0);
+            (voice.text.clone(), voice.is_form())
+        };
+        assert_eq!(hear("", 4), (String::new(), true));
+        assert_eq!(hear("{so} it is: ", 0), ("{so} it is: ".to_owned(), false));
+        assert_eq!(hear("tabs.", 40), ("{so} it is: tabs.".to_owned(), false));
+        assert_eq!(hear("", 400), ("{so} it is: tabs.".to_owned(), false));
+        assert!(100 < voice.tokens, "{}", voice.tokens);
+    }
+}

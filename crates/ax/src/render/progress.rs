@@ -204,7 +204,9 @@ fn came_back(end: &SubConcluded) -> String {
 fn reading_line(participant: &str, source: Source, reading: &Reading) -> Option<String> {
     match (source, &reading.told) {
         (Source::Assumed, _) => Some(format!("  {participant} {UNREAD}")),
-        (Source::Stated | Source::Inferred, told) => told.as_ref().map(|it| format!("  {participant} {it}")),
+        (Source::Stated | Source::Inferred | Source::Begun, told) => {
+            told.as_ref().map(|it| format!("  {participant} {it}"))
+        }
     }
 }
 

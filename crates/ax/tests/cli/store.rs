@@ -131,7 +131,7 @@ fn f10_readable_rows_of_a_damaged_database_are_salvaged() {
         desk.ax(&["discuss", &format!("question {number}")]).ends(0);
     }
     let raw = rusqlite::Connection::open(desk.database()).unwrap();
-    let sql = "SELECT pageno FROM dbstat WHERE name = 'facts' AND pagetype = 'leaf' ORDER BY pageno LIMIT 1 OFFSET 6";
+    let sql = "SELECT pageno FROM dbstat WHERE name = 'facts' AND pagetype = 'leaf' ORDER BY pageno LIMIT 1 OFFSET 7";
     let page: usize = raw.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap() as usize;
     drop(raw);
     let mut bytes = fs::read(desk.database()).unwrap();

@@ -33,7 +33,7 @@ pub(crate) fn best_answer(floor: &Floor) -> Decision {
     let speaks = |name: &str| state.spec.seat(name).is_some_and(|it| !it.aside);
     let is_talk = |turn: &&std::sync::Arc<Turn>| turn.phase != DECIDING && speaks(&turn.participant);
     let last = state.turns.iter().rfind(is_talk).or_else(|| state.turns.last());
-    let said = last.map(|turn| turn.prose().to_owned());
+    let said = last.map(|turn| state.shown(turn));
     let found = state.unused_findings().map(|(topic, text)| format!("{topic}\n\n{text}"));
     Decision {
         synthesis: said.into_iter().chain(found).collect::<Vec<_>>().join("\n\n"),
@@ -44,11 +44,7 @@ pub(crate) fn best_answer(floor: &Floor) -> Decision {
 }
 
 fn beginning_of_answer(floor: &Floor) -> Option<Decision> {
-    let forms = floor.services.registry.forms();
-    let has_prose = |kind: &str| forms.iter().any(|it| it.kind == kind && it.prose.is_some());
-    let is_beginning = |it: &&RecordedReading| {
-        it.is_deciding() && it.source == Source::Inferred && has_prose(&it.reading.kind)
-    };
+    let is_beginning = |it: &&RecordedReading| it.is_deciding() && it.source == Source::Begun;
     let begun = floor.record.state.readings.iter().rfind(is_beginning)?;
     Some(Decision {
         synthesis: begun.reading.reason().to_owned(),
@@ -283,6 +279,6 @@ fn is_degraded(state: &State, pattern: &Pattern, decision: &Decision) -> bool {
         || state.wear.unheard > 0
         || !(pattern.lacks)(state).is_empty()
         || !state.unread.is_empty()
-        || state.readings.iter().any(|it| it.source != Source::Stated)
+        || state.readings.iter().any(|it| matches!(it.source, Source::Inferred | Source::Assumed))
         || state.turns.iter().any(|turn| turn.finish.is_cut_off())
 }

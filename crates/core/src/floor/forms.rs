@@ -170,7 +170,7 @@ impl Floor {
         let beginnings = unread.iter().filter(|it| it.is_kept).filter_map(|it| {
             let participant = it.asked.who.name.clone();
             let value = reader_of(&participant).keep(&it.text)?;
-            Some((it.asked.step.clone(), Understood { participant, source: Source::Inferred, value }))
+            Some((it.asked.step.clone(), Understood { participant, source: Source::Begun, value }))
         });
         let beginnings: Read<R::Value> = beginnings.collect();
         self.note_readings(reader_of, &beginnings);

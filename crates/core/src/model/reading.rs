@@ -11,6 +11,8 @@ pub enum Source {
     Stated,
     /// Guessed from phrases; results mark it as inferred.
     Inferred,
+    /// Read from the beginning of a reply that was cut off.
+    Begun,
     /// Unreadable, so the cautious answer was assumed.
     Assumed,
 }

@@ -43,7 +43,8 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// The text for people: all of a speech, the prose of a form. Empty for a form that is all data.
+    /// The text for people: all of a speech, the prose of a form. Empty for a form that is all
+    /// data.
     #[must_use]
     pub fn prose(&self) -> &str {
         match (&self.form, &self.prose) {

@@ -323,3 +323,16 @@ fn placed_form<'f>(fact: &'f Fact, kind: &str) -> Option<&'f str> {
         _ => None,
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_ballot_was_json_in_the_result() {
+    let unread = panel().writes("cyd", "ballot", "{\"vote\": 1}");
+    let (outcome, _) = table(&unread).hold(Spec { rounds: 1, ..spec("voting") }).await;
+    let contents: Vec<&str> = outcome.rounds[0].responses.iter().map(|it| it.content.as_str()).collect();
+    let expected = [
+        "Voted for tabs (confidence 0.80): ann says so",
+        "Voted for tabs (confidence 0.80): bob says so",
+        "(A form that could not be read.)",
+    ];
+    assert_eq!(contents, expected);
+}
