@@ -93,6 +93,7 @@ pub(crate) fn synthesis(
     };
     Ask::new(system(spec, who, manner), format!("The talk is over. {minutes}{task}\n\n{form}"))
         .hearing(Hears::Alphabetically)
+        .about_every_turn()
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod people;
 mod results;
 mod ruled;
 mod scenarios;
+mod small_windows;
 mod standing;
 mod stopped;
 mod unread;

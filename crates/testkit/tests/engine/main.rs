@@ -14,6 +14,7 @@ mod people;
 mod problems;
 mod properties;
 mod registry;
+mod small_windows;
 mod subs;
 mod traces;
 mod windows;

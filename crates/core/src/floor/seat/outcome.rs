@@ -73,7 +73,7 @@ pub(crate) enum Next<P = Cleared> {
     Place(P),
     /// Queue again after this many milliseconds.
     Retry(u64),
-    /// Ask again once the talk is summarised.
+    /// Ask again once the talk is summarised, or people have decided.
     Shrink,
     /// End deliberation.
     WindUp(WindUp),
@@ -126,8 +126,8 @@ fn failed_once<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcom
     let overflow = (failed.error.class == ErrorClass::ContextOverflow).then_some(situation.overflow);
     let next = match overflow {
         Some(Overflow::End) => Next::WindUp(WindUp::WindowFull { participant: seat.name().to_owned() }),
-        // Wait for the others first, then summarise the talk for this seat.
-        Some(Overflow::SumUp) => Next::Shrink,
+        // Wait for the others first, then summarise the talk for this seat, or ask people.
+        Some(Overflow::SumUp | Overflow::Ask) => Next::Shrink,
         Some(Overflow::Shrink) | None if situation.draining => Next::Rest,
         Some(Overflow::Shrink) | None => Next::Retry(wait_ms),
     };
@@ -137,6 +137,7 @@ fn failed_once<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcom
         participant: seat.name().to_owned(),
         class: failed.error.class,
         message: failed.error.message.clone(),
+        limit: failed.error.limit,
         retry_in_ms,
         broken: seat.broken(&failed.said),
     };
