@@ -93,7 +93,7 @@ mod acme {
     static STRATEGY: ContextStrategy = ContextStrategy {
         name: "acme-window",
         summary: SUMMARY,
-        fit: |_| Fit { before: Before::Nothing, from: 0, sum_up: None, tight: None },
+        fit: |talk| Fit { before: Before::FirstTurns, room: talk.room, sum_up: None, tight: None },
         options: &[],
         overflow: OnOverflow::NotOffered,
         words: |_, _| quorum::floor::ask::Ask::new(String::new(), String::new()),

@@ -27,6 +27,7 @@ use quorum_core::model::{
     },
     time::Timestamp,
     transcript::{Bill, Finish, Turn},
+    window::TooLong,
 };
 use serde_json::{Value, json};
 
@@ -238,7 +239,9 @@ fn calls(step: &Step) -> Vec<Sample> {
         repeats: true,
         labels: vec![("Debater A".into(), "bob".into()), ("the judge".into(), "cyd".into())],
         unheard: 3,
+        shortened: 2,
         counted: 0,
+        max_tokens: 0,
     };
     let failed = FailedTurn {
         participant: "bob".into(),
@@ -271,6 +274,7 @@ fn calls(step: &Step) -> Vec<Sample> {
                 participant: participant.clone(),
                 class,
                 message,
+                limit: None,
                 retry_in_ms: Some(1_000),
                 broken: None,
             },
@@ -296,6 +300,7 @@ fn broken(step: &Step) -> Vec<Sample> {
         participant: "ann".into(),
         class: ErrorClass::Network,
         message: "broke off".into(),
+        limit: None,
         retry_in_ms: None,
         broken: Some(half.clone()),
     };
@@ -463,7 +468,18 @@ fn windows() -> Vec<Sample> {
         repeats: false,
         labels: Vec::new(),
         unheard: 0,
+        shortened: 0,
         counted: 12_345,
+        max_tokens: 2_048,
+    };
+    let too_long = Event::CallFailed {
+        attempt: 1,
+        participant: "ann".into(),
+        class: ErrorClass::ContextOverflow,
+        message: "too long".into(),
+        limit: Some(TooLong { limit: 8_192, sent: Some(14_393) }),
+        retry_in_ms: Some(0),
+        broken: None,
     };
     let full = WindUp::WindowFull { participant: "ann".into() };
     vec![
@@ -473,6 +489,7 @@ fn windows() -> Vec<Sample> {
             Event::WindowTight(Tight { participant: "ann".into(), percent: 83 }),
         ),
         (Some(summary.clone()), Event::CallPlaced(placed)),
+        (Some(summary.clone()), too_long),
         (
             Some(summary.clone()),
             Event::Summarised(Summarised { covers: 13, heard: 25, turn: Some(turn(&summary)) }),

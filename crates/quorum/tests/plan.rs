@@ -171,12 +171,56 @@ async fn cost_is_counted_and_unpriced_participants_are_named() {
     assert_eq!((capped.usual.cost_usd, capped.most.cost_usd), (0.05, 0.05));
 }
 
+/// Simulated voices of which glm has this window.
+struct Small(Priced, u64);
+
+impl Voices for Small {
+    fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
+        let voice = self.0.voice(spec, who)?;
+        let window = if who.provider == "glm" { self.1 } else { voice.window };
+        Some(Voice { window, ..voice })
+    }
+}
+
+fn with_window(window: u64) -> Scope {
+    let quorum = Quorum::builder().voices(Arc::new(Small(Priced(simulated()), window))).build().unwrap();
+    quorum.scope(Tenant::default(), "ann")
+}
+
+fn of_six() -> Request {
+    let request = asking("round-robin", "claude,gemini,glm,qwen,mistral,grok");
+    Request { simulate: None, ..request }
+}
+
+#[tokio::test]
+async fn an_order_that_no_window_has_room_for_was_started_all_the_same() {
+    let scope = with_window(3_000);
+    let order = scope.check(&of_six()).unwrap();
+    let refused = scope.plan(&order).await.unwrap_err().to_string();
+    let begins = "glm has a window of 3000 tokens. By round 2 its context window is too small for this discussion: what has to be \
+                  shown needs at least ";
+    let advice = "Use a model with a larger window, fewer participants, or less context";
+    assert!(refused.contains(begins) && refused.contains(advice), "{refused}");
+    assert_eq!(
+        scope.start(order).await.map(drop).unwrap_err().to_string(),
+        refused,
+        "a start is refused alike"
+    );
+    assert_eq!(scope.list(10, None).await.unwrap(), [], "nothing was begun");
+    for window in [6_000, 100_000] {
+        let scope = with_window(window);
+        assert!(scope.plan(&scope.check(&of_six()).unwrap()).await.is_ok(), "{window}");
+    }
+}
+
 #[tokio::test]
 async fn summaries_are_allowed_for() {
     let plain = plan(&scope(), &asking("synthesis", "a,b")).await;
     let summing = Request { window_strategy: Some("summarise".to_owned()), ..asking("synthesis", "a,b") };
     let summing = plan(&scope(), &summing).await;
     assert!(summing.most.calls > plain.most.calls && summing.usual == plain.usual);
+    let asked = Request { window_overflow: Some("ask".to_owned()), ..asking("synthesis", "a,b") };
+    assert_eq!(plan(&scope(), &asked).await.most.calls, summing.most.calls, "people may choose a summary");
 }
 
 #[tokio::test]

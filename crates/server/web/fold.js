@@ -30,6 +30,8 @@ export const start = () => ({
   calls: 0,
   retries: 0,
   repeated: 0,
+  /** Participants that did not see all of the talk, with the most turns lost for one question. */
+  cut: new Map(),
   wish: null,
   woundUp: null,
   decision: null,
@@ -156,6 +158,13 @@ const KINDS = {
     state.spans.push(span);
     state.calls++;
     if (fact.repeats) state.repeated++;
+    const { shortened = 0, unheard: leftOut = 0 } = fact;
+    if (shortened + leftOut === 0) return;
+    const most = state.cut.get(fact.participant) ?? { shortened: 0, leftOut: 0 };
+    state.cut.set(fact.participant, {
+      shortened: Math.max(most.shortened, shortened),
+      leftOut: Math.max(most.leftOut, leftOut),
+    });
   },
   call_failed(state, fact) {
     release(state, fact.step);

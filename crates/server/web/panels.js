@@ -73,10 +73,23 @@ const KINDS = {
 };
 
 /** The heading of a result, and one line where it is more than a plain answer. */
-function resultLine({ kind = 'answered', for: votes, of } = {}, degraded) {
+function resultLine({ kind = 'answered', for: votes, of } = {}, degraded, cut) {
   const [heading, sentence] = KINDS[kind] ?? KINDS.answered;
   const share = of === undefined ? '' : `${votes} of ${of}`;
-  return { heading, line: [sentence(share), degraded && 'Degraded: less went into it than was planned.'].filter(Boolean).join(' ') };
+  const less = degraded && 'Degraded: less went into it than was planned.';
+  return { heading, line: [sentence(share), less, cutLine(cut)].filter(Boolean).join(' ') };
+}
+
+/** Who did not see all of the talk, and how much of it was missing. */
+function cutLine(cut) {
+  if (!cut.size) return '';
+  const most = (what) => Math.max(...[...cut.values()].map((it) => it[what]));
+  const lost = [
+    most('shortened') && `${plural(most('shortened'), 'turn')} shortened`,
+    most('leftOut') && `${plural(most('leftOut'), 'turn')} left out`,
+  ];
+  const names = [...cut.keys()].join(', ');
+  return `${names} did not see the whole talk, for lack of room (${lost.filter(Boolean).join(', ')}).`;
 }
 
 /** What is said of a synthesis whose agreements, dissent and arguments are missing. */
@@ -108,7 +121,7 @@ export function synthesis() {
         STRUCTURE[decision.structure] && h('p.faint', {}, STRUCTURE[decision.structure]),
         problem && h('p.caution', {}, problem.message),
       ].filter(Boolean);
-      const { line, heading } = resultLine(decision.standing, conclusion?.degraded);
+      const { line, heading } = resultLine(decision.standing, conclusion?.degraded, state.cut);
       fill(
         root,
         h(

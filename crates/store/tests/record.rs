@@ -101,7 +101,9 @@ fn asking(who: &str) -> Event {
         repeats: false,
         labels: Vec::new(),
         unheard: 0,
+        shortened: 0,
         counted: 0,
+        max_tokens: 0,
     })
 }
 

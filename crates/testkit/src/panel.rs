@@ -75,6 +75,7 @@ enum Line {
     FailsToSumUp,
     WaitsToSumUp(u64),
     TakesIn(u64),
+    NamesLimit(u64),
     NeedsRoom { shape: &'static str, tokens: u32 },
     CutOffAt { step: String, text: String },
     InPieces(usize),
@@ -215,6 +216,12 @@ impl Panel {
     #[must_use]
     pub fn takes_in(self, who: &str, tokens: u64) -> Self {
         self.line(who, Line::TakesIn(tokens))
+    }
+
+    /// Reports an overflow, with its limit, for calls whose tokens and answer together exceed this.
+    #[must_use]
+    pub fn names_limit(self, who: &str, tokens: u64) -> Self {
+        self.line(who, Line::NamesLimit(tokens))
     }
 
     /// Cuts off every reply to this form in the middle, as at a token limit, unless the call allows

@@ -99,7 +99,7 @@ struct Panel {
     /// How to fit a talk that is longer than a model's window
     #[arg(long, value_name = "NAME")]
     window_strategy: Option<String>,
-    /// What to do when a provider still rejects a request as too long
+    /// What to do when a request is still too long for a model; with ask, `ax window` decides
     #[arg(long, value_name = "WHAT")]
     window_overflow: Option<String>,
 }

@@ -7,7 +7,7 @@ use clap::{
 };
 use quorum::{
     Registry,
-    vocabulary::ruling::{RulingChoice, RulingKind},
+    vocabulary::ruling::{RulingChoice, RulingKind, WINDOW},
 };
 
 use crate::args::{Output, Which};
@@ -17,6 +17,9 @@ const FORMER_NAMES: [(&str, &str); 1] = [("go-without", "none")];
 
 /// A participant's name for examples.
 const SOMEBODY: &str = "gemini";
+
+/// A simulated voice never refuses a question as too long, so no example can wait for this.
+const WINDOW_EXAMPLES: &str = "Examples:\n  ax discuss \"Which queue?\" --window-overflow ask --offline  # may wait for: ax window ID truncate";
 
 #[derive(Debug, Args)]
 pub(crate) struct Rule {
@@ -57,6 +60,9 @@ fn verb(kind: &'static RulingKind) -> Command {
 }
 
 fn examples(kind: &RulingKind) -> String {
+    if kind.name == WINDOW.name {
+        return WINDOW_EXAMPLES.to_owned();
+    }
     let line = |it: &RulingChoice| {
         let candidate = if it.takes_candidate { format!(" {SOMEBODY}") } else { String::new() };
         format!("\n  ax {} last {}{candidate}", kind.name, it.name)

@@ -2,7 +2,7 @@
 //! one pass.
 
 /// The number of features.
-pub(crate) const FEATURES: usize = 18;
+pub(crate) const FEATURES: usize = 20;
 
 /// How many features, the first ones, are about Latin words. Words of languages other than English
 /// make more tokens.
@@ -26,6 +26,8 @@ const WIDE_SIGNS: usize = 14;
 const KATAKANA: usize = 15;
 const ALPHABET_WORDS: usize = 16;
 const HAN_AMID_KANA: usize = 17;
+const EMOJI: usize = 18;
+const PICTOGRAPHS: usize = 19;
 
 /// The feature counts of one text.
 #[derive(Default)]
@@ -34,6 +36,9 @@ pub(crate) struct Census {
     /// The number of short function words of English, and of other European languages.
     english: u32,
     foreign: u32,
+    /// Han characters of the current line, and whether the line has kana.
+    han_in_line: f64,
+    kana_in_line: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,6 +54,8 @@ enum Class {
     Alphabet,
     Sign,
     WideSign,
+    Emoji,
+    Pictograph,
 }
 
 impl Census {
@@ -62,12 +69,16 @@ impl Census {
             census.count_run(class, &text[start..end], &text[end..]);
             start = end;
         }
-        // Japanese text gets fewer vocabulary entries per character than Chinese, so its kanji
-        // count separately.
-        if census.counts[KANA] > 0.0 {
-            census.counts.swap(HAN, HAN_AMID_KANA);
-        }
+        census.end_line();
         census
+    }
+
+    /// Counts the Han characters of a line. Japanese gets fewer vocabulary entries per character
+    /// than Chinese, so its kanji count separately.
+    fn end_line(&mut self) {
+        let feature = if self.kana_in_line { HAN_AMID_KANA } else { HAN };
+        self.counts[feature] += std::mem::take(&mut self.han_in_line);
+        self.kana_in_line = false;
     }
 
     /// Whether its Latin words are probably not English.
@@ -85,9 +96,15 @@ impl Census {
             Class::Digit => self.counts[NUMBERS] += (characters / 3.0).ceil(),
             // A single space belongs to the word after it; several are a gap of their own.
             Class::Space => self.counts[GAPS] += f64::from(u8::from(characters > 1.0)),
-            Class::Line => self.counts[GAPS] += f64::from(u8::from(!after.is_empty())),
-            Class::Han => self.counts[HAN] += characters,
-            Class::Kana => self.counts[KANA] += characters,
+            Class::Line => {
+                self.counts[GAPS] += f64::from(u8::from(!after.is_empty()));
+                self.end_line();
+            }
+            Class::Han => self.han_in_line += characters,
+            Class::Kana => {
+                self.counts[KANA] += characters;
+                self.kana_in_line = true;
+            }
             Class::Katakana => self.counts[KATAKANA] += characters,
             Class::Hangul => self.counts[HANGUL] += characters,
             Class::Alphabet => {
@@ -95,6 +112,8 @@ impl Census {
                 self.counts[ALPHABET_WORDS] += 1.0;
             }
             Class::WideSign => self.counts[WIDE_SIGNS] += characters,
+            Class::Emoji => self.counts[EMOJI] += characters,
+            Class::Pictograph => self.counts[PICTOGRAPHS] += characters,
             Class::Sign => {
                 self.counts[SIGN_RUNS] += 1.0;
                 let pairs = run.as_bytes().windows(2);
@@ -257,6 +276,10 @@ fn class_of(character: char) -> Class {
         '\u{30a0}'..='\u{30ff}' => Class::Katakana,
         '\u{ac00}'..='\u{d7a3}' => Class::Hangul,
         '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' => Class::Han,
+        '\u{20000}'..='\u{3ffff}' => Class::Han,
+        '\u{1f000}'..='\u{1faff}' => Class::Emoji,
+        // Older symbols such as a check mark, and the joiners and selectors between emoji.
+        '\u{200d}' | '\u{fe0f}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' => Class::Pictograph,
         _ if character.is_alphabetic() => Class::Alphabet,
         _ => Class::WideSign,
     }

@@ -276,7 +276,7 @@ fn is_degraded(state: &State, pattern: &Pattern, decision: &Decision) -> bool {
         || state.wound_up.is_some()
         || !state.absent.is_empty()
         || !state.failures.is_empty()
-        || state.wear.unheard > 0
+        || !state.cut_views.is_empty()
         || !(pattern.lacks)(state).is_empty()
         || !state.unread.is_empty()
         || state.readings.iter().any(|it| matches!(it.source, Source::Inferred | Source::Assumed))

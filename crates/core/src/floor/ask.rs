@@ -13,8 +13,11 @@ pub struct Ask {
     pub(crate) system: Arc<str>,
     pub(crate) prompt: Arc<str>,
     pub(crate) hears: Hears,
+    pub(crate) coverage: Coverage,
     pub(crate) temperature: Option<f64>,
     pub(crate) max_tokens: Option<u32>,
+    /// The shortest length limit that is worth trying, where the usual one has proved too short.
+    pub(crate) least_tokens: Option<u32>,
     pub(crate) retries: Retries,
     pub(crate) shape: Option<Shape>,
     /// Set beneath the floor: the mark between the prose of a structured reply and the rest.
@@ -52,6 +55,17 @@ pub enum Hears {
     Nothing,
 }
 
+/// Which turns have to be shown of a talk that doesn't fit a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Coverage {
+    /// Every speaker's first and newest turns.
+    Recent,
+    /// All turns, at least in part, if there is room for that; else like `Recent`.
+    EveryTurn,
+    /// All turns, at least in part.
+    NothingLess,
+}
+
 impl Ask {
     /// A question with this system text and this prompt.
     #[must_use]
@@ -60,8 +74,10 @@ impl Ask {
             system: system.into(),
             prompt: prompt.into(),
             hears: Hears::Everything,
+            coverage: Coverage::Recent,
             temperature: None,
             max_tokens: None,
+            least_tokens: None,
             retries: Retries::ByClass,
             shape: None,
             mark: None,
@@ -84,6 +100,13 @@ impl Ask {
     #[must_use]
     pub fn hearing(self, hears: Hears) -> Self {
         Ask { hears, ..self }
+    }
+
+    /// Asks for a part of every turn rather than for the newest turns alone: for a question whose
+    /// answer judges or sums up the talk.
+    #[must_use]
+    pub fn about_every_turn(self) -> Self {
+        Ask { coverage: Coverage::EveryTurn, ..self }
     }
 
     /// Sets the temperature, if not the spec's.

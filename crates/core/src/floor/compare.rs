@@ -222,7 +222,9 @@ impl Floor {
         retry_in_ms: Option<u64>,
     ) -> Result<(), Halt> {
         let (participant, class, message) = (wanted.model.clone(), error.class, error.message.clone());
-        let failed = Event::CallFailed { attempt, participant, class, message, retry_in_ms, broken: None };
+        let limit = error.limit;
+        let failed =
+            Event::CallFailed { attempt, participant, class, message, limit, retry_in_ms, broken: None };
         Ok(self.record.append(vec![(Some(wanted.step.clone()), failed)]).await?)
     }
 }
@@ -242,7 +244,9 @@ impl Wanted {
             digest: Some(self.digest.clone()),
             repeats,
             unheard: 0,
+            shortened: 0,
             counted: self.counted,
+            max_tokens: 0,
         }
     }
 }

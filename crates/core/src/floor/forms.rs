@@ -310,7 +310,8 @@ impl Unreadable {
             reminder.about(&wrong).into()
         };
         if is_cut_off && !is_kept {
-            ask.max_tokens = Some(ask.max_tokens.unwrap_or(usual).saturating_mul(2));
+            let limit = ask.max_tokens.unwrap_or(usual);
+            (ask.max_tokens, ask.least_tokens) = (Some(limit.saturating_mul(2)), Some(limit));
         }
         Asked { ask, step: asked.base.purpose(reminder.purpose), base: asked.base, who: asked.who }
     }

@@ -3,6 +3,7 @@
 
 mod calls;
 mod news;
+mod unfit;
 mod waiting;
 
 use std::sync::Arc;
@@ -153,6 +154,7 @@ impl<'f, 'e> Group<'f, 'e> {
         self.floor.gate(&self.key).await?;
         self.make_room().await?;
         self.reuse(Seat::is_fresh).await?;
+        self.settle_unfit().await?;
         let wanted: Vec<(usize, Spent)> = self
             .to_ask()
             .into_iter()
@@ -242,7 +244,7 @@ impl<'f, 'e> Group<'f, 'e> {
                 }
             }
         }
-        if self.is_over() || (draining.is_none() && self.seats.iter().any(|it| it.wants_summary(self.floor)))
+        if self.is_over() || (draining.is_none() && self.seats.iter().any(|it| it.waits_for_room(self.floor)))
         {
             return Ok(());
         }

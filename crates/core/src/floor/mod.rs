@@ -14,6 +14,7 @@ mod forms;
 mod gate;
 mod group;
 pub mod halt;
+mod lengths;
 pub mod notes;
 pub(crate) mod open_subs;
 mod pieces;
@@ -21,7 +22,9 @@ pub mod reading;
 mod request;
 pub(crate) mod reuse;
 mod seat;
+mod selection;
 pub mod services;
+mod share;
 mod summarize;
 pub(crate) mod view;
 mod window;
@@ -41,10 +44,11 @@ use crate::{
         convene::RunSub,
         group::{Asked, ask_group},
         halt::Halt,
+        lengths::Lengths,
         reading::Understood,
         reuse::Source,
         services::Services,
-        window::{FENCE, Lengths, Ratio, SummarySize},
+        window::{FENCE, Ratio, SummarySize},
     },
     model::{
         error::StateInvalid,
@@ -55,6 +59,7 @@ use crate::{
         reading::Reading,
         spec::Spec,
         transcript::Turn,
+        window::Bound,
     },
     record::{Record, control::Control, failure::Failure},
     registry::{Pattern, Registry},
@@ -104,6 +109,8 @@ pub(crate) struct Now {
     pub(crate) families: Option<BTreeSet<Family>>,
     /// For each participant, how its provider's token counts compare with ours.
     pub(crate) ratios: BTreeMap<String, Ratio>,
+    /// For each participant, what its provider's refusals said about its window.
+    pub(crate) bounds: BTreeMap<String, Bound>,
     pub(crate) readings: Vec<Understood<(u32, Reading)>>,
     pub(crate) unread: Vec<UnreadReply>,
     pub(crate) out: BTreeSet<String>,
@@ -269,7 +276,7 @@ impl Floor {
         let models = self.record.state.spec.participants.iter().filter(|it| !it.is_person());
         let Now { families, lengths, .. } = &mut self.now;
         let families = families.get_or_insert_with(|| models.map(Family::of).collect());
-        lengths.add_turn(families.iter().copied(), &turn.text);
+        lengths.add_turn(families.iter().copied(), turn);
         self.now.transcript.push(turn.clone());
     }
 

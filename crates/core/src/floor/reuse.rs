@@ -18,6 +18,7 @@ use crate::{
         money::{Usage, Usd},
         state::{Counted, State},
         transcript::{Bill, Turn},
+        window::Bound,
     },
     seams::{Store, StoreError},
 };
@@ -30,6 +31,8 @@ pub(crate) struct Source {
     comparisons: HashMap<Step, (Comparison, Option<String>)>,
     /// The providers' reports of request sizes.
     counts: BTreeMap<Step, Counted>,
+    /// What the providers' refusals said about their windows.
+    bounds: BTreeMap<Step, Bound>,
 }
 
 struct Answer {
@@ -55,7 +58,7 @@ impl Source {
                 Err(error) => return Err(error),
             };
             let Some(past) = State::of(fork.of, &facts) else { break };
-            sources.push(Source::of(&facts, &fork.at).counting(past.counts));
+            sources.push(Source::of(&facts, &fork.at).counting(past.counts, past.bounds));
             next = past.fork;
         }
         let inherited = |older: Source, mut source: Source| {
@@ -104,8 +107,8 @@ impl Source {
 
     /// Adds the providers' reports of request sizes, so that a fork shows as much as the original
     /// did.
-    fn counting(self, counts: BTreeMap<Step, Counted>) -> Source {
-        Source { counts, ..self }
+    fn counting(self, counts: BTreeMap<Step, Counted>, bounds: BTreeMap<Step, Bound>) -> Source {
+        Source { counts, bounds, ..self }
     }
 
     /// For answers that were themselves taken over from an older discussion: adds what was asked
@@ -116,6 +119,7 @@ impl Source {
             let digest = older.answers.get(step).and_then(|it| it.digest.clone());
             answer.digest = answer.digest.take().or(digest);
             self.counts.extend(older.counts.get(step).map(|it| (step.clone(), *it)));
+            self.bounds.extend(older.bounds.get(step).map(|it| (step.clone(), *it)));
         }
         // A comparison that was paid for records what was compared; one that was taken over does
         // not.
@@ -127,6 +131,11 @@ impl Source {
     /// The provider's report of the request size at this step.
     pub(crate) fn counted(&self, step: &Step) -> Option<&Counted> {
         self.counts.get(step)
+    }
+
+    /// What a refusal at this step said about the provider's window.
+    pub(crate) fn bound(&self, step: &Step) -> Option<&Bound> {
+        self.bounds.get(step)
     }
 
     /// The result of comparing identical texts at this step. It was paid in the original

@@ -215,7 +215,9 @@ impl Seat {
             repeats,
             labels: self.question.ask().mask.as_ref().map(|mask| mask.labels()).unwrap_or_default(),
             unheard: view.unheard,
+            shortened: view.shortened,
             counted: view.counted,
+            max_tokens: view.max_tokens,
         }
     }
 
@@ -223,6 +225,7 @@ impl Seat {
         let (ask, spec) = (self.question.ask(), floor.record.state.spec.clone());
         Call {
             discussion: floor.record.state.id,
+            max_tokens: view.max_tokens,
             step: self.step().clone(),
             attempt: self.tried.attempts,
             round: floor.now.round,
@@ -233,7 +236,6 @@ impl Seat {
             mark: ask.mark.clone(),
             stop: ask.stop.clone(),
             temperature: ask.temperature.unwrap_or(spec.manner.temperature),
-            max_tokens: self.token_limit(floor),
             may_convene: self.may_ask_for_help() && floor.may_convene(),
             nonce,
             spec,

@@ -13,7 +13,7 @@ use crate::{
     model::{
         event::{Event, Summarised, Tight},
         id::Step,
-        participant::Participant,
+        participant::{Participant, Role},
     },
     registry::{OnOverflow, SumUp},
 };
@@ -24,18 +24,22 @@ impl Group<'_, '_> {
     pub(crate) async fn make_room(&mut self) -> Result<(), Halt> {
         self.floor.weigh_summary();
         let mut wanted: Option<SumUp> = None;
+        let mut needed = false;
         for index in self.to_ask() {
             let seat = &mut self.seats[index];
             let view = seat.look(self.floor);
             let (sum_up, tight) = (view.sum_up, view.tight);
+            needed |= view.unfit.is_some();
             wanted = wanted.into_iter().chain(sum_up).max_by_key(|it| it.turns);
-            if let Some(percent) = tight {
+            // A retry after a refusal warns of nothing: it may have been made without this pass.
+            if let Some(percent) = tight.filter(|_| !seat.overflowed()) {
                 let participant = seat.name().to_owned();
                 let step = Step::from("window").purpose(&participant.replace('/', ":"));
                 self.floor.record.once(step, Event::WindowTight(Tight { participant, percent }));
             }
         }
-        let Some(asked) = wanted.and_then(|wanted| self.floor.summary_to_ask(wanted)) else { return Ok(()) };
+        let asked = wanted.and_then(|wanted| self.floor.summary_to_ask(wanted, needed));
+        let Some(asked) = asked else { return Ok(()) };
         Box::pin(self.sum_up(asked)).await?;
         self.floor.weigh_summary();
         self.seats.iter_mut().for_each(|seat| seat.view = None);
@@ -63,13 +67,14 @@ impl Group<'_, '_> {
 
 impl Floor {
     /// The question for this summary, unless it is too late or too early for one.
-    fn summary_to_ask(&self, wanted: SumUp) -> Option<Asked> {
+    fn summary_to_ask(&self, wanted: SumUp, needed: bool) -> Option<Asked> {
         let from = self.summary().map_or(0, |it| it.covers as usize);
-        // While deciding, calls are kept for the decision. A failed summary is retried once as many
-        // turns again have been added.
+        // While deciding, calls are kept for the decision, unless that can't be made without a
+        // summary. A failed summary is retried once as many turns again have been added.
         let failed = self.summaries_so_far().next().filter(|it| it.turn.is_none());
         let not_before = failed.map_or(0, |it| 2 * it.covers as usize - from);
-        if !self.now.is_talking() || wanted.turns <= from || wanted.turns < not_before {
+        let in_time = self.now.is_talking() || (needed && !self.now.closing);
+        if !in_time || wanted.turns <= from || wanted.turns < not_before {
             return None;
         }
         let spec = &self.record.state.spec;
@@ -82,13 +87,17 @@ impl Floor {
         Some(Asked::new(&self.summariser()?, Step::summary(wanted.turns), ask))
     }
 
-    /// The present model with the largest window; the first of several.
+    /// The present model with the largest window that takes no side: one that does not speak in the
+    /// talk, else one without a role in it; the first of several.
     fn summariser(&self) -> Option<Participant> {
         let spec = &self.record.state.spec;
-        let models = self.seats(&spec.participants).filter(|it| !it.is_person());
-        let voiced = models.filter_map(|it| Some((it, self.services.voices.voice(spec, it)?.window)));
-        let first_largest = voiced.reduce(|best, next| if next.1 > best.1 { next } else { best });
-        first_largest.map(|it| it.0.clone())
+        let models = || self.seats(&spec.participants).filter(|it| !it.is_person());
+        let largest = |is_wanted: fn(&Participant) -> bool| {
+            let wanted = models().filter(|it| is_wanted(it));
+            let voiced = wanted.filter_map(|it| Some((it, self.services.voices.voice(spec, it)?.window)));
+            voiced.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|it| it.0.clone())
+        };
+        largest(|it| it.aside).or_else(|| largest(|it| it.role == Role::SPEAKER))
     }
 }
 
@@ -100,8 +109,9 @@ impl Stretch {
 }
 
 impl Seat {
-    /// Whether its request was too long and it waits for a summary.
-    pub(crate) fn wants_summary(&self, floor: &Floor) -> bool {
-        self.is_fresh() && self.may_shrink() && floor.overflow() == Overflow::SumUp
+    /// Whether its request was too long and it waits for a summary or for people.
+    pub(crate) fn waits_for_room(&self, floor: &Floor) -> bool {
+        let waits = || matches!(floor.overflow(self.name()), Overflow::SumUp | Overflow::Ask);
+        self.is_fresh() && self.may_shrink() && waits()
     }
 }

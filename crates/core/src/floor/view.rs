@@ -9,15 +9,17 @@ use crate::{
         tokens::{self, Family},
     },
     floor::{
-        ask::{Ask, Hears, Stretch},
+        ask::Ask,
+        selection::{Rooms, SelectedTurns, Unfit, select_turns},
         window::{FENCE, Window},
     },
     model::{
         id::Step,
         state::State,
+        time::Timestamp,
         transcript::{Bill, Finish, Turn},
     },
-    registry::{Before, Covered, Fit, Length, SumUp},
+    registry::SumUp,
 };
 
 /// The messages of one request, and what had to be left out.
@@ -25,14 +27,20 @@ pub(crate) struct View {
     pub(crate) messages: Vec<Message>,
     /// How many turns did not fit.
     pub(crate) unheard: u32,
+    /// How many turns are shown only in part.
+    pub(crate) shortened: u32,
     /// The size of the whole request, system text included.
     pub(crate) bytes: usize,
     /// The same size in tokens, by our count.
     pub(crate) counted: u64,
+    /// The token limit of the answer and the thinking before it.
+    pub(crate) max_tokens: u32,
     /// What the strategy wants summarised first.
     pub(crate) sum_up: Option<SumUp>,
     /// How much of the room the talk would take, if that is worth a warning.
     pub(crate) tight: Option<u32>,
+    /// Set if the window has too little room for what has to be shown.
+    pub(crate) unfit: Option<Unfit>,
 }
 
 /// The author of users' notes, as participants see it. It can't be a seat's name, because those
@@ -41,10 +49,10 @@ const OUTSIDE: &str = "a note from outside the table";
 
 impl View {
     /// An upper bound of the request's tokens. With many short turns the fences are the larger
-    /// part.
+    /// part; emoji have more tokens than other text of as many bytes.
     pub(crate) fn at_worst(&self) -> u64 {
         let fenced = self.messages.iter().filter(|it| !matches!(it, Message::Ask(_)));
-        tokens::at_worst(self.bytes) + FENCE * fenced.count() as u64
+        (tokens::at_worst(self.bytes) + FENCE * fenced.count() as u64).max(self.counted)
     }
 
     /// Inserts the users' notes right before the question.
@@ -92,20 +100,26 @@ pub(crate) fn size_of_notes(state: &State, family: Family) -> u64 {
 }
 
 fn remark(state: &State, text: Arc<str>) -> Arc<Turn> {
-    Arc::new(Turn {
-        step: Step::from("note"),
-        participant: OUTSIDE.to_owned(),
-        round: state.round,
+    let (participant, round, started_at) = (OUTSIDE.to_owned(), state.round, state.last_at);
+    Arc::new(Turn { participant, round, started_at, ..aside("note", text) })
+}
+
+/// A text among the turns that nobody at the table said.
+pub(super) fn aside(step: &str, text: Arc<str>) -> Turn {
+    Turn {
+        step: Step::from(step),
+        participant: String::new(),
+        round: 0,
         phase: String::new(),
         form: None,
         text,
         prose: None,
-        started_at: state.last_at,
+        started_at: Timestamp(0),
         duration_ms: 0,
         finish: Finish::Stop,
         bill: Bill::default(),
         reused: false,
-    })
+    }
 }
 
 /// Builds the view of `who`. Its cost depends on the size of the window, not on the length of the
@@ -115,85 +129,41 @@ pub(crate) fn view(who: &str, ask: &Ask, window: &Window<'_>) -> View {
     let asked = family.estimate(&ask.system)
         + family.estimate(&ask.prompt)
         + ask.exchange.iter().map(|it| tokens_of(it, family)).sum::<u64>();
-    let asked_bytes = ask.system.len() + ask.prompt.len() + ask.exchange.iter().map(size).sum::<usize>();
-    let heard = select_turns(ask, window, window.room.saturating_sub(asked));
-    let bytes = asked_bytes + heard.turns.iter().map(|turn| shown_size(ask, &turn.text)).sum::<usize>();
+    let heard = select_turns(ask, window, Rooms::beside(asked + window.notes, ask, window));
+    let hint = hint(&heard, window);
+    let counted = asked + window.notes + heard.counted + hint.as_ref().map_or(0, |it| family.estimate(it));
+    let prompt = hint.map_or_else(|| ask.prompt.clone(), |hint| format!("{}\n\n{hint}", ask.prompt).into());
+    let bytes = ask.system.len() + prompt.len() + ask.exchange.iter().map(size).sum::<usize>();
+    let bytes = bytes + heard.turns.iter().map(|turn| shown_size(ask, &turn.text)).sum::<usize>();
+    let max_tokens = heard.words + window.thinking;
+    // After a refusal, a request that is no smaller would be refused again.
+    let too_large = window.bound.filter(|it| it.total < counted + max_tokens);
+    let too_large = too_large.map(|it| Unfit { needed: counted + max_tokens, room: it.total });
     // A summariser, or a participant that may see no names, gets no turn as its own.
     let is_own = |turn: &Turn| ask.mask.is_none() && ask.stretch.is_none() && turn.participant == who;
     let said = heard.turns.into_iter().map(|turn| Message::Said { own: is_own(&turn), turn });
-    let asking = [Message::Ask(ask.prompt.clone())];
     // In a retry the question stands before the failed answer; the current prompt comes last.
-    let messages = said.chain(ask.exchange.iter().cloned()).chain(asking).collect();
-    let (unheard, counted) = (heard.unheard, asked + heard.counted);
-    View { messages, unheard, bytes, counted, sum_up: heard.sum_up, tight: heard.tight }
-}
-
-/// The part of the talk that is shown.
-#[derive(Default)]
-struct SelectedTurns {
-    turns: Vec<Arc<Turn>>,
-    counted: u64,
-    unheard: u32,
-    sum_up: Option<SumUp>,
-    tight: Option<u32>,
-}
-
-fn select_turns(ask: &Ask, window: &Window<'_>, room: u64) -> SelectedTurns {
-    let covered = window.summary.map(|it| Covered { turns: it.summary.covers as usize, size: it.size });
-    let talk = Length { sums: window.sums, summary: covered, room, settings: window.settings };
-    let (fit, to) = match (ask.hears, ask.stretch) {
-        (_, Some(stretch)) => (stretched(&talk, stretch), stretch.to),
-        (Hears::Nothing, None) => return SelectedTurns::default(),
-        (Hears::Everything | Hears::Alphabetically, None) => {
-            let newest =
-                || Fit { before: Before::Nothing, from: talk.newest(0, room), sum_up: None, tight: None };
-            (window.strategy.map_or_else(newest, |it| (it.fit)(&talk)), talk.turns())
-        }
-    };
-    let from = fit.from.min(to);
-    let mut turns = window.transcript.get(from..to).unwrap_or_default().to_vec();
-    let first = window.transcript.first().filter(|_| fit.before == Before::First && from > 0);
-    let covered = covered.filter(|_| fit.before == Before::Summary);
-    let (counted, unheard) = match (first, covered) {
-        (Some(_), _) => (talk.size(0, 1), from - 1),
-        (None, Some(covered)) => (covered.size, from.saturating_sub(covered.turns)),
-        (None, None) => (0, from),
-    };
-    turns.splice(0..0, first.cloned());
-    let mut turns = arranged(ask, turns);
-    let summary = window.summary.filter(|_| covered.is_some()).and_then(|it| it.summary.shown());
-    turns.splice(0..0, summary.map(|turn| in_front(ask, turn)));
-    let counted = counted + talk.size(from, to);
-    SelectedTurns { turns, counted, unheard: unheard as u32, sum_up: fit.sum_up, tight: fit.tight }
-}
-
-/// The view for a summary: the previous summary, and as many of the newest turns since as fit.
-fn stretched(talk: &Length<'_>, stretch: Stretch) -> Fit {
-    let (before, size) = match talk.summary {
-        Some(summary) if stretch.from > 0 => (Before::Summary, summary.size),
-        _ => (Before::Nothing, 0),
-    };
-    // Counted from the end of the stretch, not from the end of the talk.
-    let room = talk.room.saturating_sub(size) + talk.since(stretch.to);
-    Fit { before, from: talk.newest(stretch.from, room), sum_up: None, tight: None }
-}
-
-/// The turns as this participant is shown them: in order, or sorted by name, or under labels.
-fn arranged(ask: &Ask, mut turns: Vec<Arc<Turn>>) -> Vec<Arc<Turn>> {
-    if let Some(mask) = &ask.mask {
-        turns.iter_mut().for_each(|turn| *turn = mask.over(turn));
-        turns.sort_by_key(|turn| (turn.round, mask.place(&turn.participant)));
-    } else if ask.hears == Hears::Alphabetically {
-        turns.sort_by(|one, other| (one.round, &one.participant).cmp(&(other.round, &other.participant)));
+    let messages = said.chain(ask.exchange.iter().cloned()).chain([Message::Ask(prompt)]).collect();
+    View {
+        messages,
+        unheard: heard.left_out,
+        shortened: heard.shortened,
+        bytes,
+        counted,
+        max_tokens: u32::try_from(max_tokens).unwrap_or(u32::MAX),
+        sum_up: heard.sum_up,
+        tight: heard.tight,
+        unfit: heard.unfit.or(too_large),
     }
-    turns
 }
 
-/// The summary in front of all turns, with names masked if the question says so.
-fn in_front(ask: &Ask, summary: Turn) -> Arc<Turn> {
-    let text =
-        ask.mask.as_ref().map_or_else(|| summary.text.clone(), |mask| mask.cover(&summary.text).into());
-    Arc::new(Turn { text, ..summary })
+/// Tells a participant that its answer must be shorter than usual.
+fn hint(heard: &SelectedTurns, window: &Window<'_>) -> Option<String> {
+    // About three quarters of a word per token, minus some room to finish the last sentence.
+    let words = heard.words * 3 / 5;
+    (heard.words < window.words).then(|| {
+        format!("Answer in at most {words} words: your context window has no room for a longer answer.")
+    })
 }
 
 /// The most bytes of a turn as it is shown: where a form is asked for, each line may get a `> `.
@@ -221,11 +191,14 @@ fn tokens_of(message: &Message, family: Family) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::floor::window::{Lengths, Weighed};
+    use crate::floor::{lengths::Lengths, window::Weighed};
     use crate::model::{
         event::Summarised, id::Step, mask::Mask, settings::Settings, transcript::sample_turn,
     };
-    use crate::registry::{ContextStrategy, OnOverflow};
+    use crate::{
+        floor::ask::{Hears, Stretch},
+        registry::{Before, ContextStrategy, Fit, OnOverflow},
+    };
 
     fn turn(participant: &str, round: u32, text: &str) -> Arc<Turn> {
         let step = Step::new(round, "speaking", participant);
@@ -242,22 +215,37 @@ mod tests {
     ) -> View {
         let family = Family::Other;
         let mut lengths = Lengths::default();
-        transcript.iter().for_each(|turn| lengths.add_turn([family].into_iter(), &turn.text));
-        let (sums, settings) = (lengths.sums(family), &Settings::default());
+        transcript.iter().for_each(|turn| lengths.add_turn([family].into_iter(), turn));
         let summary = summary.map(|summary| Weighed { summary, size: summary.tokens(family) });
-        view(who, ask, &Window { family, room, strategy: Some(&PLAIN), settings, transcript, sums, summary })
+        view(who, ask, &Window { transcript, summary, ..window(&lengths, room) })
+    }
+
+    static SETTINGS: std::sync::LazyLock<Settings> = std::sync::LazyLock::new(Settings::default);
+
+    /// A window with this much room beside an answer of 100 tokens.
+    fn window(lengths: &Lengths, room: u64) -> Window<'_> {
+        Window {
+            family: Family::Other,
+            capacity: room + 100,
+            bound: None,
+            words: 100,
+            thinking: 0,
+            ratio: 1.0,
+            notes: 0,
+            strategy: Some(&PLAIN),
+            settings: &SETTINGS,
+            transcript: &[],
+            talk: lengths.talk(Family::Other),
+            summary: None,
+        }
     }
 
     const PLAIN: ContextStrategy = ContextStrategy {
         name: "plain",
-        summary: "The summary or the first turn, and the newest that fit",
+        summary: "The summary or the first turns, and the newest that fit",
         fit: |talk| {
-            let (before, done, size) = match talk.summary {
-                Some(summary) => (Before::Summary, summary.turns, summary.size),
-                None => (Before::First, 1, talk.size(0, 1)),
-            };
-            let from = talk.newest(done, talk.room.saturating_sub(size));
-            Fit { before, from, sum_up: None, tight: None }
+            let before = if talk.summary.is_some() { Before::Summary } else { Before::FirstTurns };
+            Fit { before, room: talk.room, sum_up: None, tight: None }
         },
         options: &[],
         overflow: OnOverflow::NotOffered,
@@ -266,7 +254,8 @@ mod tests {
 
     fn heard(view: &View) -> Vec<&str> {
         let texts = view.messages.iter().map(|message| match message {
-            Message::Said { turn, .. } => &*turn.text,
+            // Of a shortened turn, the mark alone.
+            Message::Said { turn, .. } => turn.text.split_once(" …\n").map_or(&*turn.text, |it| it.1),
             Message::Found { text, .. } => text,
             Message::Ask(text) => text,
         });
@@ -278,19 +267,51 @@ mod tests {
         [turn("ann", 1, "first"), turn("bob", 1, &long), turn("ann", 2, "late"), turn("bob", 2, "last")]
     }
 
+    /// The mark after the beginning of bob's long turn.
+    const CUT: &str = "[shortened to fit your context window: about 149 of 662 tokens are shown]";
+
     #[test]
-    fn the_first_and_the_newest_turns_are_kept() {
-        let view = shown("ann", &four(), &Ask::new("", "now"), 400, None);
-        assert_eq!(heard(&view), ["first", "late", "last", "now"]);
-        assert_eq!(view.unheard, 1);
+    fn f18_a_long_turn_is_shortened_and_no_other() {
+        let view = shown("ann", &four(), &Ask::new("", "now"), 600, None);
+        let cut = "[shortened to fit your context window: about 178 of 662 tokens are shown]";
+        assert_eq!(heard(&view), ["first", cut, "late", "last", "now"]);
+        assert_eq!((view.unheard, view.shortened, view.unfit), (0, 1, None));
+    }
+
+    #[test]
+    fn turns_that_are_left_out_are_named() {
+        let long = "many words ".repeat(80);
+        let turns: Vec<Arc<Turn>> =
+            (1..=5).flat_map(|round| [turn("ann", round, &long), turn("bob", round, "no")]).collect();
+        let view = shown("ann", &turns, &Ask::new("", "now"), 1_200, None);
+        let told = "Turns that your context window has no room for are not shown: 2 of ann.";
+        assert_eq!(heard(&view)[0], told);
+        assert_eq!((heard(&view).len(), view.unheard, view.shortened), (10, 2, 0));
+        let judged = shown("ann", &turns, &Ask::new("", "now").about_every_turn(), 1_360, None);
+        assert_eq!((judged.unheard, judged.shortened, judged.unfit), (0, 5, None));
+    }
+
+    #[test]
+    fn nobody_is_asked_to_judge_what_can_not_be_shown() {
+        let view = shown("ann", &four(), &Ask::new("", "now").about_every_turn(), 360, None);
+        assert_eq!(view.unfit, Some(Unfit { needed: 369, room: 359 }));
+    }
+
+    #[test]
+    fn an_answer_gets_shorter_before_anything_is_cut() {
+        let nothing = Lengths::default();
+        let view = view("ann", &Ask::new("", "now"), &Window { words: 2_000, ..window(&nothing, 1_000) });
+        assert_eq!(view.max_tokens, 1_067);
+        let told = "now\n\nAnswer in at most 640 words: your context window has no room for a longer answer.";
+        assert_eq!(heard(&view), [told]);
     }
 
     #[test]
     fn a_summary_replaces_the_turns_it_covers_and_has_no_speaker() {
         let summary = Summarised { covers: 2, heard: 3, turn: Some(turn("ann", 1, "so far")) };
-        let view = shown("ann", &four(), &Ask::new("", "now"), 400, Some(&summary));
-        assert_eq!(heard(&view), ["so far", "late", "last", "now"]);
-        assert_eq!(view.unheard, 0);
+        let view = shown("ann", &four(), &Ask::new("", "now"), 600, Some(&summary));
+        assert_eq!(heard(&view), ["so far", "first", CUT, "late", "last", "now"]);
+        assert_eq!((view.unheard, view.shortened), (0, 0), "the summary covers what is not shown");
         assert!(
             matches!(&view.messages[0], Message::Said { own: false, turn } if turn.participant == "summary of turns 1 to 2")
         );
@@ -302,8 +323,18 @@ mod tests {
         let ask = |from, to| Ask { stretch: Some(Stretch { from, to }), ..Ask::new("", "sum up") };
         let all = shown("ann", &four(), &ask(2, 3), 400, Some(&summary));
         assert_eq!(heard(&all), ["so far", "late", "sum up"]);
-        let cramped = shown("ann", &four(), &ask(0, 3), 400, None);
-        assert_eq!(heard(&cramped), ["late", "sum up"]);
+        let short = shown("ann", &four(), &ask(0, 3), 600, None);
+        assert_eq!(
+            heard(&short),
+            [
+                "first",
+                "[shortened to fit your context window: about 427 of 662 tokens are shown]",
+                "late",
+                "sum up"
+            ]
+        );
+        let cramped = shown("ann", &four(), &ask(0, 3), 300, None);
+        assert!(cramped.unfit.is_some(), "nobody sums up what was not shown");
     }
 
     #[test]

@@ -1,19 +1,21 @@
-//! Context windows: how long the talk is for each family of models, and how far a provider's token
-//! counts differ from ours.
+//! Context windows: what a seat has room for, how far a provider's token counts differ from ours,
+//! and what happens if a request is too long.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     call::tokens::Family,
-    floor::{Floor, seat::Seat},
+    floor::{Floor, lengths::Talk, seat::Seat, view::size_of_notes},
     model::{
         event::Summarised,
         settings::Settings,
         spec::WindowSpec,
         state::Counted,
         transcript::{Bill, Turn},
+        window::Bound,
     },
     registry::{ContextStrategy, OnOverflow},
+    vocabulary::ruling::{WINDOW, WINDOW_SUM_UP},
 };
 
 /// Tokens kept free in every window besides the answer (D09); in a small window, a quarter of it.
@@ -29,30 +31,6 @@ const BELIEVED: std::ops::RangeInclusive<f64> = 0.5..=4.0;
 const CORRECTED: (f64, f64) = (0.8, 2.5);
 /// The weight of earlier reports relative to a new one.
 const FADING: f64 = 0.75;
-
-/// The length of the talk after each turn, by family. Updated with every turn, so that the talk is
-/// not counted again.
-#[derive(Default)]
-pub(crate) struct Lengths(BTreeMap<Family, Vec<u64>>);
-
-impl Lengths {
-    /// Adds a turn, for every family on the panel.
-    pub(crate) fn add_turn(&mut self, families: impl Iterator<Item = Family>, text: &str) {
-        let turns = self.0.values().map(Vec::len).max().unwrap_or(1);
-        for family in families {
-            let sums = self.0.entry(family).or_insert_with(|| vec![0]);
-            if sums.len() == turns {
-                let last = sums.last().copied().unwrap_or_default();
-                sums.push(last + FENCE + family.estimate(text));
-            }
-        }
-    }
-
-    /// The total size of the first 0, 1, 2 … turns.
-    pub(crate) fn sums(&self, family: Family) -> &[u64] {
-        self.0.get(&family).map_or(&[0], Vec::as_slice)
-    }
-}
 
 /// The length of the summary in front, counted once for each family.
 #[derive(Default)]
@@ -95,64 +73,111 @@ impl Ratio {
 pub(crate) enum Overflow {
     /// Wind up the talk.
     End,
-    /// Retry once right away, with half the room.
+    /// Retry once right away, with a smaller request.
     Shrink,
-    /// Retry once with half the room, after older turns are summarised.
+    /// Retry once with a smaller request, after older turns are summarised.
     SumUp,
+    /// Wait until people have decided.
+    Ask,
 }
 
 /// One participant's window, and everything that decides what is shown in it.
 pub(crate) struct Window<'f> {
     pub(crate) family: Family,
-    /// The room besides the answer and the reserve, in tokens by our count.
-    pub(crate) room: u64,
+    /// The room for a prompt and its answer, in tokens by our count.
+    pub(crate) capacity: u64,
+    /// What a refusal said about it.
+    pub(crate) bound: Option<Bound>,
+    /// The answer's usual limit, without thinking, and the limit of thinking, both as the provider
+    /// counts.
+    pub(crate) words: u64,
+    pub(crate) thinking: u64,
+    /// How many of the provider's tokens one of ours is.
+    pub(crate) ratio: f64,
+    /// The size of the users' notes.
+    pub(crate) notes: u64,
     pub(crate) strategy: Option<&'static ContextStrategy>,
     pub(crate) settings: &'f Settings,
     pub(crate) transcript: &'f [Arc<Turn>],
-    pub(crate) sums: &'f [u64],
+    pub(crate) talk: &'f Talk,
     pub(crate) summary: Option<Weighed<'f>>,
+}
+
+impl Window<'_> {
+    /// A number of the provider's tokens in ours.
+    pub(crate) fn in_ours(&self, tokens: u64) -> u64 {
+        (tokens as f64 / self.ratio).ceil() as u64
+    }
+
+    /// A number of our tokens in the provider's.
+    pub(crate) fn in_theirs(&self, tokens: u64) -> u64 {
+        (tokens as f64 * self.ratio) as u64
+    }
 }
 
 impl Floor {
     /// The current window of this seat.
     pub(crate) fn window(&self, seat: &Seat) -> Window<'_> {
-        let spec = &self.record.state.spec;
+        let (state, ask) = (&self.record.state, seat.question.ask());
+        let spec = &state.spec;
         let family = Family::of(&seat.question.asked.who);
         let tokens = seat.voice.as_ref().map_or(u64::MAX, |voice| voice.window);
-        let answer = seat.longest_answer(self);
         let ratio = self.now.ratios.get(seat.name()).copied().unwrap_or_default().value();
-        let room = tokens.saturating_sub(RESERVE.min(tokens / 4) + answer);
-        let room = (room as f64 / ratio) as u64;
+        let capacity = (tokens.saturating_sub(RESERVE.min(tokens / 4)) as f64 / ratio) as u64;
+        let refused = state.bounds.get(seat.step()).or_else(|| self.source.bound(seat.step()));
+        let bound = refused.or_else(|| self.now.bounds.get(seat.name())).copied();
         let usual = || self.services.registry.strategy(&spec.window.strategy);
         Window {
             family,
-            room: if seat.overflowed() { room / 2 } else { room },
-            strategy: if seat.overflowed() { self.overflow_strategy() } else { usual() },
+            capacity: bound.map_or(capacity, |it| it.total.min(capacity)),
+            bound,
+            words: u64::from(ask.max_tokens.unwrap_or(spec.manner.max_tokens)),
+            thinking: seat.voice.as_ref().map_or(0, |voice| u64::from(voice.thinking)),
+            ratio,
+            notes: if ask.stretch.is_none() { size_of_notes(state, family) } else { 0 },
+            strategy: if refused.is_some() { self.overflow_strategy(seat.name()) } else { usual() },
             settings: &spec.settings,
             transcript: &self.now.transcript,
-            sums: self.now.lengths.sums(family),
+            talk: self.now.lengths.talk(family),
             summary: self.summary().map(|summary| Weighed { summary, size: self.size_of(summary, family) }),
         }
     }
 
-    /// What to do if a request is too long. While deciding, the talk is at its end already, and the
-    /// request must get through.
-    pub(crate) fn overflow(&self) -> Overflow {
-        let wanted = &self.record.state.spec.window.overflow;
-        if wanted == WindowSpec::END && self.now.is_talking() {
-            return Overflow::End;
+    /// What to do if a request to this participant is too long. While deciding, the talk is at its
+    /// end already, and the request must get through.
+    pub(crate) fn overflow(&self, name: &str) -> Overflow {
+        match self.overflow_wanted(name) {
+            WindowSpec::END if self.now.is_talking() => return Overflow::End,
+            WindowSpec::ASK if self.now.is_talking() => return Overflow::Ask,
+            _ => {}
         }
-        match self.overflow_strategy().map(|it| it.overflow) {
+        match self.overflow_strategy(name).map(|it| it.overflow) {
             Some(OnOverflow::SumsUp) => Overflow::SumUp,
             Some(OnOverflow::Shrinks | OnOverflow::NotOffered) | None => Overflow::Shrink,
         }
     }
 
-    /// The strategy for the retry: the one in the spec, otherwise the first that shrinks.
-    fn overflow_strategy(&self) -> Option<&'static ContextStrategy> {
+    /// The reaction in the spec, or the one that people chose for this participant.
+    fn overflow_wanted(&self, name: &str) -> &str {
+        let wanted = self.record.state.spec.window.overflow.as_str();
+        if wanted != WindowSpec::ASK {
+            return wanted;
+        }
+        let mut ruled = self.record.state.ruled.iter();
+        let ruled = ruled.find(|it| it.ruling.kind == WINDOW.name && it.about == name);
+        ruled.map_or(wanted, |it| it.ruling.choice.as_str())
+    }
+
+    /// The strategy for the retry: the one that is wanted, otherwise the first that shrinks.
+    pub(crate) fn overflow_strategy(&self, name: &str) -> Option<&'static ContextStrategy> {
         let registry = &self.services.registry;
-        let shrinks = || registry.strategies().iter().copied().find(|it| it.overflow == OnOverflow::Shrinks);
-        registry.strategy(&self.record.state.spec.window.overflow).or_else(shrinks)
+        let first = |reaction| registry.strategies().iter().copied().find(|it| it.overflow == reaction);
+        match self.overflow_wanted(name) {
+            WINDOW_SUM_UP if self.record.state.spec.window.overflow == WindowSpec::ASK => {
+                first(OnOverflow::SumsUp)
+            }
+            wanted => registry.strategy(wanted).or_else(|| first(OnOverflow::Shrinks)),
+        }
     }
 
     /// The summary at this point of the talk.
@@ -182,11 +207,17 @@ impl Floor {
         self.record.state.summaries.iter().rev().filter(move |it| it.heard <= heard)
     }
 
-    /// Learns from the provider's report how large the request was that this turn answers.
+    /// Learns from the provider's report how large the request was that this turn answers, and from
+    /// its refusals how large one may be.
     pub(crate) fn learn_size(&mut self, turn: &Turn) {
         let of_source = || self.source.counted(&turn.step).filter(|_| turn.reused);
         if let Some(counted) = self.record.state.counts.get(&turn.step).or_else(of_source) {
             self.now.ratios.entry(turn.participant.clone()).or_default().learn(*counted);
+        }
+        let of_source = || self.source.bound(&turn.step).filter(|_| turn.reused);
+        let bound = self.record.state.bounds.get(&turn.step).or_else(of_source);
+        if let Some(bound) = bound.filter(|it| it.refused.is_none()) {
+            self.now.bounds.insert(turn.participant.clone(), *bound);
         }
     }
 }
@@ -224,18 +255,5 @@ mod tests {
         // A provider that reports only uncached tokens.
         check(&[(10_000, 12), (0, 7)], 1.0);
         check(&[(1_000, 600)], 0.8);
-    }
-
-    #[test]
-    fn lengths_are_kept_for_each_family_once() {
-        let mut lengths = Lengths::default();
-        let table = || [Family::O200k, Family::Claude, Family::O200k].into_iter();
-        lengths.add_turn(table(), "one two three");
-        lengths.add_turn(table(), "four");
-        let sizes = lengths.sums(Family::O200k);
-        assert_eq!(sizes.len(), 3);
-        assert_eq!(sizes[2] - sizes[1], FENCE + Family::O200k.estimate("four"));
-        assert_eq!(lengths.sums(Family::Claude).len(), 3);
-        assert_eq!(lengths.sums(Family::Gemini), [0]);
     }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::window::TooLong;
+
 /// A transition that the lifecycle or the pattern's phase table doesn't allow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a discussion can't go from {from} to {to}")]
@@ -313,13 +315,15 @@ pub struct ProviderError {
     pub message: String,
     /// The wait that the provider asked for, in milliseconds.
     pub retry_after_ms: Option<u64>,
+    /// The limit that the provider named, if the request was too long.
+    pub limit: Option<TooLong>,
 }
 
 impl ProviderError {
     /// An error of this class.
     #[must_use]
     pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
-        ProviderError { class, message: message.into(), retry_after_ms: None }
+        ProviderError { class, message: message.into(), retry_after_ms: None, limit: None }
     }
 }
 

@@ -25,6 +25,7 @@ use crate::model::{
     spec::Spec,
     time::Timestamp,
     transcript::Turn,
+    window::TooLong,
 };
 
 pub use call::{Abandoned, Broken, FailedTurn, Placed};
@@ -109,6 +110,9 @@ pub enum Event {
         class: ErrorClass,
         /// The provider's message.
         message: String,
+        /// The limit that the provider named, if the request was too long.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<TooLong>,
         /// Milliseconds until the next attempt; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_in_ms: Option<u64>,

@@ -107,12 +107,16 @@ fn longest_first(words: impl IntoIterator<Item = (String, String)>) -> Vec<Word>
 fn replaced(text: &str, words: &[Word]) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut copied, mut before) = (0, ' ');
+    let first_letters = first_letters(words);
     for (at, letter) in text.char_indices() {
         let last = std::mem::replace(&mut before, letter);
+        // Most letters begin no name. This runs over every turn that a judge is shown.
+        if letter.is_ascii() && !first_letters[letter as usize] {
+            continue;
+        }
         if at < copied || is_joined(last, letter) {
             continue;
         }
-        // Most words are not names, and comparing the first letter rules them out quickly.
         let (rest, first) = (&text[at..], letter.to_lowercase().next());
         let mut alike = words.iter().filter(|it| it.letters.first().copied() == first);
         let found = alike.find_map(|it| Some((it.length_at(rest)?, &it.becomes)));
@@ -124,6 +128,16 @@ fn replaced(text: &str, words: &[Word]) -> String {
     }
     out.push_str(&text[copied..]);
     out
+}
+
+/// Which ASCII characters begin one of these words, in either case.
+fn first_letters(words: &[Word]) -> [bool; 128] {
+    let mut begins = [false; 128];
+    for first in words.iter().filter_map(|it| it.letters.first()).filter(|it| it.is_ascii()) {
+        begins[first.to_ascii_lowercase() as usize] = true;
+        begins[first.to_ascii_uppercase() as usize] = true;
+    }
+    begins
 }
 
 impl Word {

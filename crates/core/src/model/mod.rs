@@ -23,6 +23,7 @@ pub mod spec;
 pub mod state;
 pub mod time;
 pub mod transcript;
+pub mod window;
 
 /// Whether a count is zero and can be left out of the JSON.
 pub(crate) fn is_zero<T: Default + PartialEq>(count: &T) -> bool {

@@ -200,13 +200,16 @@ pub struct WindowSpec {
     /// The context strategy's name.
     pub strategy: String,
     /// What happens if a provider still rejects a request as too long (D12): the name of the
-    /// strategy for one more attempt with half the room, or [`WindowSpec::END`].
+    /// strategy for one more attempt with a smaller request, [`WindowSpec::END`] or
+    /// [`WindowSpec::ASK`].
     pub overflow: String,
 }
 
 impl WindowSpec {
     /// Ends the talk when a request is too long.
     pub const END: &'static str = "end";
+    /// Lets people decide when a request is too long.
+    pub const ASK: &'static str = "ask";
 }
 
 /// The behaviour of simulated voices. Part of the record, so a resumed discussion has the same

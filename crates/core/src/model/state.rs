@@ -26,6 +26,7 @@ use crate::model::{
     spec::Spec,
     time::Timestamp,
     transcript::Turn,
+    window::{Bound, CutView},
 };
 
 /// The state of a discussion. Created by [`State::opened`], updated by [`State::apply`].
@@ -85,6 +86,10 @@ pub struct State {
     pub tight: Vec<Tight>,
     /// The estimated and the actual size of each request.
     pub counts: BTreeMap<Step, Counted>,
+    /// What may be sent after a request that was too long, by step.
+    pub bounds: BTreeMap<Step, Bound>,
+    /// The participants that were not always shown all of the talk.
+    pub cut_views: Vec<CutView>,
     /// The sub-discussions asked for, by step.
     pub subs: BTreeMap<Step, Sub>,
     /// The rounds with their start and end in active time.
@@ -251,6 +256,8 @@ impl State {
             summaries: Vec::new(),
             tight: Vec::new(),
             counts: BTreeMap::new(),
+            bounds: BTreeMap::new(),
+            cut_views: Vec::new(),
             subs: BTreeMap::new(),
             rounds: Vec::new(),
             spending: BTreeMap::new(),
@@ -392,7 +399,9 @@ pub(crate) mod tests {
             repeats: false,
             labels: labels.collect(),
             unheard: 0,
+            shortened: 0,
             counted: 0,
+            max_tokens: 0,
         };
         (Some(step.clone()), Event::CallPlaced(placed))
     }

@@ -127,10 +127,10 @@ impl Registry {
         refusals
     }
 
-    /// The possible reactions to a request that is too long: a strategy's name, or the end.
+    /// The possible reactions to a request that is too long: a strategy's name, the end, or to ask.
     pub fn overflows(&self) -> impl Iterator<Item = &'static str> {
         let offered = self.strategies().iter().filter(|it| it.overflow != OnOverflow::NotOffered);
-        offered.map(|it| it.name).chain([WindowSpec::END])
+        offered.map(|it| it.name).chain([WindowSpec::END, WindowSpec::ASK])
     }
 
     fn window_refusals(&self, window: &WindowSpec) -> Vec<Refusal> {
@@ -248,7 +248,7 @@ mod tests {
 
     const fn strategy(name: &'static str, options: Options, overflow: OnOverflow) -> ContextStrategy {
         let fit: fn(&Length<'_>) -> Fit =
-            |_| Fit { before: Before::Nothing, from: 0, sum_up: None, tight: None };
+            |talk| Fit { before: Before::FirstTurns, room: talk.room, sum_up: None, tight: None };
         ContextStrategy { name, summary: "", fit, options, overflow, words: |_, _| Ask::new("", "") }
     }
 
@@ -373,7 +373,7 @@ mod tests {
                 Code::InvalidRequest,
             ),
             (
-                "windowOverflow: there is no answer to an overflow named plain; there are deep, end",
+                "windowOverflow: there is no answer to an overflow named plain; there are deep, end, ask",
                 Code::InvalidRequest,
             ),
         ];

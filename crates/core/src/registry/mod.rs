@@ -21,7 +21,7 @@ use crate::{
         form::Form,
         option::{Declared, Declares},
         result::ResultField,
-        ruling::RulingKind,
+        ruling::{RulingKind, WINDOW},
     },
 };
 
@@ -206,11 +206,11 @@ impl Registry {
         unused_options.into_iter().chain(unused_roles).chain(own).collect()
     }
 
-    /// Every ruling that a pattern declares, once each.
+    /// Every ruling that a pattern declares, once each, and the one about windows.
     #[must_use]
     pub fn rulings(&self) -> Vec<&'static RulingKind> {
         let mut seen = BTreeSet::new();
-        let all = self.patterns().iter().flat_map(|it| it.rulings);
+        let all = self.patterns().iter().flat_map(|it| it.rulings).chain([&WINDOW]);
         all.filter(|it| seen.insert(it.name)).collect()
     }
 

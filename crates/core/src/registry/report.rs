@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     model::{
-        event::Awaited,
+        event::{Awaited, FailedTurn},
         flips,
         id::Step,
         lifecycle::Lifecycle,
@@ -99,11 +99,16 @@ fn missing(state: &State) -> Vec<Missing> {
         provider: it.participant.clone(),
         reason: format!("not available: {} ({})", it.message, it.class.advice()),
     });
-    let failed = state.failures.iter().map(|it| Missing {
-        provider: it.participant.clone(),
-        reason: format!("failed in round {} after {}: {}", it.round, attempts(it.attempts), it.message),
-    });
+    let failed =
+        state.failures.iter().map(|it| Missing { provider: it.participant.clone(), reason: failed(it) });
     absent.chain(failed).collect()
+}
+
+fn failed(FailedTurn { round, attempts: tries, message, .. }: &FailedTurn) -> String {
+    if *tries == 0 {
+        return format!("was not asked in round {round}: {message}");
+    }
+    format!("failed in round {round} after {}: {message}", attempts(*tries))
 }
 
 fn attempts(number: u32) -> String {
@@ -297,6 +302,7 @@ fn integrity(state: &State, lacks: Map<String, Value>) -> Integrity {
         truncations: state.wear.unheard,
         summaries: state.summaries.iter().filter(|it| it.turn.is_some()).count() as u32,
         tight_windows: state.tight.clone(),
+        cut_views: state.cut_views.clone(),
         cut_short: state.turns.iter().filter(|turn| turn.finish.is_cut_off()).count() as u32,
         lacks,
         degraded: is_degraded(state),

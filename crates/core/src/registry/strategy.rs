@@ -14,7 +14,7 @@ pub struct ContextStrategy {
     pub name: &'static str,
     /// One line for help, schemas and docs.
     pub summary: &'static str,
-    /// Chooses what is shown of a talk of this length. Pure, and no slower for a longer talk.
+    /// Decides how a talk of this length is shown. Pure, and no slower for a longer talk.
     pub fit: fn(&Length<'_>) -> Fit,
     /// The options it reads.
     pub options: Options,
@@ -29,9 +29,9 @@ pub struct ContextStrategy {
 pub enum OnOverflow {
     /// The strategy can't be chosen for this.
     NotOffered,
-    /// One more attempt at once, with half the room.
+    /// One more attempt at once, with a smaller request.
     Shrinks,
-    /// One more attempt with half the room, after older turns are summarised.
+    /// One more attempt with a smaller request, after older turns are summarised.
     SumsUp,
 }
 
@@ -60,24 +60,25 @@ pub struct Covered {
 /// What a strategy decided to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fit {
-    /// What is shown before the newest turns.
+    /// What is shown besides the newest turns.
     pub before: Before,
-    /// The index of the first of the newest turns; all turns from here on are shown.
-    pub from: usize,
+    /// The room to use, at most all of it. A talk that is larger is shortened: every speaker gets
+    /// the same room.
+    pub room: u64,
     /// A summary to make first. If it can't be made, the other fields still apply.
     pub sum_up: Option<SumUp>,
     /// How much of the room the talk would take, in per cent, if that is worth a warning.
     pub tight: Option<u32>,
 }
 
-/// What is shown before the newest turns.
+/// What is shown besides the newest turns of a talk that doesn't fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
-    /// Nothing.
-    Nothing,
-    /// The very first turn.
-    First,
-    /// The existing summary.
+    /// The opening words of each speaker's first turn.
+    Openings,
+    /// Each speaker's first turn.
+    FirstTurns,
+    /// The existing summary, and the opening words of each speaker's first turn.
     Summary,
 }
 

@@ -1,11 +1,11 @@
 //! Hybrid: everything while there is room, then a warning, then a summary or a sliding window.
 
 use quorum_core::{
-    registry::{ContextStrategy, Fit, Length, OnOverflow},
+    registry::{Before, ContextStrategy, Fit, Length, OnOverflow},
     vocabulary::option::Opt,
 };
 
-use super::{share, slide, summarise, words};
+use super::{fit_in, share, summarise, words};
 
 /// The share of the room, in per cent, above which turns are left out.
 const FORCED: u64 = 90;
@@ -24,5 +24,8 @@ pub(crate) const STRATEGY: ContextStrategy = ContextStrategy {
 };
 
 fn fit(talk: &Length<'_>) -> Fit {
-    if talk.option(&SUMMARIES) { summarise::fit(talk) } else { slide::within(talk, share(talk.room, FORCED)) }
+    if talk.option(&SUMMARIES) {
+        return summarise::fit(talk);
+    }
+    fit_in(talk, Before::FirstTurns, share(talk.room, FORCED))
 }

@@ -3,7 +3,7 @@
 
 use quorum_core::registry::{Before, ContextStrategy, Covered, Fit, Length, OnOverflow, SumUp};
 
-use super::{TIGHT, newest, share, slide, tight, words};
+use super::{TIGHT, fit_in, share, slide, tight, words};
 
 /// The maximum size of a summary, in per cent of what it covers and of the room.
 const SUMMARY: u64 = 20;
@@ -24,20 +24,14 @@ pub(super) fn fit(talk: &Length<'_>) -> Fit {
     let summary = talk.summary.filter(|it| it.size <= talk.room / 2);
     let plenty = share(talk.room, TIGHT);
     if talk.since(0) <= plenty {
-        return newest(talk, 0);
+        return slide::fit(talk);
     }
-    let Some(summary) = summary else {
+    let Some(Covered { turns, size: summary }) = summary else {
         return Fit { sum_up: sum_up(talk, 0, 0), ..slide::fit(talk) };
     };
-    let size = summary.size + talk.since(summary.turns);
-    let shown = Fit { sum_up: None, tight: tight(size, talk.room), ..after(talk, summary) };
-    if size <= plenty { shown } else { Fit { sum_up: sum_up(talk, summary.turns, summary.size), ..shown } }
-}
-
-/// The summary, and the newest turns that fit beside it.
-fn after(talk: &Length<'_>, summary: Covered) -> Fit {
-    let from = talk.newest(summary.turns, talk.room - summary.size);
-    Fit { before: Before::Summary, ..newest(talk, from) }
+    let size = summary + talk.since(turns);
+    let sum_up = if size <= plenty { None } else { sum_up(talk, turns, summary) };
+    Fit { sum_up, tight: tight(size, talk.room), ..fit_in(talk, Before::Summary, talk.room) }
 }
 
 /// A summary of the older half of what is not summarised yet, or more if the rest would be too

@@ -1,12 +1,12 @@
-//! Truncate: only the newest turns that fit.
+//! Truncate: every speaker's newest turns that fit, and the opening words of its first.
 
-use quorum_core::registry::{ContextStrategy, Fit, Length, OnOverflow};
+use quorum_core::registry::{Before, ContextStrategy, Fit, Length, OnOverflow};
 
-use super::{newest, words};
+use super::{fit_in, words};
 
 pub(crate) const STRATEGY: ContextStrategy = ContextStrategy {
     name: "truncate",
-    summary: "The newest turns that fit; older ones are left out",
+    summary: "Every speaker's newest turns that fit, and the opening words of its first; others are left out",
     fit,
     options: &[],
     overflow: OnOverflow::Shrinks,
@@ -14,5 +14,5 @@ pub(crate) const STRATEGY: ContextStrategy = ContextStrategy {
 };
 
 fn fit(talk: &Length<'_>) -> Fit {
-    newest(talk, talk.newest(0, talk.room))
+    fit_in(talk, Before::Openings, talk.room)
 }

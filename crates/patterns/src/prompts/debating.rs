@@ -207,7 +207,8 @@ impl JudgeView<'_> {
     fn ask(&self, prompt: String) -> Ask {
         // Judges have a low temperature (D11).
         let room = self.spec.manner.max_tokens.max(FORM_TOKENS);
-        Ask::new(self.system(), prompt).masked(self.mask).temperature(0.2).max_tokens(room)
+        let ask = Ask::new(self.system(), prompt).masked(self.mask).about_every_turn();
+        ask.temperature(0.2).max_tokens(room)
     }
 }
 

@@ -99,6 +99,7 @@ pub(crate) fn synthesis(
     Ask::new(system(spec, who, manner), format!("The talk is over. {minutes}{task}\n\n{form}"))
         .hearing(Hears::Alphabetically)
         .max_tokens(synthesis_tokens(spec))
+        .about_every_turn()
 }
 
 /// The length of a synthesis in words, so that it fits its token limit with the structure after it.

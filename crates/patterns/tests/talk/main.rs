@@ -21,6 +21,7 @@ mod prose;
 mod results;
 mod ruled;
 mod scenarios;
+mod small_windows;
 mod standing;
 mod stopped;
 mod unread;

@@ -8,6 +8,7 @@ mod anthropic;
 mod frames;
 mod gemini;
 mod lenient;
+mod limit;
 mod ollama;
 mod openai;
 mod openai_chat;

@@ -4,6 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 use quorum_core::model::error::{ErrorClass, ProviderError};
 use serde_json::Value;
 
+use super::limit;
+
 /// The longest message in characters that is quoted from a vendor.
 const MAX_MESSAGE: usize = 300;
 
@@ -48,7 +50,8 @@ impl Refused<'_> {
             ErrorClass::ApiError => retry_after_ms(self, &body),
             _ => None,
         };
-        ProviderError { retry_after_ms, ..ProviderError::new(class, message.trim_end()) }
+        let limit = said.filter(|_| class == ErrorClass::ContextOverflow).and_then(limit::named);
+        ProviderError { retry_after_ms, limit, ..ProviderError::new(class, message.trim_end()) }
     }
 }
 

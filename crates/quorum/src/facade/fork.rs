@@ -99,6 +99,7 @@ impl Scope {
         fork: event::Fork,
         spec: Spec,
     ) -> Result<(Discussion, Handle), Error> {
+        self.quorum.check_windows(&spec).await?;
         let engine = &self.quorum.0.engine;
         engine.fork_as(id, fork, spec).await?;
         Ok((self.named(id), engine.run(id).await?))

@@ -3,6 +3,7 @@
 mod course;
 mod dry_run;
 mod stub_voice;
+mod windows;
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ use quorum_core::{
         id::{Seq, Step},
         money::{Price, Usage, Usd},
         participant::Participant,
-        spec::Spec,
+        spec::{Spec, WindowSpec},
     },
     registry::{ContextStrategy, Length, OnOverflow},
     seams::Voice,
@@ -112,12 +113,14 @@ impl Quorum {
     /// The figures are for one undisturbed process: a call that was under way when a process died
     /// is made again, and may be paid twice.
     pub(super) async fn plan(&self, order: &Spec) -> Result<Plan, Error> {
+        self.check_windows(order).await?;
         let dry_run = dry_run(self.0.engine.services(), order).await?;
         Ok(self.planned(order, &dry_run, None))
     }
 
     /// Plans a fork: the same, without the questions whose answers are kept.
     pub(super) async fn plan_fork(&self, fork: &Fork, order: &Spec) -> Result<Plan, Error> {
+        self.check_windows(order).await?;
         let services = self.0.engine.services();
         let mut dry_run = dry_run(services, order).await?;
         let facts = services.store.read(fork.of, Seq::START, usize::MAX).await?;
@@ -236,9 +239,9 @@ fn most(services: &Services, order: &Spec, dry_run: &DryRun) -> Figures {
     }
     let full = full_window(services, order);
     if may_sum_up(services, order) {
-        let talk = dry_run.all.values().filter(|it| it.phase != "deciding").count() as u32;
+        let questions = dry_run.all.len() as u32;
         // Before each question, and once more for a model whose request was too long.
-        full.iter().for_each(|(usage, price)| sum.add(2 * talk * attempts(), *usage, *price));
+        full.iter().for_each(|(usage, price)| sum.add(2 * questions * attempts(), *usage, *price));
         worst = full.iter().fold(worst, |worst, (usage, price)| worst.or(*usage, *price));
     }
     if order.recursion.is_some() {
@@ -274,6 +277,7 @@ fn may_sum_up(services: &Services, order: &Spec) -> bool {
     let crowded = Length { sums, summary: None, room: 2_000, settings };
     let sums_up = |it: &ContextStrategy| (it.fit)(&crowded).sum_up.is_some();
     let strategy = |name: &str| services.registry.strategy(name);
-    strategy(&order.window.overflow).is_some_and(|it| it.overflow == OnOverflow::SumsUp)
+    order.window.overflow == WindowSpec::ASK
+        || strategy(&order.window.overflow).is_some_and(|it| it.overflow == OnOverflow::SumsUp)
         || strategy(&order.window.strategy).is_some_and(sums_up)
 }

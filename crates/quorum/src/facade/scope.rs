@@ -115,6 +115,7 @@ impl Scope {
     }
 
     async fn begin(&self, id: DiscussionId, spec: Spec) -> Result<(Discussion, Handle), Error> {
+        self.quorum.check_windows(&spec).await?;
         let discussion = self.named(id);
         let begun = self.quorum.0.engine.begin_as(id, Spec { tenant: self.tenant.clone(), ..spec });
         // Concurrently, the audit entry first: even if the process dies, nothing has run without a
@@ -129,6 +130,7 @@ impl Scope {
     /// Records a checked order, for another process to run with [`Discussion::run_prepared`].
     pub async fn prepare(&self, spec: Spec) -> Result<Discussion, Error> {
         self.quorum.switched_on()?;
+        self.quorum.check_windows(&spec).await?;
         let discussion = self.named(DiscussionId::fresh());
         let spec = Spec { tenant: self.tenant.clone(), ..spec };
         let opened = self.quorum.0.engine.open_as(discussion.id, spec).await;

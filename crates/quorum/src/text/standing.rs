@@ -1,7 +1,10 @@
 //! What a result is, in one line for people.
 
 use quorum_core::{
-    model::outcome::{Integrity, Outcome, ResultKind, Standing},
+    model::{
+        outcome::{Integrity, Outcome, ResultKind, Standing},
+        window::CutView,
+    },
     vocabulary::view::Cell,
 };
 use serde_json::Value;
@@ -57,17 +60,11 @@ fn in_short(outcome: &Outcome) -> String {
 /// What is missing from the result besides participants.
 #[must_use]
 pub fn shortfalls(outcome: &Outcome) -> Vec<String> {
-    let Integrity { inferred_readings, unread_replies, truncations, cut_short, lacks, .. } =
-        &outcome.integrity;
+    let Integrity { inferred_readings, unread_replies, cut_views, cut_short, lacks, .. } = &outcome.integrity;
     let early = outcome.stopping_reason.as_ref().and_then(|reason| ended_early(reason.name()));
     let counted = [
         (inferred_readings, "reply guessed from its words", "replies guessed from their words"),
         (unread_replies, "reply that could not be read", "replies that could not be read"),
-        (
-            truncations,
-            "earlier turn left out to fit a model's window",
-            "earlier turns left out to fit a model's window",
-        ),
         (cut_short, "answer cut off at its token limit", "answers cut off at their token limit"),
     ];
     let counted = counted.into_iter().filter_map(|(number, one, many)| match number {
@@ -75,7 +72,39 @@ pub fn shortfalls(outcome: &Outcome) -> Vec<String> {
         1 => Some(format!("1 {one}")),
         _ => Some(format!("{number} {many}")),
     });
-    early.map(str::to_owned).into_iter().chain(counted).chain(lacks.iter().map(lack)).collect()
+    let parts = early.map(str::to_owned).into_iter().chain(counted).chain(cut(cut_views));
+    parts.chain(lacks.iter().map(lack)).collect()
+}
+
+/// How many participants are named one by one.
+const MOST_NAMED: usize = 2;
+
+/// Who was not shown all of the talk, when, and how much of it was missing.
+fn cut(views: &[CutView]) -> Vec<String> {
+    if views.len() > MOST_NAMED {
+        let names: Vec<&str> = views.iter().map(|it| it.participant.as_str()).collect();
+        let most = |of: fn(&CutView) -> u32| views.iter().map(of).max().unwrap_or_default();
+        let lost = lost(most(|it| it.shortened), most(|it| it.left_out));
+        return vec![format!("{} did not see the whole talk, for lack of room ({lost})", names.join(", "))];
+    }
+    let one = |view: &CutView| {
+        let CutView { participant, rounds, phases, shortened, left_out } = view;
+        let rounds = match rounds.as_slice() {
+            [only] => format!("round {only}"),
+            [first, .., last] => format!("rounds {first} to {last}"),
+            [] => "the beginning".to_owned(),
+        };
+        let (phases, lost) = (phases.join(", "), lost(*shortened, *left_out));
+        format!("{participant} did not see the whole talk in {rounds} ({phases}), for lack of room ({lost})")
+    };
+    views.iter().map(one).collect()
+}
+
+fn lost(shortened: u32, left_out: u32) -> String {
+    let turns = |count: u32| if count == 1 { "1 turn".to_owned() } else { format!("{count} turns") };
+    let shortened_turns = (shortened > 0).then(|| format!("{} shortened", turns(shortened)));
+    let turns_left_out = (left_out > 0).then(|| format!("{} left out", turns(left_out)));
+    shortened_turns.into_iter().chain(turns_left_out).collect::<Vec<_>>().join(", ")
 }
 
 /// What the pattern reports as missing, under the field's name: `unassessed rounds: 1, 2`.
@@ -98,5 +127,29 @@ fn ended_early(reason: &str) -> Option<&'static str> {
         "user_abort" => Some("it was aborted"),
         "model_unavailable" => Some("too few participants were left"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f18_a_result_names_those_that_saw_less() {
+        let view = |participant: &str, rounds: &[u32], shortened, left_out| CutView {
+            participant: participant.to_owned(),
+            rounds: rounds.to_vec(),
+            phases: vec!["judging".to_owned()],
+            shortened,
+            left_out,
+        };
+        let one = "cyd did not see the whole talk in round 3 (judging), for lack of room (1 turn shortened)";
+        assert_eq!(cut(&[view("cyd", &[3], 1, 0)]), [one]);
+        let many = [view("ann", &[1, 3], 4, 0), view("bob", &[2], 0, 2), view("cyd", &[3], 1, 7)];
+        let two =
+            "ann did not see the whole talk in rounds 1 to 3 (judging), for lack of room (4 turns shortened)";
+        assert_eq!(cut(&many[..2])[0], two);
+        let all = "ann, bob, cyd did not see the whole talk, for lack of room (4 turns shortened, 7 turns left out)";
+        assert_eq!(cut(&many), [all]);
     }
 }

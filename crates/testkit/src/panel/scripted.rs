@@ -17,6 +17,7 @@ use quorum_core::{
         money::Usage,
         participant::Participant,
         transcript::Finish,
+        window::TooLong,
     },
     seams::{Chunk, Provider},
 };
@@ -95,6 +96,12 @@ impl Scripted {
                 }
                 Line::TakesIn(tokens) if tokens_of(call) > *tokens && !is_summary(call) => {
                     return failing(ErrorClass::ContextOverflow, format!("too long for {name} by script"));
+                }
+                Line::NamesLimit(limit) => {
+                    let sent = tokens_of(call) + u64::from(call.max_tokens);
+                    if sent > *limit {
+                        return over_limit(*limit, sent);
+                    }
                 }
                 Line::Hangs => return Chunks { chunks: Vec::new(), silent: true },
                 Line::Breaks => {
@@ -209,6 +216,14 @@ pub fn tokens_of(call: &Call) -> u64 {
 
 fn failing(class: ErrorClass, message: String) -> Chunks {
     Chunks { chunks: vec![Err(ProviderError::new(class, message))], silent: false }
+}
+
+/// The refusal of a request of this size, as vendors word it.
+fn over_limit(limit: u64, sent: u64) -> Chunks {
+    let message = format!("maximum context length is {limit} tokens, you requested {sent}");
+    let named = Some(TooLong { limit, sent: Some(sent) });
+    let error = ProviderError { limit: named, ..ProviderError::new(ErrorClass::ContextOverflow, message) };
+    Chunks { chunks: vec![Err(error)], silent: false }
 }
 
 fn is_summary(call: &Call) -> bool {

@@ -13,7 +13,7 @@ use quorum_core::{
 };
 use quorum_testkit::{
     log::story,
-    panel::{Panel, panel},
+    panel::{Panel, panel, tokens_of},
 };
 use tokio::time::{Duration, Instant, sleep};
 
@@ -265,9 +265,14 @@ async fn f5_nobody_queues_at_a_provider_that_is_closed_for_longer_than_a_minute(
 #[tokio::test(start_paused = true)]
 async fn d09_a_window_has_room_for_the_longest_answer_allowed() {
     // A window of 100,000 tokens, less 90,000 for the answer and the reserve, has room for one turn
-    // of 3,000 but not for two.
+    // of 3,000 but not for two, so the answer has to be shorter.
     let table = table(&panel().says("*", &"x".repeat(9_000)));
     let manner = Manner { max_tokens: 90_000, ..order("in-turn").manner };
     let (outcome, _) = table.hold(Spec { manner, rounds: 1, ..order("in-turn") }).await;
-    assert!(outcome.integrity.truncations > 0);
+    assert_eq!((outcome.integrity.truncations, outcome.integrity.cut_views.len()), (0, 0));
+    for asked in table.panel.asked() {
+        let size = tokens_of(&asked.call) + u64::from(asked.call.max_tokens);
+        assert!(size <= 100_000 - 4_096 && 85_000 < asked.call.max_tokens, "{}: {size}", asked.step);
+    }
+    assert!(table.panel.asked().iter().any(|it| it.call.max_tokens < 90_000));
 }

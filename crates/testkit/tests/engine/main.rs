@@ -15,6 +15,7 @@ mod problems;
 mod properties;
 mod recovery;
 mod registry;
+mod small_windows;
 mod subs;
 mod traces;
 mod windows;

@@ -29,7 +29,7 @@ static CONTEXTS: &[ContextStrategy] = &[SLIDE, TRUNCATE, SUMMARISE];
 const SLIDE: ContextStrategy = ContextStrategy {
     name: "slide",
     summary: "The first and the newest",
-    fit: |talk| fitted(talk, Before::First, 1, talk.size(0, 1)),
+    fit: |talk| fitted(talk, Before::FirstTurns),
     options: &[],
     overflow: OnOverflow::NotOffered,
     words: |_, most| Ask::new("", format!("sum up in {most}")).temperature(0.3),
@@ -37,7 +37,7 @@ const SLIDE: ContextStrategy = ContextStrategy {
 
 const TRUNCATE: ContextStrategy = ContextStrategy {
     name: "truncate",
-    fit: |talk| fitted(talk, Before::Nothing, 0, 0),
+    fit: |talk| fitted(talk, Before::Openings),
     overflow: OnOverflow::Shrinks,
     ..SLIDE
 };
@@ -46,21 +46,15 @@ const TRUNCATE: ContextStrategy = ContextStrategy {
 const SUMMARISE: ContextStrategy =
     ContextStrategy { name: "summarise", fit: summarise, overflow: OnOverflow::SumsUp, ..SLIDE };
 
-fn fitted(talk: &Length<'_>, before: Before, done: usize, size: u64) -> Fit {
+fn fitted(talk: &Length<'_>, before: Before) -> Fit {
     let all = talk.since(0);
-    if all <= talk.room {
-        let tight = (all * 5 > talk.room * 4).then(|| (all * 100 / talk.room) as u32);
-        return Fit { before: Before::Nothing, from: 0, sum_up: None, tight };
-    }
-    let from = talk.newest(done, talk.room.saturating_sub(size));
-    Fit { before, from, sum_up: None, tight: Some((all * 100 / talk.room) as u32) }
+    let tight = (all * 5 > talk.room * 4).then(|| (all * 100 / talk.room.max(1)) as u32);
+    Fit { before, room: talk.room, sum_up: None, tight }
 }
 
 fn summarise(talk: &Length<'_>) -> Fit {
     let (done, size) = talk.summary.map_or((0, 0), |it| (it.turns, it.size));
-    let before = if done > 0 { Before::Summary } else { Before::Nothing };
-    let fit = fitted(talk, before, done, size);
-    let fit = if done > 0 { Fit { before, from: fit.from.max(done), ..fit } } else { fit };
+    let fit = fitted(talk, if done > 0 { Before::Summary } else { Before::Openings });
     if (size + talk.since(done)) * 5 <= talk.room * 4 {
         return fit;
     }

@@ -92,7 +92,7 @@ impl Group<'_, '_> {
             News::Failed(failed) => (self.pay_failed(index, failed), self.floor.services.clock.draw()),
             News::Cleared(_) | News::TurnedAway(_) | News::Answered(_) | News::Convened(..) => (false, 0),
         };
-        let (moment, overflow) = (self.floor.moment(), self.floor.overflow());
+        let (moment, overflow) = (self.floor.moment(), self.floor.overflow(self.seats[index].name()));
         let patience_ms = self.patience_ms(index);
         Situation { moment, draining, overflow, affordable, patience_ms, draw }
     }
@@ -164,6 +164,12 @@ impl Group<'_, '_> {
             }
             Next::Retry(wait_ms) => return Ok(Some(Start::Queue(Duration::from_millis(wait_ms)))),
             Next::Place(cleared) => {
+                if let Some(failed) = seat.unfit(floor) {
+                    // It was too long, and nothing smaller is worth sending.
+                    facts.push((Some(seat.step().clone()), seat.gave_up(&failed, floor.moment())));
+                    self.settle(index, None);
+                    return Ok(None);
+                }
                 let (placed, request) = seat.place(floor, cleared);
                 facts.push((Some(seat.step().clone()), Event::CallPlaced(placed)));
                 return Ok(Some(Start::Call(request)));

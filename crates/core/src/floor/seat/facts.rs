@@ -104,7 +104,7 @@ impl Seat {
     }
 
     /// The fact that this seat failed for good.
-    pub(super) fn gave_up(&self, failed: &Failed, moment: Moment) -> Event {
+    pub(crate) fn gave_up(&self, failed: &Failed, moment: Moment) -> Event {
         match self.question.ask().stretch {
             Some(stretch) => Event::Summarised(stretch.tried(moment.heard)),
             None => Event::TurnFailed(self.failed(failed, moment)),

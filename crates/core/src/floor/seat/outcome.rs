@@ -80,7 +80,7 @@ pub(crate) enum Next<P = Cleared> {
     /// Queue again after this many milliseconds, in a new step's time, unless the others turn out
     /// to be enough.
     Hold(u64, Box<Failed>),
-    /// Ask again once the talk is summarised.
+    /// Ask again once the talk is summarised, or people have decided.
     Shrink,
     /// End deliberation.
     WindUp(WindUp),
@@ -141,8 +141,8 @@ fn failed_once<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcom
     let overflow = (failed.error.class == ErrorClass::ContextOverflow).then_some(situation.overflow);
     let next = match overflow {
         Some(Overflow::End) => Next::WindUp(WindUp::WindowFull { participant: seat.name().to_owned() }),
-        // Wait for the others first, then summarise the talk for this seat.
-        Some(Overflow::SumUp) => Next::Shrink,
+        // Wait for the others first, then summarise the talk for this seat, or ask people.
+        Some(Overflow::SumUp | Overflow::Ask) => Next::Shrink,
         Some(Overflow::Shrink) | None if situation.draining => Next::Rest,
         None if beyond.is_some() => Next::Hold(wait_ms, Box::new(failed.clone())),
         Some(Overflow::Shrink) | None => Next::Retry(wait_ms),
@@ -153,6 +153,7 @@ fn failed_once<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcom
         participant: seat.name().to_owned(),
         class: failed.error.class,
         message: failed.error.message.clone(),
+        limit: failed.error.limit,
         retry_in_ms,
         broken: seat.broken(&failed.said),
     };

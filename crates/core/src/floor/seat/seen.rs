@@ -5,30 +5,25 @@ use crate::{
     call::Message,
     floor::{
         Floor,
+        request::Failed,
         reuse::digest,
-        view::{View, findings, size_of_findings, size_of_notes, view},
-        window::Window,
+        selection::Unfit,
+        view::{View, findings, size_of_findings, view},
+        window::{Overflow, Window},
     },
-    model::money::{Spent, Usage},
+    model::{
+        error::{ErrorClass, ProviderError},
+        money::{Spent, Usage},
+    },
 };
 
 impl Seat {
     /// The most that this seat's next call can cost.
     pub(crate) fn worst_case(&mut self, floor: &Floor) -> Spent {
-        let written = self.longest_answer(floor);
-        let usage = Usage::new(self.look(floor).at_worst() + 64, written);
+        let view = self.look(floor);
+        let usage = Usage::new(view.at_worst() + 64, u64::from(view.max_tokens));
         let price = self.question.price;
         Spent { calls: 1, tokens: usage.total(), usd: price.map(|price| price.of(usage)).unwrap_or_default() }
-    }
-
-    pub(crate) fn longest_answer(&self, floor: &Floor) -> u64 {
-        u64::from(self.token_limit(floor))
-    }
-
-    /// The token limit sent to the provider: for the answer and for the thinking before it.
-    pub(super) fn token_limit(&self, floor: &Floor) -> u32 {
-        let words = self.question.ask().max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens);
-        words.saturating_add(self.voice.as_ref().map_or(0, |voice| voice.thinking))
     }
 
     /// The view for the next call, built once per call.
@@ -38,13 +33,16 @@ impl Seat {
     }
 
     pub(super) fn view(&self, floor: &Floor) -> View {
-        let (ask, state) = (self.question.ask(), &floor.record.state);
-        let window = floor.window(self);
+        let (ask, state, window) = (self.question.ask(), &floor.record.state, floor.window(self));
         let findings = if floor.now.deciding { findings(ask, state) } else { Vec::new() };
-        let notes = if ask.stretch.is_none() { size_of_notes(state, window.family) } else { 0 };
-        let notes = notes + size_of_findings(&findings, window.family);
-        let mut view = view(self.name(), ask, &Window { room: window.room.saturating_sub(notes), ..window });
-        view.counted += notes;
+        let notes = window.notes + size_of_findings(&findings, window.family);
+        let window = Window { notes, ..window };
+        let mut shown = view(self.name(), ask, &window);
+        if shown.unfit.is_some() && ask.stretch.is_none() && floor.overflow(self.name()) == Overflow::SumUp {
+            let strategy = floor.overflow_strategy(self.name());
+            shown = view(self.name(), ask, &Window { strategy, ..window });
+        }
+        let mut view = shown;
         if ask.stretch.is_none() {
             view.show(ask, state);
         }
@@ -55,6 +53,17 @@ impl Seat {
             view.messages.pop();
         }
         view
+    }
+
+    /// Why this seat can't be asked: its window has too little room for what has to be shown.
+    pub(crate) fn unfit(&mut self, floor: &Floor) -> Option<Failed> {
+        let Unfit { needed, room } = self.look(floor).unfit?;
+        let message = format!(
+            "its context window is too small for this discussion: what has to be shown needs at least {needed} tokens, \
+             and there is room for {room}"
+        );
+        let error = ProviderError::new(ErrorClass::ContextOverflow, message);
+        Some(Failed { error, said: String::new() })
     }
 
     /// A short hash of what is asked here.

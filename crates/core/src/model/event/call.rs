@@ -37,9 +37,15 @@ pub struct Placed {
     /// How many turns were left out because they didn't fit the context window.
     #[serde(default, skip_serializing_if = "crate::model::is_zero")]
     pub unheard: u32,
+    /// How many turns were shortened for the same reason.
+    #[serde(default, skip_serializing_if = "crate::model::is_zero")]
+    pub shortened: u32,
     /// Our estimate of the prompt's size in tokens.
     #[serde(default, skip_serializing_if = "crate::model::is_zero")]
     pub counted: u64,
+    /// The token limit of the answer.
+    #[serde(default, skip_serializing_if = "crate::model::is_zero")]
+    pub max_tokens: u32,
 }
 
 /// Why a call was given up.

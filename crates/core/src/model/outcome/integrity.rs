@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::event::Tight;
+use crate::model::{event::Tight, window::CutView};
 
 /// Whether the result is complete.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,9 @@ pub struct Integrity {
     /// Participants whose context window the talk nearly filled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tight_windows: Vec<Tight>,
+    /// Participants that were not always shown all of the talk, because their window was too small.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut_views: Vec<CutView>,
     /// Replies that reached their token limit.
     pub cut_short: u32,
     /// What the pattern reports as missing, by name: `unassessedRounds`, for instance.

@@ -3,12 +3,14 @@
 use super::{Counted, RecordedReading, Span, State, Sub, Transition};
 use crate::model::{
     command::{Command, CommandId},
+    error::ErrorClass,
     event::{Event, Fact, Placed},
     lifecycle::Lifecycle,
     likeness::Comparison,
     money::Spent,
     time::Timestamp,
     transcript::{Bill, Turn},
+    window::{Bound, CutView, TooLong},
 };
 
 impl State {
@@ -83,7 +85,10 @@ impl State {
     fn apply_call(&mut self, fact: &Fact) {
         match &fact.event {
             Event::CallPlaced(placed) => self.apply_placed(fact, placed),
-            Event::CallFailed { retry_in_ms, participant, broken, .. } => {
+            Event::CallFailed { class, limit, retry_in_ms, participant, broken, .. } => {
+                if *class == ErrorClass::ContextOverflow {
+                    self.bound_next(fact, *limit);
+                }
                 self.release(fact);
                 self.charge(participant, broken.as_ref().map(|it| &it.bill));
                 self.wear.retries += u32::from(retry_in_ms.is_some());
@@ -174,12 +179,38 @@ impl State {
         self.wear.repeated += u32::from(placed.repeats);
         // A call repeated after the end of a process shows the same turns again; count them once.
         self.wear.unheard += if placed.repeats { 0 } else { placed.unheard };
+        self.note_cut(placed);
         if let Some(step) = &fact.step {
             self.under_way.insert(step.clone(), placed.clone());
             if !placed.labels.is_empty() {
                 self.labels.insert(step.clone(), placed.labels.clone());
             }
         }
+    }
+
+    /// Notes a question for which the talk was shortened.
+    fn note_cut(&mut self, placed: &Placed) {
+        if placed.unheard + placed.shortened == 0 {
+            return;
+        }
+        let (round, phase) = (self.round, self.phase.clone().unwrap_or_default());
+        let known = self.cut_views.iter().position(|it| it.participant == placed.participant);
+        let place = known.unwrap_or_else(|| {
+            let participant = placed.participant.clone();
+            let (rounds, phases) = (Vec::new(), Vec::new());
+            self.cut_views.push(CutView { participant, rounds, phases, shortened: 0, left_out: 0 });
+            self.cut_views.len() - 1
+        });
+        self.cut_views[place].add(round, &phase, placed);
+    }
+
+    /// Notes what the next request of a step may have, after one that was too long.
+    fn bound_next(&mut self, fact: &Fact, limit: Option<TooLong>) {
+        let Some((step, placed)) = fact.step.as_ref().and_then(|it| Some((it, self.under_way.get(it)?)))
+        else {
+            return;
+        };
+        self.bounds.insert(step.clone(), Bound::after(placed, limit));
     }
 
     /// Releases the reservation of a failed attempt; the call itself still counts.

@@ -7,6 +7,7 @@ use quorum_core::{
         error::{ErrorClass, ProviderError},
         money::Usage,
         transcript::Finish,
+        window::TooLong,
     },
     seams::Chunk,
 };
@@ -243,10 +244,11 @@ fn error(kind: &str, message: &str) -> String {
 fn d12_errors_inside_a_stream_are_classed() {
     let check = |kind: &str, message: &str, class: ErrorClass, told: &str| {
         let stream = format!("event: error\ndata: {}\n\n", error(kind, message));
-        let expected = (vec![], Some(ProviderError::new(class, told)));
-        assert_eq!(chunks(&WIRE, stream.as_bytes()), expected);
+        let limit = message.contains("212000").then_some(TooLong { limit: 200_000, sent: Some(212_000) });
+        let expected = ProviderError { limit, ..ProviderError::new(class, told) };
+        assert_eq!(chunks(&WIRE, stream.as_bytes()), (vec![], Some(expected.clone())));
         // The same with status 200 instead of an event name.
-        assert_eq!(refused(&WIRE, 200, &error(kind, message)), ProviderError::new(class, told));
+        assert_eq!(refused(&WIRE, 200, &error(kind, message)), expected);
     };
     check("overloaded_error", "Overloaded", ErrorClass::ApiError, "Overloaded (529)");
     check("api_error", "Internal server error", ErrorClass::ApiError, "Internal server error (500)");
@@ -267,7 +269,8 @@ fn d12_errors_inside_a_stream_are_classed() {
 #[test]
 fn d12_refusals_are_classed() {
     let check = |status: u16, kind: &str, message: &str, class: ErrorClass| {
-        let expected = ProviderError::new(class, format!("{message} ({status})"));
+        let limit = message.contains("20000 >").then_some(TooLong { limit: 200_000, sent: Some(210_000) });
+        let expected = ProviderError { limit, ..ProviderError::new(class, format!("{message} ({status})")) };
         assert_eq!(refused(&WIRE, status, &error(kind, message)), expected);
     };
     check(401, "authentication_error", "invalid x-api-key", ErrorClass::Authentication);

@@ -7,6 +7,7 @@ use quorum_core::{
         error::{ErrorClass, ProviderError},
         money::Usage,
         transcript::Finish,
+        window::TooLong,
     },
     seams::Chunk,
 };
@@ -271,7 +272,9 @@ fn error(code: u16, message: &str, details: &Value) -> String {
 fn d12_refusals_are_classed_inside_a_stream_and_out() {
     let check = |code: u16, message: &str, details: Value, class: ErrorClass| {
         let body = error(code, message, &details);
-        let expected = ProviderError::new(class, format!("{message} ({code})"));
+        let named = TooLong { limit: 1_048_576, sent: Some(1_200_000) };
+        let limit = message.contains("1048576").then_some(named);
+        let expected = ProviderError { limit, ..ProviderError::new(class, format!("{message} ({code})")) };
         assert_eq!(refused(&WIRE, code, &body), expected);
         assert_eq!(refused(&WIRE, 200, &body), expected);
         assert_eq!(read(&[YES, &body]), (vec![text("Yes.")], Some(expected)));

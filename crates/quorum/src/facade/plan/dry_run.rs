@@ -14,7 +14,7 @@ use quorum_core::{
         event::{Awaited, Fact},
         id::{DiscussionId, Seq},
         ruling::{AwaitedChoice, Ruling, RulingAwaited},
-        spec::{Limits, Spec, Timing, Tolerance},
+        spec::{Limits, Spec, Timing, Tolerance, WindowSpec},
         state::State,
     },
     registry::Pattern,
@@ -23,7 +23,7 @@ use quorum_core::{
 };
 use serde_json::Value;
 
-use super::stub_voice::{Asked, Question, Script, StubVoices};
+use super::stub_voice::{Asked, Question, Script, StubVoices, WORD};
 use crate::{Error, clock::SystemClock, request::usual_window};
 
 /// Longer than any dry run takes.
@@ -68,6 +68,19 @@ pub(super) async fn dry_run(services: &Services, order: &Spec) -> Result<DryRun,
         }
     }
     Ok(DryRun { usual, facts, all })
+}
+
+/// Runs dry in the real windows, with speeches of this text, and returns the facts.
+pub(super) async fn run_in_windows(
+    services: &Services,
+    order: &Spec,
+    speech: String,
+) -> Result<Vec<Fact>, Error> {
+    let runner = Runner::of(services, order);
+    let strategy = order.window.strategy.clone();
+    let spec = Spec { window: WindowSpec { strategy, ..runner.spec.window.clone() }, ..runner.spec.clone() };
+    let script = Script { readable_after: Some(0), failing: None, speech };
+    Ok(runner.run_scripted(&spec, script, true).await?.1)
 }
 
 /// Collects questions; of several versions of a question, the most expensive counts.
@@ -139,14 +152,25 @@ impl<'s> Runner<'s> {
         readable_after: Option<usize>,
         failing: Option<(String, String)>,
     ) -> Result<(Vec<Question>, Vec<Fact>), Error> {
+        let script = Script { readable_after, failing, speech: WORD.to_owned() };
+        self.run_scripted(spec, script, false).await
+    }
+
+    async fn run_scripted(
+        &self,
+        spec: &Spec,
+        script: Script,
+        real_windows: bool,
+    ) -> Result<(Vec<Question>, Vec<Fact>), Error> {
         let asked = Asked::default();
         let voices = StubVoices {
             order: self.order.clone(),
             given: self.given,
             longest: self.longest,
             real: self.services.voices.clone(),
-            script: Script { readable_after, failing },
+            script,
             asked: asked.clone(),
+            real_windows,
         };
         let (store, registry) = (Arc::new(MemoryStore::new()), self.services.registry.clone());
         let services = Services {

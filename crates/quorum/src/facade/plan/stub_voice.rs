@@ -33,7 +33,7 @@ pub(super) const WORD: &str = "stub_voice";
 const TURN_TOKENS: u64 = 64;
 
 /// The tokens of our own prompt text in any request, including the reserve.
-const PROMPT_TEXT: u64 = 12_000;
+pub(super) const PROMPT_TEXT: u64 = 12_000;
 
 /// The overhead around a question or a turn when it is sent, in bytes: roles, fences, names.
 const OVERHEAD: usize = 256;
@@ -48,6 +48,8 @@ pub(super) struct Script {
     pub(super) readable_after: Option<usize>,
     /// A phase in which every participant fails but the one named.
     pub(super) failing: Option<(String, String)>,
+    /// Every speech. A longer one than [`WORD`] is for stubs that have the real windows.
+    pub(super) speech: String,
 }
 
 /// A recorded question.
@@ -79,6 +81,8 @@ pub(super) struct StubVoices {
     pub(super) real: Arc<dyn Voices>,
     pub(super) script: Script,
     pub(super) asked: Asked,
+    /// Whether the stubs have the real windows, to find those that are too small.
+    pub(super) real_windows: bool,
 }
 
 impl Voices for StubVoices {
@@ -88,7 +92,8 @@ impl Voices for StubVoices {
         let (script, asked, longest) = (self.script.clone(), self.asked.clone(), self.longest);
         let stub = StubVoice { script, asked, price, window, longest };
         let lane = Arc::new(Lane::new(Width::at_once(64)));
-        let window = self.stub_window(window) + u64::from(real.thinking);
+        let window =
+            if self.real_windows { window } else { self.stub_window(window) + u64::from(real.thinking) };
         Some(Voice { provider: Arc::new(stub), lane, window, ..real })
     }
 }
@@ -210,7 +215,7 @@ impl Script {
         Ok(match &call.shape {
             Some(shape) if readable => (shape.form.stubbed(shape.schema.as_deref(), WORD), Finish::Stop),
             Some(_) => (WORD.to_owned(), Finish::Length),
-            None => (WORD.to_owned(), Finish::Stop),
+            None => (self.speech.clone(), Finish::Stop),
         })
     }
 }

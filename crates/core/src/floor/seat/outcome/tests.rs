@@ -123,7 +123,7 @@ fn failed(class: ErrorClass) -> News<&'static str> {
 
 fn call_failed(class: ErrorClass, retry_in_ms: Option<u64>, broken: Option<Broken>) -> Event {
     let (participant, message) = ("ann".to_owned(), "no".to_owned());
-    Event::CallFailed { attempt: 1, participant, class, message, retry_in_ms, broken }
+    Event::CallFailed { attempt: 1, participant, class, message, limit: None, retry_in_ms, broken }
 }
 
 fn turn_failed(class: ErrorClass, broken: Option<Broken>) -> Event {
