@@ -9,7 +9,7 @@ use crate::{
         tokens::{self, Family},
     },
     floor::{
-        ask::Ask,
+        ask::{Ask, Hears},
         selection::{Rooms, SelectedTurns, Unfit, select_turns},
         window::{FENCE, Window},
     },

@@ -105,6 +105,7 @@ mod tests {
             participant: "ann".to_owned(),
             provider: "ann".to_owned(),
             model: None,
+            form: None,
             reserved: Spent::default(),
             nonce: String::new(),
             digest: None,
