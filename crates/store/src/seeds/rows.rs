@@ -162,8 +162,8 @@ pub(crate) fn needs_seats(facts: &[Fact]) -> bool {
     })
 }
 
-/// The row derived from a fact, if any: one per speech, one per structured reply as it was read. The
-/// JSON of such a reply is nothing that was said.
+/// The row derived from a fact, if any: one per speech, one per structured reply as it was read.
+/// The JSON of such a reply is nothing that was said.
 pub(crate) fn log<'a>(id: DiscussionId, fact: &'a Fact, seats: &Seats) -> Option<Log<'a>> {
     match &fact.event {
         Event::TurnCompleted { turn } => turn.form.is_none().then(|| turn_log(id, fact, turn, seats)),
