@@ -226,7 +226,6 @@ impl Discuss {
             seed: voices.seed,
             simulate: voices.simulate.clone(),
             settings: self.settings.clone(),
-            ..Request::default()
         }
     }
 

@@ -108,11 +108,11 @@ fn problem(state: &State, loss: Loss, decision: &Decision) -> Option<Problem> {
             (decision.degraded && decision.problem.is_none())
                 .then(|| Problem::new(Code::SynthesisFailed, message))
         })?;
-    Some(judged_by_losses(state, problem))
+    Some(with_losses_weighed(state, problem))
 }
 
 /// The problem, worth a retry only if a participant that was lost may come back.
-fn judged_by_losses(state: &State, problem: Problem) -> Problem {
+fn with_losses_weighed(state: &State, problem: Problem) -> Problem {
     let is_due_to_losses = match problem.code {
         Code::InsufficientProviders
         | Code::ProviderTimeout
@@ -144,8 +144,8 @@ fn judged_by_losses(state: &State, problem: Problem) -> Problem {
         return problem;
     }
     let classes = state.lost().map(|it| it.1);
-    let judged = Problem::of_losses(problem.code, "", classes);
-    Problem { retryable: judged.retryable, ..problem }
+    let weighed = Problem::of_losses(problem.code, "", classes);
+    Problem { retryable: weighed.retryable, ..problem }
 }
 
 /// The end of a talk that the pattern itself ended because too few were left.

@@ -12,7 +12,7 @@ use crate::{
     call::ledger::Ledger,
     engine::{
         conclude::{best_answer, completed, conclusion, is_for_want_of_providers, nothing_said},
-        seating::{NoPanel, seat_panel},
+        seating::{NoPanel, retry, seat_panel},
     },
     floor::{
         Floor, Now,
@@ -191,26 +191,18 @@ async fn make_ready(floor: &mut Floor) -> Result<bool, Failure> {
     match floor.record.state.lifecycle {
         Lifecycle::Completed | Lifecycle::Aborted => Ok(false),
         Lifecycle::Paused => leave_pause(floor, is_root).await,
-        Lifecycle::Error => retry(floor).await,
+        Lifecycle::Error => {
+            if !retry(&mut floor.record)? {
+                return Ok(false);
+            }
+            floor.now = Now::at_start(&floor.record);
+            initialize(floor).await
+        }
         Lifecycle::Configuring | Lifecycle::Validating | Lifecycle::Ready | Lifecycle::Initializing => {
             initialize(floor).await
         }
         Lifecycle::Running | Lifecycle::Completing => Ok(true),
     }
-}
-
-/// Retries after an error. `false` if that can't help, because everyone that is missing was lost for
-/// good; the record stays as it is then.
-async fn retry(floor: &mut Floor) -> Result<bool, Failure> {
-    let state = &floor.record.state;
-    let retried = state.retry();
-    if state.conclusion.is_some() && retried.reseated.is_empty() {
-        return Ok(false);
-    }
-    let ready = floor.record.change(Lifecycle::Ready)?;
-    floor.record.note(vec![(None, Event::Retried(retried)), ready]);
-    floor.now = Now::at_start(&floor.record);
-    initialize(floor).await
 }
 
 /// Leaves a pause: a sub-discussion together with its root, the root on a command.

@@ -11,6 +11,7 @@ use crate::{
     model::{
         error::{Code, ErrorClass, Problem, ProviderError},
         event::{Absent, Event},
+        lifecycle::Lifecycle,
         participant::Participant,
         spec::Spec,
     },
@@ -48,6 +49,18 @@ pub(crate) async fn seat_panel(services: &Services, record: &mut Record) -> Resu
     }
     record.note(vec![(None, Event::PanelSeated { seated, absent })]);
     Ok(None)
+}
+
+/// Begins a retry after an error. `false` if that can't help, because everyone that is missing was
+/// lost for good; the record stays as it is then.
+pub(crate) fn retry(record: &mut Record) -> Result<bool, Failure> {
+    let retried = record.state.retry();
+    if record.state.conclusion.is_some() && retried.reseated.is_empty() {
+        return Ok(false);
+    }
+    let ready = record.change(Lifecycle::Ready)?;
+    record.note(vec![(None, Event::Retried(retried)), ready]);
+    Ok(true)
 }
 
 async fn check(services: &Services, spec: &Spec, who: &Participant) -> Result<(), ProviderError> {

@@ -261,8 +261,8 @@ impl Floor {
         self.ledger.keep_from_below(self.cost_of(going_on + rest + later, spec.manner.max_tokens));
     }
 
-    /// Whether a sub-discussion may be asked for here at all, and has room in the budget: a call for
-    /// each that sits in it, one for its decision, and one to go on with what it finds.
+    /// Whether a sub-discussion may be asked for here at all, and has room in the budget: a call
+    /// for each that sits in it, one for its decision, and one to go on with what it finds.
     pub(crate) fn may_convene(&self) -> bool {
         let state = &self.record.state;
         let depth = state.lineage.as_ref().map_or(0, |lineage| lineage.depth);

@@ -182,13 +182,6 @@ impl<'f, 'e> Group<'f, 'e> {
         self.calls.push(index, queued.enter().map(News::from));
     }
 
-    /// Keeps back from sub-discussions what this discussion itself still needs.
-    fn keep_for_the_talk(&self) {
-        let names: Vec<&str> = self.seats.iter().map(Seat::name).collect();
-        let going_on = self.seats.iter().filter(|seat| matches!(seat.stage, Stage::Convening(_)));
-        self.floor.keep_for_the_talk(going_on.count() as u32, &names);
-    }
-
     fn convene(&mut self, index: usize, sub: Sub) {
         self.keep_for_the_talk();
         let held = self.floor.sub_discussion(self.seats[index].name(), &sub.step, &sub.topic);

@@ -97,6 +97,13 @@ impl Group<'_, '_> {
         Situation { moment, draining, overflow, affordable, patience_ms, draw }
     }
 
+    /// Keeps back from sub-discussions what this discussion itself still needs.
+    pub(super) fn keep_for_the_talk(&self) {
+        let names: Vec<&str> = self.seats.iter().map(Seat::name).collect();
+        let going_on = self.seats.iter().filter(|seat| matches!(seat.stage, Stage::Convening(_)));
+        self.floor.keep_for_the_talk(going_on.count() as u32, &names);
+    }
+
     /// How long this seat's provider can be waited for; `None` if the others are enough.
     fn patience_ms(&self, index: usize) -> Option<u64> {
         if self.seats[index].question.ask().stretch.is_some() {

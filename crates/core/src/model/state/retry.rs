@@ -6,8 +6,8 @@ use crate::model::{
     event::{Fact, Retried, RetryPoint, TalkEnd},
 };
 
-/// How much had been recorded when the talk ended. A retry drops what came after: a decision on less
-/// than the whole talk. What it cost stays counted.
+/// How much had been recorded when the talk ended. A retry drops what came after: a decision on
+/// less than the whole talk. What it cost stays counted.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Halted {
     turns: usize,
