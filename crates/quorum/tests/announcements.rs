@@ -98,3 +98,17 @@ async fn the_data_of_forms_was_announced_as_what_somebody_said() {
     let ballot = (Some("ballot".to_owned()), String::new());
     assert_eq!(completed("voting").await[..3], vec![ballot; 3]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn detections_were_in_the_result_and_not_in_the_events() {
+    let debate = DebateSpec { format: Format::RoundLimited, round_limit: Some(3), ..DebateSpec::default() };
+    let table =
+        table(&panel().says("ann", "Tabs adapt to every reader, and that settles the matter for good."));
+    let (outcome, facts) = table.hold(Spec { settings: debate.settings(), ..spec("debate") }).await;
+    let mut announcer = Announcer::new(outcome.discussion_id, registry());
+    let announced = facts.iter().filter_map(|fact| announcer.announce(fact));
+    let told: Vec<_> = announced.filter(|it| it.name == "detection").collect();
+    let found: Vec<_> = told.iter().map(|it| it.data["detection"].clone()).collect();
+    assert!(!found.is_empty(), "{:?}", outcome.fields);
+    assert_eq!(outcome.fields["detections"], serde_json::Value::from(found));
+}
