@@ -19,7 +19,8 @@ const FORMER_NAMES: [(&str, &str); 1] = [("go-without", "none")];
 const SOMEBODY: &str = "gemini";
 
 /// A simulated voice never refuses a question as too long, so no example can wait for this.
-const WINDOW_EXAMPLES: &str = "Examples:\n  ax discuss \"Which queue?\" --window-overflow ask --offline  # may wait for: ax window ID truncate";
+const WINDOW_EXAMPLES: &str = "Examples:\n  ax discuss \"Which queue?\" --window-overflow ask --offline  # may wait for it\n  \
+                               ax window --help  # what can be decided, as in: ax window ID truncate";
 
 #[derive(Debug, Args)]
 pub(crate) struct Rule {
