@@ -91,6 +91,7 @@ fn asking(who: &str) -> Event {
         participant: who.to_owned(),
         provider: "scripted".to_owned(),
         model: None,
+        price: None,
         reserved: Spent::default(),
         nonce: String::new(),
         digest: None,

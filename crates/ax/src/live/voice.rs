@@ -4,6 +4,7 @@ use anstyle::{AnsiColor, Style};
 use quorum::{
     model::{
         error::ErrorClass,
+        event::Placed,
         id::Step,
         participant::{Participant, Role},
         reading::Reading,
@@ -45,6 +46,8 @@ pub(super) struct Voice {
     pub(super) name: String,
     pub(super) role: Role,
     pub(super) doing: Doing,
+    /// The model of its last call.
+    model: Option<String>,
     /// The step and attempt of its last call.
     call: Option<(Step, u32)>,
     /// The errors of its attempts at that step.
@@ -76,6 +79,7 @@ impl Voice {
             name,
             role,
             doing: Doing::Waiting,
+            model: None,
             call: None,
             failures: Vec::new(),
             text: String::new(),
@@ -84,11 +88,12 @@ impl Voice {
     }
 
     /// A call to it was placed.
-    pub(super) fn asked(&mut self, step: Option<&Step>, attempt: u32, now: u64) {
+    pub(super) fn asked(&mut self, step: Option<&Step>, placed: &Placed, now: u64) {
         if self.call.as_ref().map(|call| &call.0) != step {
             self.failures.clear();
         }
-        self.call = step.map(|step| (step.clone(), attempt));
+        self.call = step.map(|step| (step.clone(), placed.attempt));
+        self.model.clone_from(&placed.model);
         self.doing = Doing::Thinking { since: now };
         self.text.clear();
         self.tokens = 0;
@@ -175,13 +180,18 @@ impl Voice {
     /// The rest of the line, after the name and the role.
     fn rest(&self, spending: Spending, columns: &Columns, now: u64) -> Line {
         let seconds = |since: u64| now.saturating_sub(since) / 1_000;
-        let figures =
-            |rate| columns.figures(rate, spending.usage.completion + self.tokens_under_way(), spending);
+        let figures = |rate| {
+            columns.figures(rate, spending.usage.completion + self.tokens_under_way().unwrap_or(0), spending)
+        };
         match &self.doing {
             Doing::Waiting => figures(None),
             Doing::Thinking { since } => {
                 let thinking = Line::of(&format!("thinking {} s", seconds(*since)), PLAIN);
-                thinking.and("  ", PLAIN).padded(columns.figures).and("first token pending", DIM)
+                let of = self.model.as_ref().map(|it| format!("{it}: ")).unwrap_or_default();
+                thinking
+                    .and("  ", PLAIN)
+                    .padded(columns.figures)
+                    .and(&format!("{of}first token pending"), DIM)
             }
             Doing::Speaking { since } if self.is_form() => {
                 figures(self.rate(now.saturating_sub(*since))).and(FILLS_IN, DIM).and("▌", DIM)
@@ -215,8 +225,9 @@ impl Voice {
         text.starts_with('{') || text.starts_with("```json") || is_marked(text)
     }
 
-    fn tokens_under_way(&self) -> u64 {
-        if matches!(self.doing, Doing::Speaking { .. }) { self.tokens } else { 0 }
+    /// The estimated tokens of the reply that it is giving; `None` if it isn't speaking.
+    pub(super) fn tokens_under_way(&self) -> Option<u64> {
+        matches!(self.doing, Doing::Speaking { .. }).then_some(self.tokens)
     }
 
     fn rate(&self, for_ms: u64) -> Option<u64> {

@@ -79,6 +79,8 @@ fn remark(state: &State, text: Arc<str>) -> Arc<Turn> {
         duration_ms: 0,
         finish: Finish::Stop,
         bill: Bill::default(),
+        model: None,
+        answered_by: None,
         reused: false,
     })
 }

@@ -1,6 +1,7 @@
 //! The state of a discussion: a pure fold over its facts, for status, history, results and pages.
 
 mod fold;
+mod spending;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -17,7 +18,7 @@ use crate::model::{
     lifecycle::Lifecycle,
     likeness::Comparison,
     mask,
-    money::{Spent, Usage, Usd},
+    money::Spent,
     outcome::Decision,
     phase::DECIDING,
     reading::{Reading, Source},
@@ -26,6 +27,8 @@ use crate::model::{
     time::Timestamp,
     transcript::Turn,
 };
+
+pub use spending::Spending;
 
 /// The state of a discussion. Created by [`State::opened`], updated by [`State::apply`].
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +55,8 @@ pub struct State {
     pub seated: Option<Vec<String>>,
     /// The participants that were absent at the start.
     pub absent: Vec<Absent>,
+    /// The exact model behind each seat, by the seat's name.
+    pub models: BTreeMap<String, String>,
     /// Every turn, in the order of the record.
     pub turns: Vec<Arc<Turn>>,
     /// The participants that failed for good.
@@ -96,6 +101,8 @@ pub struct State {
     pub under_way: BTreeMap<Step, Placed>,
     /// Counts of retries, repeats and losses.
     pub wear: Wear,
+    /// The groups that ended before everyone had answered.
+    pub closed_early: Vec<ClosedEarly>,
     /// The last command taken from the inbox.
     pub seen: CommandId,
     /// A command that was taken but has not taken effect yet.
@@ -185,17 +192,15 @@ pub struct Span {
     pub to_ms: Option<u64>,
 }
 
-/// What one participant used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spending {
-    /// Calls placed.
-    pub calls: u32,
-    /// Tokens of finished replies.
-    pub usage: Usage,
-    /// The cost of everything with a known price.
-    pub cost: Usd,
-    /// Whether anything has no known price.
-    pub unpriced: bool,
+/// A group of parallel calls that ended before everyone had answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClosedEarly {
+    /// The round of the group.
+    pub round: u32,
+    /// The participants whose answers count.
+    pub taken: Vec<String>,
+    /// The participants that were no longer waited for.
+    pub dropped: Vec<String>,
 }
 
 /// Counts of retries, repeats and losses.
@@ -228,6 +233,7 @@ impl State {
             transitions: Vec::new(),
             seated: None,
             absent: Vec::new(),
+            models: BTreeMap::new(),
             turns: Vec::new(),
             failures: Vec::new(),
             readings: Vec::new(),
@@ -250,6 +256,7 @@ impl State {
             spent: Spent::default(),
             under_way: BTreeMap::new(),
             wear: Wear::default(),
+            closed_early: Vec::new(),
             seen: CommandId::default(),
             pending: None,
             wound_up: None,
@@ -349,6 +356,7 @@ pub(crate) mod tests {
             participant: "cyd".to_owned(),
             provider: "cyd".to_owned(),
             model: None,
+            price: None,
             reserved: Spent::default(),
             nonce: String::new(),
             digest: None,

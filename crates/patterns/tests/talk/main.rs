@@ -22,6 +22,7 @@ mod ruled;
 mod scenarios;
 mod standing;
 mod stopped;
+mod told;
 mod unread;
 mod values;
 mod votes;

@@ -49,7 +49,7 @@ fn failing_providers() -> Vec<Case> {
         case("DISCUSSION_INSUFFICIENT_PROVIDERS", panel().away("bob").away("cyd"), order("synthesis")),
         case(
             "DISCUSSION_PROVIDER_FAILED",
-            panel().fails("cyd", ErrorClass::Authentication),
+            panel().fails("cyd", ErrorClass::ApiError),
             strict(order("synthesis")),
         ),
         case("DISCUSSION_PROVIDER_TIMEOUT", panel().hangs("cyd"), strict(order("synthesis"))),

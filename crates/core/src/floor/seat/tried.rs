@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use crate::{
     call::retry::{Failures, LONGEST_WAIT_MS, Retries},
+    floor::answer_text::Arrived,
     model::{
         error::{ErrorClass, ProviderError},
         money::Spent,
@@ -30,6 +31,8 @@ pub(crate) struct Tried {
     /// When the latest call was placed, and its size in tokens by our count.
     pub(crate) placed_at: Timestamp,
     pub(crate) counted: u64,
+    /// What has arrived of the answer to the latest call.
+    pub(crate) arrived: Arrived,
     /// The ledger's reservation for the next call, or for the one under way.
     pub(crate) reserved: Option<Spent>,
 }
@@ -67,7 +70,7 @@ impl Tried {
     /// Begins an attempt. Returns whether it repeats one that was cut off.
     pub(crate) fn begin(&mut self, at: Timestamp, counted: u64) -> bool {
         self.attempts += 1;
-        (self.placed_at, self.counted) = (at, counted);
+        (self.placed_at, self.counted, self.arrived) = (at, counted, Arrived::default());
         std::mem::take(&mut self.cut_off)
     }
 
