@@ -48,6 +48,8 @@ pub trait Provider: Send + Sync {
 pub enum Chunk {
     /// More text.
     Text(String),
+    /// The model that answers, where the provider names it. Sent at most once, before the end.
+    AnsweredBy(String),
     /// The model asks for a sub-discussion before it continues; only if the call allows it.
     Convene {
         /// The topic of the sub-discussion.
@@ -69,6 +71,8 @@ pub enum Chunk {
 pub struct Voice {
     /// The provider.
     pub provider: Arc<dyn Provider>,
+    /// The exact model that is asked; `None` where a program chooses its own.
+    pub model: Option<String>,
     /// The lane, shared by all discussions of the process that use this provider.
     pub lane: Arc<Lane>,
     /// The price; `None` means unknown, not free.

@@ -200,6 +200,8 @@ fn turn(step: &Step) -> Arc<Turn> {
         duration_ms: 42,
         finish: Finish::Stop,
         bill: Bill { usage, estimated: true, price: Some(price), cost: Some(price.of(usage)) },
+        model: Some("ann-1".into()),
+        answered_by: Some("ann-1-20260102".into()),
         reused: true,
     })
 }
@@ -215,10 +217,11 @@ fn opening() -> Vec<Sample> {
         class: ErrorClass::Authentication,
         message: "no key".into(),
     }];
+    let models = [("ann".to_owned(), "ann-1".to_owned())].into();
     vec![
         (None, Event::Opened { spec: spec(), flow: 1, lineage, fork: None }),
         (None, Event::LifecycleChanged { from: Lifecycle::Ready, to: Lifecycle::Initializing }),
-        (None, Event::PanelSeated { seated: vec!["ann".into(), "bob".into()], absent }),
+        (None, Event::PanelSeated { seated: vec!["ann".into(), "bob".into()], absent, models }),
         (None, Event::RoundOpened { round: 1 }),
         (None, Event::RoundClosed { round: 1 }),
         (Some(Step::new(1, "speaking", "*")), Event::PhaseEntered { phase: "speaking".into(), round: 1 }),
@@ -233,6 +236,7 @@ fn calls(step: &Step) -> Vec<Sample> {
         provider: "ann".into(),
         model: Some("ann-1".into()),
         form: Some("synthesis".into()),
+        price: Some(Price::new(Usd::from_dollars(3.0).unwrap(), Usd::from_dollars(15.0).unwrap())),
         reserved,
         nonce: "00000000000000ff".into(),
         digest: Some("cbf29ce484222325".into()),
@@ -279,7 +283,7 @@ fn calls(step: &Step) -> Vec<Sample> {
                 broken: None,
             },
         ),
-        (at(), Event::CallAbandoned { attempt: 3, participant, why: Abandoned::Enough }),
+        (at(), Event::CallAbandoned { attempt: 3, participant, why: Abandoned::Enough, written: 12 }),
         (at(), Event::TurnCompleted { turn: turn(step) }),
         (Some(Step::new(1, "speaking", "bob")), Event::TurnFailed(failed)),
         (
@@ -462,6 +466,7 @@ fn windows() -> Vec<Sample> {
         provider: "ann".into(),
         model: None,
         form: None,
+        price: None,
         reserved: Spent::default(),
         nonce: "00000000000000ff".into(),
         digest: None,

@@ -59,6 +59,8 @@ impl RealVoices {
         };
         Some(Voice {
             provider,
+            // A program without a configured model chooses its own.
+            model: Some(name.to_owned()).filter(|it| !it.is_empty()),
             lane: lane.clone(),
             price: info.price,
             window: info.window,

@@ -29,15 +29,15 @@ async fn a12_one_fact_is_at_most_one_announcement_with_its_number() {
     let mut announcer = Announcer::new(outcome.discussion_id, registry());
     let announced: Vec<_> = facts.iter().filter_map(|fact| announcer.announce(fact)).collect();
     let names: Vec<&str> = announced.iter().map(|it| it.name).collect();
-    let turn = ["turn_started", "turn_completed"];
+    let turn = ["turn-started", "turn-completed"];
     let expected: Vec<&str> = [
-        &["discussion_started", "round_started"][..],
+        &["discussion-started", "round-started"][..],
         &turn,
         &turn,
         &turn,
-        &["round_completed"],
+        &["round-completed"],
         &turn,
-        &["discussion_completed"],
+        &["discussion-completed"],
     ]
     .concat();
     assert_eq!(names, expected);
@@ -62,7 +62,7 @@ async fn a_summary_was_announced_as_somebodys_turn() {
         facts.iter().filter_map(|fact| announcer.announce(fact)).map(|it| it.name).collect();
     let count = |name: &str| names.iter().filter(|it| **it == name).count();
     assert!(outcome.integrity.summaries > 1, "{}", outcome.integrity.summaries);
-    assert_eq!((count("turn_started"), count("turn_completed")), (25, 25), "24 speeches and the synthesis");
+    assert_eq!((count("turn-started"), count("turn-completed")), (25, 25), "24 speeches and the synthesis");
 }
 
 #[tokio::test(start_paused = true)]
@@ -76,7 +76,7 @@ async fn a_comparison_was_announced_as_somebodys_turn() {
     let table = table(&panel().embeds(ScriptedEmbedder::default()));
     let (outcome, facts) = table.hold(Spec { settings: debate.settings(), ..spec("debate") }).await;
     let mut announcer = Announcer::new(outcome.discussion_id, registry());
-    let started = facts.iter().filter_map(|it| announcer.announce(it)).filter(|it| it.name == "turn_started");
+    let started = facts.iter().filter_map(|it| announcer.announce(it)).filter(|it| it.name == "turn-started");
     assert_eq!(started.count(), table.panel.asked().len());
 }
 

@@ -174,11 +174,13 @@ impl Run {
             // The turn of a person.
             return;
         }
+        let answered_by = turn.answered_by.clone().unwrap_or_else(|| model.clone());
         let labels = |kind: Option<&str>| {
             let mut labels = vec![
                 ("gen_ai_operation_name", "chat".to_owned()),
                 ("gen_ai_provider_name", provider.clone()),
                 ("gen_ai_request_model", model.clone()),
+                ("gen_ai_response_model", answered_by.clone()),
             ];
             labels.extend(kind.map(|kind| ("gen_ai_token_type", kind.to_owned())));
             labels
@@ -188,9 +190,12 @@ impl Run {
             .record(seconds(turn.duration_ms));
         histogram!("gen_ai_client_token_usage", &labels(Some("input"))).record(usage.prompt as f64);
         histogram!("gen_ai_client_token_usage", &labels(Some("output"))).record(usage.completion as f64);
-        // A counter only holds whole numbers, and a call costs less than a dollar.
-        let cost = turn.bill.cost.map_or(0.0, |cost| cost.dollars());
-        gauge!("ax_cost_usd_total", &[("provider", provider), ("model", model)]).increment(cost);
+        let labels = [("provider", provider), ("model", model)];
+        match turn.bill.cost {
+            // A counter only holds whole numbers, and a call costs less than a dollar.
+            Some(cost) => gauge!("ax_cost_usd_total", &labels).increment(cost.dollars()),
+            None => counter!("ax_unpriced_calls_total", &labels).increment(1),
+        }
     }
 
     fn over(&mut self, fact: &Fact, to: Lifecycle) {

@@ -2,7 +2,7 @@
 
 import { fill, h, memo, name, say, seat as colour } from './dom.js';
 import { count, duration, money, words } from './figures.js';
-import { isOver } from './fold.js';
+import { estimate, isOver } from './fold.js';
 import { markdown, structured } from './markdown.js';
 import { reading } from './reading.js';
 
@@ -122,7 +122,7 @@ function describe(state, seat, live) {
     const seconds = Math.max(0.2, (performance.now() - live.since) / 1000);
     const tokens = live.text.length / 4;
     const pace = seconds > 0.8 ? `${count(tokens / seconds)} tok/s · ` : '';
-    return `speaking · ${pace}≈ ${count(tokens)} tok${spent(seat)}`;
+    return `speaking · ${pace}≈ ${count(tokens)} tok${running(state, seat, live, tokens)}`;
   }
   const why = seat.why ? `: ${seat.why}` : '';
   switch (seat.standing) {
@@ -148,11 +148,23 @@ function describe(state, seat, live) {
 
 const again = (seat) => (seat.attempt > 1 ? ` · attempt ${seat.attempt}` : '');
 
-const spent = (seat) => (seat.cost ? ` · ${money(seat.cost)}` : '');
+const spent = (seat) => {
+  if (seat.cost) return ` · ${seat.estimated ? '≈ ' : ''}${money(seat.cost)}${seat.unpriced ? ' + unpriced' : ''}`;
+  return seat.unpriced ? ' · unpriced' : '';
+};
+
+/** What the seat cost so far, with an estimate of what it is writing. */
+function running(state, seat, live, written) {
+  const call = state.underWay.get(live.step);
+  if (!call) return spent(seat);
+  const cost = estimate(call, written);
+  return spent({ ...seat, cost: seat.cost + (cost ?? 0), unpriced: seat.unpriced || cost === undefined, estimated: true });
+}
 
 function last(seat) {
   const { round, phase, duration_ms: took } = seat.turn;
   const tokens = seat.usage.completion ? ` · ${count(seat.usage.completion)} tok` : '';
   const where = round ? `R${round}` : words(phase);
-  return `${where}${seat.isPerson ? '' : ` · ${duration(took)}`}${tokens}${spent(seat)}${seat.turn.reused ? ' · taken over' : ''}`;
+  const model = seat.turn.answered_by ?? seat.turn.model;
+  return `${where}${seat.isPerson ? '' : ` · ${duration(took)}`}${tokens}${spent(seat)}${model ? ` · ${model}` : ''}${seat.turn.reused ? ' · taken over' : ''}`;
 }

@@ -27,6 +27,8 @@ export const start = () => ({
   usage: { prompt: 0, completion: 0 },
   cost: 0,
   unpriced: false,
+  estimated: false,
+  leftOut: [],
   calls: 0,
   retries: 0,
   repeated: 0,
@@ -77,6 +79,7 @@ export function seatOf(state, name) {
       usage: { prompt: 0, completion: 0 },
       cost: 0,
       unpriced: false,
+      estimated: false,
       part: '',
     };
     state.seats.set(name, seat);
@@ -98,7 +101,14 @@ function charge(state, name, bill) {
     it.usage.completion += bill.usage.completion;
     it.cost += bill.cost ?? 0;
     it.unpriced ||= bill.cost === undefined && bill.usage.prompt + bill.usage.completion > 0;
+    it.estimated ||= Boolean(bill.estimated);
   }
+}
+
+/** The cost of a call under way or given up, in billionths of a dollar; undefined without a price. */
+export function estimate({ price, counted = 0 }, written) {
+  if (!price) return undefined;
+  return Math.ceil((price.input * counted + price.output * written) / 1e6);
 }
 
 /** Ends the call under way at this step, and its span on the timeline. */
@@ -135,7 +145,8 @@ const KINDS = {
     if (to === 'paused') state.marks.push({ seq: state.seq, label: 'paused' });
     if (to !== 'error') state.problem = null;
   },
-  panel_seated(state, { absent }) {
+  panel_seated(state, { absent, models }) {
+    for (const [name, model] of Object.entries(models ?? {})) seatOf(state, name).model = model;
     for (const it of absent ?? []) stand(state, it.participant, 'absent', it.message);
   },
   round_opened(state, { round }) {
@@ -154,7 +165,8 @@ const KINDS = {
     const seat = stand(state, fact.participant, 'asked');
     Object.assign(seat, { attempt: fact.attempt, form: fact.form ?? '' });
     const span = { name: fact.participant, from: state.seq, to: null };
-    state.underWay.set(fact.step, { name: fact.participant, span });
+    state.underWay.set(fact.step, { name: fact.participant, span, price: fact.price, counted: fact.counted });
+    if (fact.model) seat.model = fact.model;
     state.spans.push(span);
     state.calls++;
     if (fact.repeats) state.repeated++;
@@ -174,6 +186,9 @@ const KINDS = {
     if (fact.retry_in_ms !== undefined) state.retries++;
   },
   call_abandoned(state, fact) {
+    const call = state.underWay.get(fact.step);
+    const usage = { prompt: call?.counted ?? 0, completion: fact.written ?? 0 };
+    if (call) charge(state, fact.participant, { usage, cost: estimate(call, usage.completion), estimated: true });
     release(state, fact.step);
     stand(state, fact.participant, 'listening', fact.why === 'enough' ? 'the others were enough' : '');
   },
@@ -198,6 +213,9 @@ const KINDS = {
   summarised(state, { step, turn }) {
     if (turn) charge(state, turn.participant, turn.bill);
     release(state, step);
+  },
+  group_closed(state, { dropped }) {
+    state.leftOut = [...new Set([...state.leftOut, ...dropped])];
   },
   sub_requested(state, { step, turn, topic }) {
     spoke(state, step, turn);

@@ -35,7 +35,7 @@ export function strip() {
     }
     const limits = state.spec?.limits ?? {};
     const ahead = forecast(state);
-    say(cost.main, state.unpriced && !state.cost ? 'unpriced' : money(state.cost));
+    say(cost.main, state.unpriced && !state.cost ? 'unpriced' : `${state.estimated ? '≈ ' : ''}${money(state.cost)}`);
     say(
       cost.aside,
       (limits.usd ? ` of ${money(limits.usd)}` : '') +
@@ -340,7 +340,8 @@ export function ending(state) {
   // An ending by the pattern's own rules is shown with the notes.
   const stopping = state.conclusion?.stopping;
   if (stopping && stopping !== 'completed' && stopping !== state.ended?.stopping) return `${capital(words(stopping))}.`;
-  return isOver(state) && state.conclusion?.problem ? state.conclusion.problem.message : '';
+  if (isOver(state) && state.conclusion?.problem) return state.conclusion.problem.message;
+  return state.leftOut.length ? `Early exit: the other answers were enough; not waited for: ${state.leftOut.join(', ')}.` : '';
 }
 
 export const rounds = (state) =>

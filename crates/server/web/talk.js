@@ -3,7 +3,7 @@
 
 import { turnText } from './columns.js';
 import { fill, h, name, seat as colour } from './dom.js';
-import { duration, plural, words } from './figures.js';
+import { count, duration, money, plural, words } from './figures.js';
 import { readingOf } from './reading.js';
 
 /** Up to this many turns are all rendered, so that they can be searched and printed. */
@@ -112,12 +112,21 @@ function sequence({ turns, notes }) {
   return all;
 }
 
+/** The model that answered, the tokens and the cost of a model's turn. */
+function figures({ model, answered_by: answered, bill }) {
+  const tokens = bill.usage.prompt + bill.usage.completion;
+  if (!tokens) return [];
+  const cost = bill.cost === undefined ? 'unpriced' : bill.cost > 0 && money(bill.cost);
+  const about = bill.estimated ? '≈ ' : '';
+  return [answered ?? model, `${about}${count(tokens)} tok`, cost && `${bill.cost ? about : ''}${cost}`].filter(Boolean);
+}
+
 const heading = (turn, fork) =>
   h(
     'header',
     {},
     h('h3', {}, name(turn.participant)),
-    h('small', {}, `${words(turn.phase)} · ${duration(turn.duration_ms)}`),
+    h('small', {}, [words(turn.phase), duration(turn.duration_ms), ...figures(turn)].join(' · ')),
     h('span.grow'),
     h(
       'button.link',

@@ -70,6 +70,8 @@ impl Voices for SimulatedVoices {
         let Profile { strengths, window } = (self.find_profile)(&who.provider).unwrap_or(unknown);
         Some(Voice {
             provider: Arc::new(Simulated::new(simulation, strengths)),
+            // The provider's usual model is not asked.
+            model: who.model.clone(),
             lane: self.lane(&who.provider),
             price: Some(FREE),
             window,

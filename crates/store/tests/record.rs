@@ -95,6 +95,7 @@ fn asking(who: &str) -> Event {
         provider: "scripted".to_owned(),
         model: None,
         form: None,
+        price: None,
         reserved: Spent::default(),
         nonce: String::new(),
         digest: None,

@@ -61,6 +61,8 @@ pub fn turn(round: u32, phase: &str, who: &str, text: &str) -> Turn {
         duration_ms: 0,
         finish: Finish::Stop,
         bill: Bill::default(),
+        model: None,
+        answered_by: None,
         reused: false,
     }
 }

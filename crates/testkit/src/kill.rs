@@ -131,6 +131,8 @@ fn comparable(outcome: &Outcome) -> serde_json::Value {
         round.duration_ms = 0;
         for response in &mut round.responses {
             (response.timestamp, response.duration_ms) = (String::new(), 0);
+            // A repeated request has another nonce, which may count as another number of tokens.
+            (response.token_count, response.cost_usd) = (None, None);
         }
     }
     let mut comparable = serde_json::to_value(outcome).expect("an outcome is JSON");

@@ -12,6 +12,7 @@ pub mod kill;
 pub mod log;
 pub mod panel;
 mod replies;
+pub mod seed_client;
 pub mod server;
 pub mod spec;
 pub mod stopwatch;

@@ -36,7 +36,7 @@ fn told(event: &Event) -> String {
             format!("opened {} at depth {depth}", spec.pattern)
         }
         Event::LifecycleChanged { from, to } => format!("{from} -> {to}"),
-        Event::PanelSeated { seated, absent } => panel(seated, absent),
+        Event::PanelSeated { seated, absent, .. } => panel(seated, absent),
         Event::RoundOpened { round } => format!("round {round} opened"),
         Event::RoundClosed { round } => format!("round {round} closed"),
         Event::PhaseEntered { phase, round } => format!("round {round}: {phase}"),

@@ -80,6 +80,7 @@ enum Line {
     CutOffAt { step: String, text: String },
     InPieces(usize),
     Parrots(&'static str),
+    AnswersAs(String),
 }
 
 impl Panel {
@@ -250,6 +251,12 @@ impl Panel {
         self.line(who, Line::Parrots(shape))
     }
 
+    /// Names this model as the one that answers.
+    #[must_use]
+    pub fn answers_as(self, who: &str, model: &str) -> Self {
+        self.line(who, Line::AnswersAs(model.to_owned()))
+    }
+
     /// Sets a member's context window in tokens; the default is 100,000.
     #[must_use]
     pub fn window(mut self, who: &str, tokens: u64) -> Self {
@@ -319,6 +326,7 @@ impl Voices for Panel {
         let provider = Arc::new(Scripted(self.clone()));
         (who.provider == "scripted").then(|| Voice {
             provider,
+            model: who.model.clone(),
             lane: self.lane(&who.name),
             price: self.price,
             window: self.window_of(&who.name),

@@ -86,8 +86,12 @@ impl Columns {
             };
         }
         if self.with.cost {
-            let spent = spending.usage.total() > 0;
-            let cost = if spending.unpriced { "no price".to_owned() } else { money(spending.cost.dollars()) };
+            let spent = spending.usage.total() > 0 || spending.estimated || spending.unpriced;
+            let about = if spending.estimated { "≈" } else { "" };
+            let cost = match spending.unpriced {
+                true => "no price".to_owned(),
+                false => format!("{about}{}", money(spending.cost.dollars())),
+            };
             text += &format!("{:<COST$}", if spent { cost } else { String::new() });
         }
         Line::of(&text, PLAIN).padded(self.figures)

@@ -44,7 +44,8 @@ impl JsonLines {
                 self.write_fact(fact)
             }
             Signal::Piece(piece) if piece.discussion == self.id && is_shown(piece) => {
-                write_line(&jsonl::line(&self.announcer.chunk(&piece.participant, now_ms(), &piece.text)))
+                let chunk = self.announcer.chunk(&piece.step, &piece.participant, now_ms(), &piece.text);
+                chunk.map_or(Ok(()), |it| write_line(&jsonl::line(&it)))
             }
             Signal::Fact { .. } | Signal::Piece(_) | Signal::Trouble(_) => Ok(()),
         }

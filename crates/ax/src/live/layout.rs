@@ -4,7 +4,7 @@
 use quorum::model::{
     command::Command,
     lifecycle::Lifecycle,
-    money::Usd,
+    money::{Usage, Usd},
     state::{Spending, State},
 };
 
@@ -13,7 +13,7 @@ use crate::{
     live::{
         columns::{Columns, money},
         screen::{Footer, Keys, Screen},
-        voice::{FILLS_IN, colour},
+        voice::{FILLS_IN, Voice, colour},
     },
     render::{
         line::{BOLD, DIM, GOOD, Line, PLAIN, WORRY, width},
@@ -60,8 +60,19 @@ impl Screen {
 
     fn status(&self, seat: usize, columns: &Columns, now: u64) -> Line {
         let voice = &self.voices[seat];
-        let spending = self.state.spending.get(&voice.name).copied().unwrap_or_default();
-        voice.line(seat, spending, columns, now)
+        voice.line(seat, self.spending(voice), columns, now)
+    }
+
+    /// What a participant cost so far, with an estimate of its call under way.
+    fn spending(&self, voice: &Voice) -> Spending {
+        let spent = self.state.spending.get(&voice.name).copied().unwrap_or_default();
+        let call = self.state.under_way.values().find(|it| it.participant == voice.name);
+        let Some((call, written)) = call.zip(voice.tokens_under_way()) else { return spent };
+        let cost = call.price.map(|price| price.of(Usage::new(call.counted, written)));
+        let unpriced = spent.unpriced || cost.is_none();
+        // A voice that is known to be free needs no mark.
+        let estimated = spent.estimated || cost.is_some_and(|cost| cost > Usd::ZERO);
+        Spending { cost: spent.cost + cost.unwrap_or_default(), unpriced, estimated, ..spent }
     }
 
     /// The header on one line if the topic fits beside the rest, without the phase if need be; else
@@ -115,15 +126,22 @@ impl Screen {
         if spec.simulation.is_some() {
             return vec![time, "simulated".to_owned()];
         }
-        let shares = self.state.spending.values();
-        let (cost, unpriced) = shares.fold((Usd::ZERO, false), |(sum, unpriced), it: &Spending| {
-            (sum + it.cost, unpriced || it.unpriced)
-        });
+        let seats: Vec<Spending> = self.voices.iter().map(|it| self.spending(it)).collect();
+        let is_seat = |name: &String| self.voices.iter().any(|it| it.name == *name);
+        let others = self.state.spending.iter().filter(|(name, _)| !is_seat(name)).map(|(_, it)| *it);
+        let shares: Vec<Spending> = seats.into_iter().chain(others).collect();
+        let cost = shares.iter().fold(Usd::ZERO, |sum, it| sum + it.cost);
+        let is = |has: fn(&Spending) -> bool| shares.iter().any(has);
         let below = self.state.subs.values().filter_map(|sub| sub.end.as_ref()).map(|end| end.spent.usd);
         let cost = below.fold(cost, |sum, it| sum + it);
         let most = spec.limits.usd.map(|it| format!("/{}", money(it.dollars()))).unwrap_or_default();
-        let more = if unpriced { " + unpriced" } else { "" };
-        vec![time, format!("{}{most}{more}", money(cost.dollars()))]
+        let about = if is(|it| it.estimated) { "≈" } else { "" };
+        let price = match (is(|it| it.unpriced), cost) {
+            (true, Usd::ZERO) => format!("unpriced{most}"),
+            (true, cost) => format!("{about}{}{most} + unpriced", money(cost.dollars())),
+            (false, cost) => format!("{about}{}{most}", money(cost.dollars())),
+        };
+        vec![time, price]
     }
 
     fn agreement(&self, columns: usize) -> Vec<Line> {

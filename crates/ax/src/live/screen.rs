@@ -120,7 +120,7 @@ impl Screen {
             } else if state.awaiting.iter().any(|it| it.participant == *name) {
                 voice.doing = Doing::Awaited;
             } else if let Some((step, placed)) = under_way {
-                voice.asked(Some(step), placed.attempt, now);
+                voice.asked(Some(step), placed, now);
             } else if let Some(turn) = spoke {
                 voice.spoke(turn);
             }
@@ -137,7 +137,7 @@ impl Screen {
             }
             Event::CallPlaced(placed) => {
                 let voice = self.voices.iter_mut().find(|it| it.name == placed.participant);
-                voice.into_iter().for_each(|it| it.asked(fact.step.as_ref(), placed.attempt, now));
+                voice.into_iter().for_each(|it| it.asked(fact.step.as_ref(), placed, now));
             }
             Event::CallFailed { participant, class, retry_in_ms: Some(wait), .. } => {
                 let voice = self.voices.iter_mut().find(|it| it.name == *participant);

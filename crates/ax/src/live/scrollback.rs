@@ -148,9 +148,14 @@ fn figures(turn: &Turn) -> Vec<String> {
     if turn.bill.usage.completion == 0 {
         return Vec::new();
     }
-    let cost = turn.bill.cost.map(|it| it.dollars()).filter(|it| 0.0 < *it).map(money);
+    // A simulated turn costs nothing, which is known and not worth showing.
+    let cost = turn
+        .bill
+        .cost
+        .map_or(Some("unpriced".to_owned()), |it| Some(it.dollars()).filter(|it| 0.0 < *it).map(money));
+    let model = turn.answered_by.clone().or_else(|| turn.model.clone());
     let figures = [time(turn.duration_ms), count(turn.bill.usage.completion, "token")];
-    figures.into_iter().chain(cost).collect()
+    model.into_iter().chain(figures).chain(cost).collect()
 }
 
 fn speaker(state: &State, name: &str) -> Line {

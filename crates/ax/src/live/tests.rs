@@ -1,4 +1,5 @@
 //! Whole screens as text: a scripted discussion, a manual clock, several widths.
+mod running_cost;
 
 use std::sync::Arc;
 
@@ -100,7 +101,7 @@ impl Play {
         let name = step.split('/').nth(2).unwrap();
         let reserved = json!({ "calls": 1, "tokens": 500, "usd": 10_000_000 });
         self.happens(&json!({
-            "type": "call_placed", "step": step, "attempt": attempt, "participant": name, "provider": name, "reserved": reserved, "nonce": "0",
+            "type": "call_placed", "step": step, "attempt": attempt, "participant": name, "provider": name, "reserved": reserved, "nonce": "0", "price": { "input": 0, "output": 0 },
         }))
     }
 

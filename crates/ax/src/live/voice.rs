@@ -4,6 +4,7 @@ use anstyle::{AnsiColor, Style};
 use quorum::{
     model::{
         error::ErrorClass,
+        event::Placed,
         id::Step,
         participant::{Participant, Role},
         reading::Reading,
@@ -48,6 +49,8 @@ pub(super) struct Voice {
     pub(super) name: String,
     pub(super) role: Role,
     pub(super) doing: Doing,
+    /// The model of its last call.
+    model: Option<String>,
     /// The step and attempt of its last call.
     call: Option<(Step, u32)>,
     /// The errors of its attempts at that step.
@@ -81,6 +84,7 @@ impl Voice {
             name,
             role,
             doing: Doing::Waiting,
+            model: None,
             call: None,
             failures: Vec::new(),
             text: String::new(),
@@ -90,11 +94,12 @@ impl Voice {
     }
 
     /// A call to it was placed.
-    pub(super) fn asked(&mut self, step: Option<&Step>, attempt: u32, now: u64) {
+    pub(super) fn asked(&mut self, step: Option<&Step>, placed: &Placed, now: u64) {
         if self.call.as_ref().map(|call| &call.0) != step {
             self.failures.clear();
         }
-        self.call = step.map(|step| (step.clone(), attempt));
+        self.call = step.map(|step| (step.clone(), placed.attempt));
+        self.model.clone_from(&placed.model);
         self.doing = Doing::Thinking { since: now };
         self.text.clear();
         (self.hidden, self.tokens) = (0, 0);
@@ -184,13 +189,18 @@ impl Voice {
     /// The rest of the line, after the name and the role.
     fn rest(&self, spending: Spending, columns: &Columns, now: u64) -> Line {
         let seconds = |since: u64| now.saturating_sub(since) / 1_000;
-        let figures =
-            |rate| columns.figures(rate, spending.usage.completion + self.tokens_under_way(), spending);
+        let figures = |rate| {
+            columns.figures(rate, spending.usage.completion + self.tokens_under_way().unwrap_or(0), spending)
+        };
         match &self.doing {
             Doing::Waiting => figures(None),
             Doing::Thinking { since } => {
                 let thinking = Line::of(&format!("thinking {} s", seconds(*since)), PLAIN);
-                thinking.and("  ", PLAIN).padded(columns.figures).and("first token pending", DIM)
+                let of = self.model.as_ref().map(|it| format!("{it}: ")).unwrap_or_default();
+                thinking
+                    .and("  ", PLAIN)
+                    .padded(columns.figures)
+                    .and(&format!("{of}first token pending"), DIM)
             }
             Doing::Speaking { since } if self.is_form() => {
                 figures(self.rate(now.saturating_sub(*since))).and(FILLS_IN, DIM).and("▌", DIM)
@@ -222,8 +232,9 @@ impl Voice {
         self.text.is_empty() && 0 < self.hidden
     }
 
-    fn tokens_under_way(&self) -> u64 {
-        if matches!(self.doing, Doing::Speaking { .. }) { self.tokens } else { 0 }
+    /// The estimated tokens of the reply that it is giving; `None` if it isn't speaking.
+    pub(super) fn tokens_under_way(&self) -> Option<u64> {
+        matches!(self.doing, Doing::Speaking { .. }).then_some(self.tokens)
     }
 
     fn rate(&self, for_ms: u64) -> Option<u64> {
@@ -253,7 +264,11 @@ mod tests {
     fn the_synthesis_was_taken_for_a_form_and_not_shown() {
         let step = Step::from("1/deciding/ann");
         let mut voice = Voice::of(&Participant::of("ann"));
-        voice.asked(Some(&step), 1, 0);
+        let placed = serde_json::json!({
+            "attempt": 1, "participant": "ann", "provider": "ann", "nonce": "",
+            "reserved": { "calls": 1, "tokens": 0, "usd": 0 },
+        });
+        voice.asked(Some(&step), &serde_json::from_value(placed).unwrap(), 0);
         let mut hear = |text: &str, hidden: usize| {
             let (discussion, participant) = (quorum::model::id::DiscussionId::fresh(), "ann".to_owned());
             let (step, text) = (step.clone(), text.to_owned());

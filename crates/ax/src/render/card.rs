@@ -7,7 +7,7 @@ use quorum::{
         flips::Flip,
         outcome::{Outcome, ProviderCost},
     },
-    text::grouped,
+    text::{cost, grouped},
     vocabulary::view::View,
 };
 use serde_json::Value;
@@ -182,21 +182,23 @@ fn costs(outcome: &Outcome) -> Vec<Line> {
     let asked = |it: &&String| summary.by_provider.get(*it).is_some_and(|cost| 0 < cost.calls);
     let names: Vec<&String> = seats.iter().chain(others).filter(asked).collect();
     let widest = names.iter().map(|it| width(it)).max().unwrap_or_default().max(LABEL - 2);
-    let row = |name: &str, cells: [String; 4], style| {
-        let [calls, read, written, cost] = cells;
-        let figures = format!("  {calls:>5}  {read:>9}  {written:>9}  {cost}");
+    let row = |name: &str, cells: [String; 5], style| {
+        let [calls, read, written, cost, model] = cells;
+        let figures = format!("  {calls:>5}  {read:>9}  {written:>9}  {cost}  {model}");
         Line::of(" ", PLAIN).then(Line::of(name, style)).padded(widest + 1).and(figures.trim_end(), style)
     };
-    let priced = |it: &ProviderCost| match it.cost_usd {
-        _ if outcome.simulated => String::new(),
-        Some(usd) => format!("{:>9}", format!("${usd:.4}")),
-        None => " unpriced".to_owned(),
-    };
+    // Simulated voices cost nothing, and no model is asked.
+    let priced =
+        |it: &ProviderCost| if outcome.simulated { String::new() } else { format!("{:>9}", cost(it)) };
+    let model = |it: &ProviderCost| it.model.clone().filter(|_| !outcome.simulated).unwrap_or_default();
     let cells = |it: &ProviderCost| {
-        [it.calls.to_string(), grouped(it.prompt_tokens), grouped(it.completion_tokens), priced(it)]
+        let [read, written] = [it.prompt_tokens, it.completion_tokens].map(grouped);
+        [it.calls.to_string(), read, written, priced(it), model(it)]
     };
+    let has_models = summary.by_provider.values().any(|it| !model(it).is_empty());
     let cost = if outcome.simulated { "" } else { "     cost" };
-    let head = row("", ["calls", "read", "written", cost].map(str::to_owned), DIM);
+    let model = if has_models { "model" } else { "" };
+    let head = row("", ["calls", "read", "written", cost, model].map(str::to_owned), DIM);
     let shares =
         names.into_iter().filter_map(|name| Some(row(name, cells(summary.by_provider.get(name)?), PLAIN)));
     [head].into_iter().chain(shares).collect()

@@ -2,7 +2,7 @@
 
 use quorum::{
     model::{lifecycle::Lifecycle, outcome::Outcome, state::State},
-    text::{count, shortfalls, time},
+    text::{cost, count, early_exit, shortfalls, time, total_cost},
 };
 
 /// The closing lines of a finished discussion.
@@ -10,6 +10,7 @@ pub(crate) fn lines(outcome: &Outcome) -> Vec<String> {
     let mut lines = vec![sum(outcome)];
     let missing = outcome.integrity.missing.iter().map(|it| format!("{} {}", it.provider, it.reason));
     let short: Vec<String> = missing.chain(shortfalls(outcome)).collect();
+    lines.extend(outcome.metadata.early_exit.as_ref().map(|it| format!("{}.", early_exit(it))));
     if outcome.integrity.degraded && !short.is_empty() {
         lines.push(format!("Incomplete: {}.", short.join("; ")));
     }
@@ -43,13 +44,12 @@ pub(crate) fn of_fork(state: &State) -> Option<String> {
 
 fn sum(outcome: &Outcome) -> String {
     let costs = &outcome.metadata.cost_summary;
-    let price = match outcome.metadata.estimated_cost {
+    let price = match cost(&total_cost(costs)) {
         _ if outcome.simulated => "simulated".to_owned(),
-        Some(usd) => format!("${usd:.4}"),
-        None if costs.estimated_cost_usd > 0.0 => {
-            format!("${:.4} and unpriced: {}", costs.estimated_cost_usd, costs.unpriced.join(", "))
+        price if costs.unpriced.len() < costs.by_provider.len() && !costs.unpriced.is_empty() => {
+            format!("{price}: {}", costs.unpriced.join(", "))
         }
-        None => "unpriced".to_owned(),
+        price => price,
     };
     let verb = match outcome.status {
         Lifecycle::Completed => "Done",

@@ -10,6 +10,7 @@ use quorum::{
         event::{Abandoned, Absent, Event, Fact, FailedTurn, Placed, Retried, SubConcluded, TalkEnd, WindUp},
         id::DiscussionId,
         lifecycle::Lifecycle,
+        money::Usd,
         reading::{Reading, Source},
         ruling::Ruled,
         state::State,
@@ -156,6 +157,9 @@ fn asked(placed: &Placed) -> String {
         Placed { participant, repeats: true, .. } => {
             format!("  {participant} is asked again; the earlier call was cut off")
         }
+        Placed { participant, attempt: 1, model: Some(model), .. } => {
+            format!("  {participant} is asked (model {model})")
+        }
         Placed { participant, attempt: 1, .. } => format!("  {participant} is asked"),
         Placed { participant, attempt, .. } => format!("  {participant} is asked again (attempt {attempt})"),
     }
@@ -170,8 +174,17 @@ fn answered(turn: &Turn) -> String {
         return format!("  {} spoke", turn.participant);
     }
     let tokens = count(turn.bill.usage.completion, "token");
+    let answered_by = turn.answered_by.as_ref().filter(|it| turn.model.as_ref() != Some(it));
+    let by = answered_by.map(|it| format!(" (model {it})")).unwrap_or_default();
+    let about = if turn.bill.estimated { "≈ " } else { "" };
+    let cost = match turn.bill.cost {
+        Some(Usd::ZERO) => String::new(),
+        Some(cost) => format!(", {about}{cost}"),
+        None => ", unpriced".to_owned(),
+    };
     let cut = turn.finish.cut_reason().map(|reason| format!("; cut off: {reason}")).unwrap_or_default();
-    format!("  {} answered in {}, {tokens}{cut}", turn.participant, time(turn.duration_ms))
+    let took = time(turn.duration_ms);
+    format!("  {} answered in {took}{by}, {about}{tokens}{cost}{cut}", turn.participant)
 }
 
 fn stumbled(participant: &str, class: ErrorClass, message: &str, wait: u64) -> String {

@@ -2,33 +2,33 @@
 
 use quorum::{
     model::outcome::{Outcome, ProviderCost},
-    text::grouped,
+    text::{cost, grouped, total_cost},
 };
 
 /// The usage table, with a total at the bottom.
 pub(crate) fn table(outcome: &Outcome) -> String {
     let costs = &outcome.metadata.cost_summary;
-    let head = ["", "calls", "read", "written", "cost"].map(str::to_owned);
+    let head = ["", "model", "calls", "read", "written", "cost"].map(str::to_owned);
     let each = costs.by_provider.iter().map(|(name, cost)| row(name, cost));
-    let sum = |field: fn(&ProviderCost) -> u64| costs.by_provider.values().map(field).sum();
-    let all = ProviderCost {
-        calls: costs.total_calls,
-        prompt_tokens: sum(|it| it.prompt_tokens),
-        completion_tokens: sum(|it| it.completion_tokens),
-        tokens: costs.total_tokens,
-        cost_usd: (costs.unpriced.len() < costs.by_provider.len()).then_some(costs.estimated_cost_usd),
-    };
-    let rows: Vec<[String; 5]> = std::iter::once(head).chain(each).chain([row("all", &all)]).collect();
-    columns(&rows)
+    let all = row("all", &total_cost(costs));
+    let rows: Vec<[String; 6]> = std::iter::once(head).chain(each).chain([all]).collect();
+    if costs.by_provider.values().any(|it| it.model.is_some()) {
+        return columns(&rows);
+    }
+    // Simulated voices have no model.
+    let without_models =
+        |[name, _, calls, read, written, cost]: [String; 6]| [name, calls, read, written, cost];
+    columns(&rows.into_iter().map(without_models).collect::<Vec<_>>())
 }
 
-fn row(name: &str, cost: &ProviderCost) -> [String; 5] {
+fn row(name: &str, share: &ProviderCost) -> [String; 6] {
     [
         name.to_owned(),
-        grouped(u64::from(cost.calls)),
-        grouped(cost.prompt_tokens),
-        grouped(cost.completion_tokens),
-        cost.cost_usd.map_or("unpriced".to_owned(), |usd| format!("${usd:.4}")),
+        share.model.clone().unwrap_or_default(),
+        grouped(u64::from(share.calls)),
+        grouped(share.prompt_tokens),
+        grouped(share.completion_tokens),
+        cost(share),
     ]
 }
 

@@ -186,13 +186,13 @@ fn events_stream_under_the_numbers_of_the_record() {
     let desk = Desk::new();
     let live = events(&desk.ax(&["discuss", "Tabs or spaces?", "--output-format", "jsonl"]).ends(0).out);
     let (chunks, recorded): (Vec<&Value>, Vec<&Value>) =
-        live.iter().partition(|it| it["type"] == "turn_chunk");
+        live.iter().partition(|it| it["type"] == "turn-chunk");
     assert!(!chunks.is_empty() && chunks.iter().all(|it| it.get("seq").is_none() && it["chunk"].is_string()));
     let kept = events(&desk.ax(&["export", "last", "--as", "jsonl"]).ends(0).out);
     assert_eq!(recorded, kept.iter().collect::<Vec<_>>());
     let types: BTreeSet<&str> = kept.iter().filter_map(|it| it["type"].as_str()).collect();
     for name in
-        ["discussion_started", "round_started", "turn_started", "turn_completed", "discussion_completed"]
+        ["discussion-started", "round-started", "turn-started", "turn-completed", "discussion-completed"]
     {
         assert!(types.contains(name), "{name}: {types:?}");
     }

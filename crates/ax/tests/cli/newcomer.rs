@@ -65,7 +65,7 @@ fn offline_runs_anywhere_and_its_result_is_marked_on_every_surface() {
     let said_so = "Simulated: no model was asked, and what follows is made up";
     assert!(run(&["--output-format", "md"]).contains(said_so));
     let events = run(&["--output-format", "jsonl"]);
-    let started = events.lines().find(|it| it.contains("\"type\":\"discussion_started\"")).unwrap();
+    let started = events.lines().find(|it| it.contains("\"type\":\"discussion-started\"")).unwrap();
     assert!(started.contains("\"simulated\":true"), "{started}");
     assert_eq!(desk.ax(&["show", "last", "--json"]).ends(0).json()["simulated"], true);
     for verb in [&["show", "last"][..], &["show", "last", "-v"], &["replay", "last", "--fast"]] {

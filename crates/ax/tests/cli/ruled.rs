@@ -45,7 +45,7 @@ fn d13_a_ruling_about_the_judge_works_across_processes() {
 /// The number of speeches made.
 fn speeches(desk: &Desk, id: &str) -> usize {
     let lines = desk.ax(&["export", id, "--as", "jsonl"]).ends(0).out;
-    let turns = lines.lines().filter(|it| it.contains("\"turn_completed\""));
+    let turns = lines.lines().filter(|it| it.contains("\"turn-completed\""));
     turns.filter(|it| it.contains("awaiting-responses")).count()
 }
 

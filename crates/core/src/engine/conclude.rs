@@ -31,7 +31,9 @@ pub(crate) fn best_answer(floor: &Floor) -> Decision {
         return decision;
     }
     let speaks = |name: &str| state.spec.seat(name).is_some_and(|it| !it.aside);
-    let is_talk = |turn: &&std::sync::Arc<Turn>| turn.phase != DECIDING && speaks(&turn.participant);
+    let is_talk = |turn: &&std::sync::Arc<Turn>| {
+        turn.phase != DECIDING && speaks(&turn.participant) && !turn.text.trim().is_empty()
+    };
     let last = state.turns.iter().rfind(is_talk).or_else(|| state.turns.last());
     let said = last.map(|turn| state.shown(turn));
     let found = state.unused_findings().map(|(topic, text)| format!("{topic}\n\n{text}"));
@@ -217,8 +219,14 @@ fn too_few_left(state: &State, loss: Loss, left: u32, needed: u32) -> Problem {
     let round = last.map(|it| it.round);
     let problem = match (loss, last) {
         (Loss::TurnFailed, Some(failed)) => {
-            let code = if failed.class == ErrorClass::Timeout { Code::TurnTimeout } else { Code::TurnFailed };
-            Problem::new(code, format!("{}'s turn failed: {}", failed.participant, failed.message))
+            let message = format!("{}'s turn failed: {}", failed.participant, failed.message);
+            Problem::new(turn_code(failed.class), message)
+        }
+        (Loss::TooFewProviders, Some(failed)) if failed.class == ErrorClass::Timeout => {
+            let name = &failed.participant;
+            let message =
+                format!("{name} timed out; only {left} providers are left, and {needed} are needed");
+            Problem::new(Code::ProviderTimeout, message)
         }
         (Loss::TurnFailed | Loss::TooFewProviders, _) => {
             let message = format!("only {left} providers are left, and {needed} are needed");
@@ -226,6 +234,19 @@ fn too_few_left(state: &State, loss: Loss, left: u32, needed: u32) -> Problem {
         }
     };
     Problem { participant, round, ..problem }
+}
+
+/// The code of a turn that nobody else can take, by the class of its error.
+fn turn_code(class: ErrorClass) -> Code {
+    match class {
+        ErrorClass::Timeout => Code::TurnTimeout,
+        ErrorClass::Authentication | ErrorClass::Validation => Code::ProviderError,
+        ErrorClass::Network
+        | ErrorClass::RateLimit
+        | ErrorClass::ApiError
+        | ErrorClass::ContextOverflow
+        | ErrorClass::InvalidResponse => Code::TurnFailed,
+    }
 }
 
 fn no_answer_problem(state: &State) -> Option<Problem> {

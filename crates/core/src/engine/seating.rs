@@ -1,7 +1,7 @@
 //! Seating the panel: every seat's provider is checked, all at once, before anything is spent
 //! (INV-DISC-100).
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use futures::future::join_all;
 use tokio::time::timeout;
@@ -47,7 +47,8 @@ pub(crate) async fn seat_panel(services: &Services, record: &mut Record) -> Resu
     if let Some(problem) = too_few(&spec, &seated, &absent) {
         return Ok(Some(NoPanel { problem, absent }));
     }
-    record.note(vec![(None, Event::PanelSeated { seated, absent })]);
+    let models = models(services, &spec);
+    record.note(vec![(None, Event::PanelSeated { seated, absent, models })]);
     Ok(None)
 }
 
@@ -61,6 +62,15 @@ pub(crate) fn retry(record: &mut Record) -> Result<bool, Failure> {
     let ready = record.change(Lifecycle::Ready)?;
     record.note(vec![(None, Event::Retried(retried)), ready]);
     Ok(true)
+}
+
+/// The exact model behind each seat.
+fn models(services: &Services, spec: &Spec) -> BTreeMap<String, String> {
+    let model = |who: &Participant| {
+        let voice = services.voices.voice(spec, who).filter(|_| !who.is_person())?;
+        Some((who.name.clone(), voice.model?))
+    };
+    spec.participants.iter().filter_map(model).collect()
 }
 
 async fn check(services: &Services, spec: &Spec, who: &Participant) -> Result<(), ProviderError> {

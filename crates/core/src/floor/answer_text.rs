@@ -1,5 +1,10 @@
 //! The text of an answer as it arrives: kept up to the answer's limit, and only counted beyond it.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use crate::call::tokens::{self, Family};
 
 /// The most bytes of an answer that are kept or read, whatever its limit in tokens; no honest
@@ -23,18 +28,36 @@ pub(crate) struct AnswerText {
     tokens: u64,
     /// Bytes that arrived after the cut; `None` while everything is kept.
     dropped: Option<usize>,
+    arrived: Arrived,
+}
+
+/// How many bytes of an answer have arrived. Shared with the seat, which estimates the cost of a
+/// call that is given up.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Arrived(Arc<AtomicUsize>);
+
+impl Arrived {
+    fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// An estimate of the tokens that have arrived.
+    pub(crate) fn tokens(&self) -> u64 {
+        tokens::estimate_bytes(self.0.load(Ordering::Relaxed))
+    }
 }
 
 impl AnswerText {
     /// An answer for which this many tokens were allowed. It is cut at 1.5 times as many: vendors
     /// count differently from us, and an answer within its limit must never be cut.
-    pub(crate) fn new(max_tokens: u32) -> Self {
+    pub(crate) fn new(max_tokens: u32, arrived: Arrived) -> Self {
         let limit = u64::from(max_tokens) + u64::from(max_tokens / 2);
-        AnswerText { kept: String::new(), limit, counted: 0, tokens: 0, dropped: None }
+        AnswerText { kept: String::new(), limit, counted: 0, tokens: 0, dropped: None, arrived }
     }
 
     /// Adds a piece.
     pub(crate) fn push(&mut self, piece: &str) {
+        self.arrived.add(piece.len());
         if let Some(dropped) = &mut self.dropped {
             *dropped = dropped.saturating_add(piece.len());
             return;
@@ -91,7 +114,7 @@ mod tests {
 
     /// The text in pieces of this many characters each.
     fn in_pieces(text: &str, max_tokens: u32, size: usize) -> AnswerText {
-        let mut answer = AnswerText::new(max_tokens);
+        let mut answer = AnswerText::new(max_tokens, Arrived::default());
         let characters: Vec<char> = text.chars().collect();
         for piece in characters.chunks(size) {
             answer.push(&piece.iter().collect::<String>());
@@ -152,7 +175,7 @@ mod tests {
 
     #[test]
     fn f7_no_answer_is_kept_beyond_a_mebibyte() {
-        let mut answer = AnswerText::new(u32::MAX);
+        let mut answer = AnswerText::new(u32::MAX, Arrived::default());
         let piece = "ä".repeat(1_000);
         while !answer.is_cut() {
             answer.push(&piece);

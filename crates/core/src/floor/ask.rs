@@ -30,10 +30,21 @@ pub struct Ask {
     pub(crate) stop: Vec<String>,
     /// Hides the participants' names, if set.
     pub(crate) mask: Option<Arc<Mask>>,
+    /// Set beneath the floor if an empty answer is one that can't be read, rather than a failure.
+    pub(crate) if_empty: IfEmpty,
     /// Set beneath the floor if this asks for a summary of a part of the talk.
     pub(crate) stretch: Option<Stretch>,
     /// Set beneath the floor if the answer is shown to the others afterwards.
     pub(crate) spoken: bool,
+}
+
+/// What an empty answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IfEmpty {
+    /// A failed call.
+    Fail,
+    /// A reply that can't be read.
+    Unreadable,
 }
 
 /// The turns that a summary adds to the previous one.
@@ -85,6 +96,7 @@ impl Ask {
             exchange: Vec::new(),
             stop: Vec::new(),
             mask: None,
+            if_empty: IfEmpty::Fail,
             stretch: None,
             spoken: false,
         }

@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use crate::{
     call::Call,
-    floor::{answer_text::AnswerText, pieces::Pieces},
+    floor::{answer_text::AnswerText, ask::IfEmpty, pieces::Pieces},
     model::{
         error::{ErrorClass, ProviderError},
         money::{Usage, Usd},
@@ -28,6 +28,8 @@ pub(crate) struct Reply {
     pub(crate) finish: Finish,
     pub(crate) usage: Option<Usage>,
     pub(crate) cost: Option<Usd>,
+    /// The model that answered, where the provider named it.
+    pub(crate) answered_by: Option<String>,
     /// The topic of the sub-discussion that it asks for.
     pub(crate) convene: Option<String>,
     /// Tokens by our own count that were written and paid for, but are not in `text`.
@@ -41,10 +43,11 @@ pub(crate) async fn collect(
     call: Arc<Call>,
     feed: Feed,
     text: &mut AnswerText,
+    if_empty: IfEmpty,
 ) -> Result<Reply, ProviderError> {
     let mut stream = provider.reply(call.clone());
     let mut pieces = Pieces::of(&call, feed);
-    let mut convene = None;
+    let (mut convene, mut answered_by) = (None, None);
     while let Some(chunk) = stream.next().await {
         match chunk? {
             Chunk::Text(piece) => {
@@ -53,14 +56,17 @@ pub(crate) async fn collect(
                 if text.is_cut() {
                     pieces.end(text.kept());
                     let bill = timeout(READ_ON, bill_at_end(stream, text)).await;
-                    return cut_off(text, &call, bill.ok().flatten().unwrap_or_default());
+                    let reply = cut_off(text, &call, bill.ok().flatten().unwrap_or_default())?;
+                    return Ok(Reply { answered_by, ..reply });
                 }
             }
+            Chunk::AnsweredBy(model) => answered_by = Some(model),
             Chunk::Convene { topic } => convene = Some(topic),
             Chunk::End { finish, usage, cost } => {
                 pieces.end(text.kept());
                 let text = until_stop(text.kept(), &call.stop).to_owned();
-                return finished(Reply { text, finish, usage, cost, convene, tokens_dropped: 0 });
+                let reply = Reply { text, finish, usage, cost, answered_by, convene, tokens_dropped: 0 };
+                return finished(reply, if_empty);
             }
         }
     }
@@ -81,7 +87,7 @@ async fn bill_at_end(
             Chunk::Text(piece) => {
                 text.push(&piece);
             }
-            Chunk::Convene { .. } => {}
+            Chunk::AnsweredBy(_) | Chunk::Convene { .. } => {}
             Chunk::End { usage, cost, .. } => return Some((usage, cost)),
         }
     }
@@ -97,7 +103,9 @@ pub(crate) fn cut_off(
     let (kept, tokens_dropped) = (until_stop(text.kept(), &call.stop), text.tokens_dropped());
     let is_whole = kept.len() < text.kept().len();
     let finish = if is_whole { Finish::Stop } else { Finish::Truncated };
-    finished(Reply { text: kept.to_owned(), finish, usage, cost, convene: None, tokens_dropped })
+    let text = kept.to_owned();
+    let reply = Reply { text, finish, usage, cost, answered_by: None, convene: None, tokens_dropped };
+    finished(reply, IfEmpty::Fail)
 }
 
 /// The text up to the first stop sequence that isn't at its beginning: a provider may not support
@@ -111,10 +119,13 @@ fn until_stop<'t>(text: &'t str, stop: &[String]) -> &'t str {
     end.map_or(text, |at| &text[..from + at])
 }
 
-fn finished(reply: Reply) -> Result<Reply, ProviderError> {
+fn finished(reply: Reply, if_empty: IfEmpty) -> Result<Reply, ProviderError> {
     if reply.text.trim().is_empty() && reply.convene.is_none() {
         if reply.finish == Finish::Refused {
             return Err(ProviderError::new(ErrorClass::Validation, "it declined to answer"));
+        }
+        if if_empty == IfEmpty::Unreadable {
+            return Ok(reply);
         }
         let message = if reply.finish == Finish::Length { ALL_THOUGHT } else { "the answer was empty" };
         return Err(ProviderError::new(ErrorClass::InvalidResponse, message));

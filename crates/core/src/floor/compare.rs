@@ -20,7 +20,7 @@ use crate::{
         event::{Abandoned, Event, Placed},
         id::Step,
         likeness::{Comparison, Similarity},
-        money::{Spent, Usage, Usd},
+        money::{Price, Spent, Usage, Usd},
     },
     seams::{Embedded, Embedder},
 };
@@ -60,6 +60,7 @@ struct Measured {
 struct Wanted {
     step: Step,
     model: String,
+    price: Option<Price>,
     texts: Vec<String>,
     reserved: Spent,
     counted: u64,
@@ -186,7 +187,7 @@ impl Floor {
                 () = control.woken() => {
                     if let Err(aborted) = self.take_commands().await {
                         let (participant, why) = (wanted.model.clone(), Abandoned::Aborted);
-                        let abandoned = Event::CallAbandoned { attempt, participant, why };
+                        let abandoned = Event::CallAbandoned { attempt, participant, why, written: 0 };
                         self.record.append(vec![(Some(wanted.step.clone()), abandoned)]).await?;
                         return Err(aborted);
                     }
@@ -238,6 +239,7 @@ impl Wanted {
             provider: provider.to_owned(),
             model: Some(model.to_owned()),
             form: None,
+            price: self.price,
             reserved: self.reserved,
             nonce: String::new(),
             labels: Vec::new(),
@@ -258,7 +260,8 @@ fn wanted(step: &Step, model: &str, texts: Vec<String>, embedder: &dyn Embedder)
     let counted = texts.iter().map(|text| Family::Other.estimate(text)).sum();
     let reserved = Spent { calls: 1, tokens: usage.total(), usd };
     let digest = String::new();
-    Wanted { step: step.clone(), model: model.to_owned(), texts, reserved, counted, digest }
+    let price = embedder.price();
+    Wanted { step: step.clone(), model: model.to_owned(), price, texts, reserved, counted, digest }
 }
 
 /// Checks an answer: one vector for each text, all of the same length, all of finite numbers.

@@ -7,7 +7,7 @@ use crate::{
     call::Message,
     floor::{
         Floor,
-        ask::Ask,
+        ask::{Ask, IfEmpty},
         continuation::joined,
         group::{Asked, ask_group},
         halt::{Halt, Why},
@@ -80,8 +80,10 @@ impl Floor {
     ) -> Result<Vec<Understood<R::Value>>, Halt> {
         let shaped = |who: &Participant, ask: &Ask| {
             let reader = reader_of(&who.name);
+            let is_assumed = reader.give_up().is_some();
+            let if_empty = if is_assumed { IfEmpty::Unreadable } else { IfEmpty::Fail };
             let (shape, mark) = (Some(shape(reader)), reader.mark());
-            Asked::new(who, self.step(who), Ask { shape, mark, ..ask.clone() })
+            Asked::new(who, self.step(who), Ask { shape, mark, if_empty, ..ask.clone() })
         };
         let present = questions.iter().filter(|(who, _)| self.is_present(&who.name));
         let mut asked: Vec<Asked> = present.map(|(who, ask)| shaped(who, ask)).collect();
@@ -299,7 +301,10 @@ impl Unreadable {
         let is_cut_off = turn.finish.is_cut_off();
         let mut ask = asked.ask;
         ask.exchange.push(Message::Ask(ask.prompt.clone()));
-        ask.exchange.push(Message::Said { turn, own: true });
+        // Some vendors refuse empty messages.
+        if !turn.text.trim().is_empty() {
+            ask.exchange.push(Message::Said { turn, own: true });
+        }
         ask.prompt = if asked.who.is_person() {
             once_more(&ask)
         } else if is_kept {

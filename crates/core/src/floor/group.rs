@@ -292,8 +292,9 @@ impl<'f, 'e> Group<'f, 'e> {
                 (_, cut_off) => cut_off.map(|attempt| (attempt, Abandoned::Crashed)),
             };
             if let Some((attempt, why)) = abandoned {
-                let participant = seat.name().to_owned();
-                facts.push((Some(seat.step().clone()), Event::CallAbandoned { attempt, participant, why }));
+                let (participant, written) = (seat.name().to_owned(), seat.tried.arrived.tokens());
+                let abandoned = Event::CallAbandoned { attempt, participant, why, written };
+                facts.push((Some(seat.step().clone()), abandoned));
             }
             if matches!(seat.stage, Stage::Calling) {
                 seat.tried.reserved = None;

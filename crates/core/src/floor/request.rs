@@ -11,7 +11,8 @@ use crate::{
         lane::{Closed, Lane, Place},
     },
     floor::{
-        answer_text::AnswerText,
+        answer_text::{AnswerText, Arrived},
+        ask::IfEmpty,
         collect::{Reply, collect, cut_off},
     },
     model::error::{ErrorClass, ProviderError},
@@ -43,6 +44,9 @@ pub(crate) struct Request {
     pub(crate) call: Arc<Call>,
     pub(crate) deadline: Instant,
     pub(crate) feed: Feed,
+    pub(crate) if_empty: IfEmpty,
+    /// Counts what has arrived of the answer.
+    pub(crate) arrived: Arrived,
 }
 
 /// A call that failed.
@@ -76,10 +80,10 @@ async fn enter_by(lane: &Lane, tokens: u64, deadline: Option<Instant>) -> Result
 impl Request {
     /// Makes the call, and drops it at the deadline.
     pub(crate) async fn answer(self) -> Result<Reply, Failed> {
-        let Request { cleared: Cleared { place, provider }, call, deadline, feed } = self;
+        let Request { cleared: Cleared { place, provider }, call, deadline, feed, if_empty, arrived } = self;
         let step_ms = call.spec.timing.step_ms;
-        let mut text = AnswerText::new(call.max_tokens);
-        let answered = timeout_at(deadline, collect(provider, call.clone(), feed, &mut text)).await;
+        let mut text = AnswerText::new(call.max_tokens, arrived);
+        let answered = timeout_at(deadline, collect(provider, call.clone(), feed, &mut text, if_empty)).await;
         drop(place);
         let too_late = |_| match text.is_cut() {
             true => cut_off(&text, &call, (None, None)),

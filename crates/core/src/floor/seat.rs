@@ -198,7 +198,9 @@ impl Seat {
         let placed = self.placed(&view, nonce.clone(), repeats);
         let call = Arc::new(self.call(floor, view, nonce));
         self.stage = Stage::Calling;
-        (placed, Request { cleared, call, deadline, feed: floor.record.feed().clone() })
+        let (feed, arrived) = (floor.record.feed().clone(), self.tried.arrived.clone());
+        let if_empty = self.question.ask().if_empty;
+        (placed, Request { cleared, call, deadline, feed, if_empty, arrived })
     }
 
     fn placed(&self, view: &View, nonce: String, repeats: bool) -> Placed {
@@ -207,8 +209,9 @@ impl Seat {
             attempt: self.tried.attempts,
             participant: who.name.clone(),
             provider: who.provider.clone(),
-            model: who.model.clone(),
+            model: self.model(),
             form: self.question.ask().shape.as_ref().map(|shape| shape.form.kind.to_owned()),
+            price: self.question.price,
             reserved: self.tried.reserved.unwrap_or_default(),
             nonce,
             digest: Some(digest(self.question.ask(), &view.messages)),
@@ -219,6 +222,11 @@ impl Seat {
             counted: view.counted,
             max_tokens: view.max_tokens,
         }
+    }
+
+    /// The exact model that is asked.
+    pub(super) fn model(&self) -> Option<String> {
+        self.voice.as_ref().and_then(|voice| voice.model.clone())
     }
 
     fn call(&self, floor: &Floor, view: View, nonce: String) -> Call {

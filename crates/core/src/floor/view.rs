@@ -118,6 +118,8 @@ pub(super) fn aside(step: &str, text: Arc<str>) -> Turn {
         duration_ms: 0,
         finish: Finish::Stop,
         bill: Bill::default(),
+        model: None,
+        answered_by: None,
         reused: false,
     }
 }

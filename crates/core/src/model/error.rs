@@ -31,7 +31,7 @@ pub enum Code {
     /// Too few providers were available or stayed available.
     #[serde(rename = "DISCUSSION_INSUFFICIENT_PROVIDERS")]
     InsufficientProviders,
-    /// A provider timed out, and the spec tolerates no failure.
+    /// A provider that was needed timed out.
     #[serde(rename = "DISCUSSION_PROVIDER_TIMEOUT")]
     ProviderTimeout,
     /// A provider failed, and the spec tolerates no failure.
@@ -82,7 +82,7 @@ pub enum Code {
     /// A consensus reply could not be read.
     #[serde(rename = "CONSENSUS_PARSE_FAILED")]
     ConsensusParseFailed,
-    /// A provider returned an error.
+    /// A provider refused a dialogue's turn: its key, or its model.
     #[serde(rename = "PROVIDER_ERROR")]
     ProviderError,
     /// An illegal transition.
@@ -144,10 +144,11 @@ pub struct Problem {
     pub code: Code,
     /// What happened, as a sentence.
     pub message: String,
-    /// Whether a retry may help.
+    /// Whether a retry may help: not if a key is missing or refused, a model unknown, or a request
+    /// too long.
     pub retryable: bool,
-    /// The participant it happened to, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The participant it happened to, if any; `provider` in results (B04).
+    #[serde(default, rename = "provider", alias = "participant", skip_serializing_if = "Option::is_none")]
     pub participant: Option<String>,
     /// The round it happened in, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -248,20 +249,8 @@ impl ErrorClass {
         ErrorClass::InvalidResponse,
     ];
 
-    /// How many retries follow an error of this class (D12).
-    #[must_use]
-    pub fn retries(self) -> u32 {
-        match self {
-            ErrorClass::Network => 3,
-            ErrorClass::RateLimit => 5,
-            ErrorClass::ApiError | ErrorClass::Timeout => 2,
-            ErrorClass::InvalidResponse => 1,
-            ErrorClass::ContextOverflow | ErrorClass::Authentication | ErrorClass::Validation => 0,
-        }
-    }
-
-    /// Whether the same request may succeed later: false for a missing or refused key, an unknown
-    /// model and a request that is too long.
+    /// Whether the same request may succeed at another time. A missing key, an unknown model and a
+    /// request that is too long stay what they are.
     #[must_use]
     pub fn is_transient(self) -> bool {
         match self {
@@ -271,6 +260,18 @@ impl ErrorClass {
             | ErrorClass::Timeout
             | ErrorClass::InvalidResponse => true,
             ErrorClass::ContextOverflow | ErrorClass::Authentication | ErrorClass::Validation => false,
+        }
+    }
+
+    /// How many retries follow an error of this class (D12).
+    #[must_use]
+    pub fn retries(self) -> u32 {
+        match self {
+            ErrorClass::Network => 3,
+            ErrorClass::RateLimit => 5,
+            ErrorClass::ApiError | ErrorClass::Timeout => 2,
+            ErrorClass::InvalidResponse => 1,
+            ErrorClass::ContextOverflow | ErrorClass::Authentication | ErrorClass::Validation => 0,
         }
     }
 

@@ -8,7 +8,7 @@ mod call;
 mod ending;
 mod origin;
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -80,6 +80,10 @@ pub enum Event {
         /// The participants that are absent, with the reasons.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         absent: Vec<Absent>,
+        /// The exact model behind each seat, by the seat's name; without people, and without seats
+        /// where a program chooses its own.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        models: BTreeMap<String, String>,
     },
     /// A round began.
     RoundOpened {
@@ -128,6 +132,9 @@ pub enum Event {
         participant: String,
         /// The reason.
         why: Abandoned,
+        /// Our estimate of the tokens it had written by then.
+        #[serde(default, skip_serializing_if = "crate::model::is_zero")]
+        written: u64,
     },
     /// A participant finished a turn.
     TurnCompleted {

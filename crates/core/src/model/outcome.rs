@@ -5,7 +5,7 @@ mod integrity;
 mod metadata;
 mod standing;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -21,7 +21,7 @@ use crate::model::{
 
 pub use consensus::{ConsensusReport, DissentReport, Structure};
 pub use integrity::{Integrity, Missing};
-pub use metadata::{CostSummary, Metadata, ProviderCost};
+pub use metadata::{CostSummary, EarlyExit, Metadata, ProviderCost};
 pub use standing::{ResultKind, Standing, StandingReport};
 
 /// The decision that a consensus method or the pattern itself made.
@@ -164,10 +164,17 @@ pub struct Outcome {
     pub pattern: String,
     /// The question.
     pub topic: String,
-    /// The participants that spoke.
+    /// The providers that took part, in seating order. A second seat of a provider is listed under
+    /// the name of the first.
     pub participating_providers: Vec<String>,
-    /// The participants that failed or never took part.
+    /// The providers that were absent or failed during the talk, in seating order.
     pub failed_providers: Vec<String>,
+    /// The providers that neither spoke nor failed: they were not waited for, or never asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<String>,
+    /// The seats of each provider that has more than one, under its name in the lists above.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub seats: BTreeMap<String, Vec<String>>,
     /// Every round with its responses.
     pub rounds: Vec<Round>,
     /// What the result is: an answer, an adopted or rejected one, a tie; absent until there is a
@@ -221,6 +228,8 @@ impl Outcome {
         "topic",
         "participatingProviders",
         "failedProviders",
+        "dropped",
+        "seats",
         "rounds",
         "outcome",
         "synthesis",
@@ -265,6 +274,12 @@ pub struct Response {
     pub round: u32,
     /// The phase of the pattern.
     pub phase: String,
+    /// The exact model that was asked; absent for a person, and where a program chose its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The model that answered, where the provider named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_by: Option<String>,
     /// The participant's role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
@@ -278,6 +293,18 @@ pub struct Response {
     pub timestamp: String,
     /// How long it took.
     pub duration_ms: u64,
+    /// Tokens read and written; absent for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_count: Option<u64>,
+    /// The cost in USD; absent for a person, and where the price is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// Whether tokens and cost are our estimate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
+    /// Whether the content is only the beginning of an answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
     /// Why the model stopped: `stop`, `length` (it reached its token limit), `truncated` (it went
     /// past its token limit and was cut there), `refused` or `convene`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -2,6 +2,7 @@
 
 mod fold;
 mod retry;
+mod spending;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -18,7 +19,7 @@ use crate::model::{
     lifecycle::Lifecycle,
     likeness::Comparison,
     mask,
-    money::{Spent, Usage, Usd},
+    money::Spent,
     outcome::Decision,
     phase::DECIDING,
     reading::{Reading, Source},
@@ -28,6 +29,8 @@ use crate::model::{
     transcript::Turn,
     window::{Bound, CutView},
 };
+
+pub use spending::Spending;
 
 /// The state of a discussion. Created by [`State::opened`], updated by [`State::apply`].
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +57,8 @@ pub struct State {
     pub seated: Option<Vec<String>>,
     /// The participants that were absent at the start.
     pub absent: Vec<Absent>,
+    /// The exact model behind each seat, by the seat's name.
+    pub models: BTreeMap<String, String>,
     /// Every turn, in the order of the record.
     pub turns: Vec<Arc<Turn>>,
     /// The participants that failed for good.
@@ -102,6 +107,8 @@ pub struct State {
     pub under_way: BTreeMap<Step, Placed>,
     /// Counts of retries, repeats and losses.
     pub wear: Wear,
+    /// The groups that ended before everyone had answered.
+    pub closed_early: Vec<ClosedEarly>,
     /// The last command taken from the inbox.
     pub seen: CommandId,
     /// A command that was taken but has not taken effect yet.
@@ -197,17 +204,15 @@ pub struct Span {
     pub to_ms: Option<u64>,
 }
 
-/// What one participant used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spending {
-    /// Calls placed.
-    pub calls: u32,
-    /// Tokens of finished replies.
-    pub usage: Usage,
-    /// The cost of everything with a known price.
-    pub cost: Usd,
-    /// Whether anything has no known price.
-    pub unpriced: bool,
+/// A group of parallel calls that ended before everyone had answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClosedEarly {
+    /// The round of the group.
+    pub round: u32,
+    /// The participants whose answers count.
+    pub taken: Vec<String>,
+    /// The participants that were no longer waited for.
+    pub dropped: Vec<String>,
 }
 
 /// Counts of retries, repeats and losses.
@@ -240,6 +245,7 @@ impl State {
             transitions: Vec::new(),
             seated: None,
             absent: Vec::new(),
+            models: BTreeMap::new(),
             turns: Vec::new(),
             failures: Vec::new(),
             readings: Vec::new(),
@@ -264,6 +270,7 @@ impl State {
             spent: Spent::default(),
             under_way: BTreeMap::new(),
             wear: Wear::default(),
+            closed_early: Vec::new(),
             seen: CommandId::default(),
             pending: None,
             wound_up: None,
@@ -393,6 +400,7 @@ pub(crate) mod tests {
             provider: "cyd".to_owned(),
             model: None,
             form: None,
+            price: None,
             reserved: Spent::default(),
             nonce: String::new(),
             digest: None,

@@ -37,6 +37,12 @@ pub struct Turn {
     pub finish: Finish,
     /// What it used and cost.
     pub bill: Bill,
+    /// The exact model that was asked; absent for a person, and where a program chose its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The model that answered, where the provider named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_by: Option<String>,
     /// Whether it was reused from the discussion this one was forked from, and paid there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reused: bool,
@@ -145,6 +151,8 @@ pub(crate) fn sample_turn(step: Step, (round, phase): (u32, &str), participant: 
         duration_ms: 0,
         finish: Finish::Stop,
         bill: Bill::default(),
+        model: None,
+        answered_by: None,
         reused: false,
     }
 }

@@ -106,6 +106,7 @@ mod tests {
             provider: "ann".to_owned(),
             model: None,
             form: None,
+            price: None,
             reserved: Spent::default(),
             nonce: String::new(),
             digest: None,

@@ -262,6 +262,8 @@ impl Record {
             duration_ms: 0,
             finish: Finish::Stop,
             bill: Bill { usage, estimated: false, price: None, cost: Some(Usd::ZERO) },
+            model: None,
+            answered_by: None,
             reused: false,
         }))
     }

@@ -1,29 +1,35 @@
 //! Builds the result from the state of a discussion, finished or not.
 
+mod costs;
+mod lists;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use crate::{
     model::{
+        error::{ErrorClass, Problem},
         event::{Awaited, FailedTurn},
         flips,
         id::Step,
-        lifecycle::Lifecycle,
         money::Usd,
         outcome::{
-            AwaitingReport, ConsensusReport, CostSummary, Decision, DissentReport, Integrity, Metadata,
-            Missing, Outcome, ProviderCost, Response, Round, StandingReport, SubReport,
+            AwaitingReport, ConsensusReport, Decision, DissentReport, Integrity, Missing, Outcome, Response,
+            Round, StandingReport, SubReport,
         },
         participant::Role,
         phase::DECIDING,
         reading::Source,
         state::State,
-        time::iso,
+        time::{Timestamp, iso},
         transcript::Turn,
     },
     registry::Registry,
 };
+
+use costs::metadata;
+use lists::Lists;
 
 impl Registry {
     /// The result of this discussion, finished or not.
@@ -31,6 +37,7 @@ impl Registry {
     pub fn outcome(&self, state: &State) -> Outcome {
         let conclusion = state.conclusion.as_ref();
         let decision = state.decision.as_deref().cloned().unwrap_or_default();
+        let lists = Lists::of(state);
         Outcome {
             discussion_id: state.id,
             status: state.lifecycle,
@@ -39,8 +46,10 @@ impl Registry {
             simulated: state.spec.simulation.is_some(),
             pattern: state.spec.pattern.clone(),
             topic: state.spec.topic.clone(),
-            participating_providers: speakers(state),
-            failed_providers: missing(state).into_iter().map(|it| it.provider).collect(),
+            participating_providers: lists.participating,
+            failed_providers: lists.failed,
+            dropped: lists.dropped,
+            seats: lists.seats,
             rounds: rounds(state),
             outcome: state.decision.as_deref().map(|it| StandingReport {
                 standing: it.standing,
@@ -58,7 +67,7 @@ impl Registry {
             total_duration_ms: state.active_ms,
             metadata: metadata(state),
             integrity: integrity(state, self.lacks(state)),
-            error: conclusion.and_then(|it| it.problem.clone()).or_else(|| state.failed.clone()),
+            error: error(state),
             fields: self.fields(state),
         }
     }
@@ -128,21 +137,12 @@ fn rounds(state: &State) -> Vec<Round> {
         }
         for failed in state.failures.iter().filter(|it| it.round == span.round && it.phase != DECIDING) {
             let place = place_of(&mut phases, &failed.phase);
-            let error = Some(format!("{}: {}", failed.class.name(), failed.message));
-            let response = Response {
-                provider: failed.participant.clone(),
-                content: String::new(),
-                round: failed.round,
-                phase: failed.phase.clone(),
-                role: role(state, &failed.participant),
-                confidence: None,
-                vote: None,
-                timestamp: iso(state.opened_at.plus_ms(span.from_ms)),
-                duration_ms: failed.duration_ms,
-                finish_reason: None,
-                error,
-            };
-            responses.push((place, seat_of(state, &failed.participant), response));
+            let began = state.opened_at.plus_ms(span.from_ms);
+            responses.push((
+                place,
+                seat_of(state, &failed.participant),
+                failed_response(state, failed, began),
+            ));
         }
         responses.sort_by_key(|(phase, seat, _)| (*phase, *seat));
         rounds.push(Round {
@@ -200,6 +200,7 @@ fn response(state: &State, turn: &Turn) -> Response {
     let read = state.readings.iter().find(|it| it.step.as_ref() == Some(&reply));
     // A finding that there is no agreement is not a vote.
     let stance = read.and_then(|it| it.reading.stance.as_ref()).filter(|it| it.chooses);
+    let is_model = state.spec.seat(&turn.participant).is_some_and(|it| !it.is_person());
     Response {
         provider: turn.participant.clone(),
         content: state.shown(turn),
@@ -207,13 +208,68 @@ fn response(state: &State, turn: &Turn) -> Response {
         phase: turn.phase.clone(),
         role: role(state, &turn.participant),
         confidence: stance.map(|it| it.confidence),
-        vote: stance.map(|it| it.position.clone()),
+        vote: stance.map(|it| it.position.chars().take(LONGEST_VOTE).collect()),
         timestamp: iso(turn.started_at),
         duration_ms: turn.duration_ms,
+        model: turn.model.clone(),
+        answered_by: turn.answered_by.clone(),
+        token_count: is_model.then(|| turn.bill.usage.total()),
+        cost_usd: turn.bill.cost.filter(|_| is_model).map(Usd::dollars),
+        estimated: turn.bill.estimated,
+        truncated: turn.finish.is_cut_off(),
         finish_reason: Some(turn.finish.name().to_owned()),
         error: None,
     }
 }
+
+/// The response of a participant that failed for good, with the cost of what had arrived.
+fn failed_response(state: &State, failed: &FailedTurn, began: Timestamp) -> Response {
+    let bill = failed.broken.as_ref().map(|it| it.bill);
+    Response {
+        provider: failed.participant.clone(),
+        content: String::new(),
+        round: failed.round,
+        phase: failed.phase.clone(),
+        model: state.models.get(&failed.participant).cloned(),
+        answered_by: None,
+        role: role(state, &failed.participant),
+        confidence: None,
+        vote: None,
+        timestamp: iso(began),
+        duration_ms: failed.duration_ms,
+        token_count: bill.map(|it| it.usage.total()),
+        cost_usd: bill.and_then(|it| it.cost).map(Usd::dollars),
+        estimated: bill.is_some_and(|it| it.estimated),
+        truncated: false,
+        finish_reason: None,
+        error: Some(format!("{}: {}", failed.class.name(), failed.message)),
+    }
+}
+
+/// The error, if it failed.
+fn error(state: &State) -> Option<Problem> {
+    let of_conclusion = state.conclusion.as_ref().and_then(|it| it.problem.as_ref());
+    let problem = of_conclusion.or(state.failed.as_ref())?;
+    let retryable = problem.retryable && can_be_mended(state, problem);
+    Some(Problem { retryable, ..problem.clone() })
+}
+
+/// Whether another try could bring back the participants that were lost: the one the problem names,
+/// otherwise as many as are needed.
+fn can_be_mended(state: &State, problem: &Problem) -> bool {
+    let absent = state.absent.iter().map(|it| (it.participant.as_str(), it.class));
+    let failed = state.failures.iter().map(|it| (it.participant.as_str(), it.class));
+    let lost: BTreeMap<&str, ErrorClass> = absent.chain(failed).collect();
+    if let Some(class) = problem.participant.as_deref().and_then(|name| lost.get(name)) {
+        return class.is_transient();
+    }
+    let for_good = lost.values().filter(|it| !it.is_transient()).count();
+    let needed = state.spec.tolerance.min_providers as usize;
+    state.spec.participants.len().saturating_sub(for_good) >= needed.max(1)
+}
+
+/// The most characters of a vote in a response; the voting results have it whole.
+const LONGEST_VOTE: usize = 200;
 
 fn consensus(state: &State, decision: &Decision) -> ConsensusReport {
     let spec = &state.spec.consensus;
@@ -241,47 +297,6 @@ fn subs(state: &State) -> Vec<SubReport> {
         error: sub.end.as_ref().and_then(|end| end.problem.clone()),
     };
     state.subs.values().map(report).collect()
-}
-
-fn metadata(state: &State) -> Metadata {
-    let over = matches!(state.lifecycle, Lifecycle::Completed | Lifecycle::Aborted | Lifecycle::Error);
-    let cost_summary = cost_summary(state);
-    Metadata {
-        started_at: iso(state.opened_at),
-        completed_at: over.then(|| iso(state.last_at)),
-        total_tokens: cost_summary.total_tokens,
-        estimated_cost: cost_summary.unpriced.is_empty().then_some(cost_summary.estimated_cost_usd),
-        cost_summary,
-        session_id: state.spec.session,
-    }
-}
-
-fn cost_summary(state: &State) -> CostSummary {
-    let mut by_provider = BTreeMap::new();
-    let mut unpriced = Vec::new();
-    let (mut tokens, mut calls, mut cost) = (0, 0, Usd::ZERO);
-    for (name, spending) in &state.spending {
-        let usage = spending.usage;
-        calls += spending.calls;
-        tokens += usage.total();
-        cost += spending.cost;
-        unpriced.extend(spending.unpriced.then(|| name.clone()));
-        let share = ProviderCost {
-            calls: spending.calls,
-            prompt_tokens: usage.prompt,
-            completion_tokens: usage.completion,
-            tokens: usage.total(),
-            cost_usd: (!spending.unpriced).then(|| spending.cost.dollars()),
-        };
-        by_provider.insert(name.clone(), share);
-    }
-    for below in state.subs.values().filter_map(|sub| sub.end.as_ref()) {
-        calls += below.spent.calls;
-        tokens += below.spent.tokens;
-        cost += below.spent.usd;
-    }
-    let estimated_cost_usd = cost.dollars();
-    CostSummary { total_calls: calls, total_tokens: tokens, estimated_cost_usd, unpriced, by_provider }
 }
 
 fn is_degraded(state: &State) -> bool {

@@ -130,6 +130,8 @@ mod tests {
         outcome.positions_by_round =
             vec![Position { round: 1, participant: String::new(), position: String::new() }];
         let nothing = String::new;
+        outcome.dropped = vec![nothing()];
+        outcome.seats = [(nothing(), Vec::new())].into();
         outcome.flips = vec![Flip {
             participant: nothing(),
             round: 1,

@@ -161,16 +161,18 @@ async fn a13_votes_have_a_low_temperature_and_a_short_limit() {
 
 #[tokio::test(start_paused = true)]
 async fn a14_a_failed_turn_has_its_code_role_and_round() {
-    for (class, code) in
-        [(ErrorClass::Authentication, Code::TurnFailed), (ErrorClass::Timeout, Code::TurnTimeout)]
-    {
+    for (class, code, retryable) in [
+        (ErrorClass::Authentication, Code::ProviderError, false),
+        (ErrorClass::ApiError, Code::TurnFailed, true),
+        (ErrorClass::Timeout, Code::TurnTimeout, true),
+    ] {
         let (outcome, _) = hold(panel().fails("bob", class), spec("dialogue")).await;
         let problem = outcome.error.unwrap();
         assert_eq!(
             (problem.code, problem.participant.as_deref(), problem.round),
             (code, Some("bob"), Some(1))
         );
-        assert_eq!(problem.retryable, class == ErrorClass::Timeout, "a refused key stays refused");
+        assert_eq!(problem.retryable, retryable, "{class:?}");
         assert_eq!(outcome.stopping_reason, Some(StoppingReason::MODEL_UNAVAILABLE));
         assert!(!outcome.synthesis.is_empty(), "what ann said is kept");
     }

@@ -178,7 +178,7 @@ async fn s9_comparing_stays_within_every_budget_and_is_billed() {
         (2, 60),
         "four texts, then two"
     );
-    assert_eq!(costs.by_provider[MODEL].cost_usd, Some(0.000_06));
+    assert_eq!(costs.by_provider[MODEL].cost_usd(), Some(0.000_06));
     for calls in 2..costs.total_calls {
         let limits = Limits { calls: Some(calls), ..Limits::default() };
         let table = table(&panel.anew());

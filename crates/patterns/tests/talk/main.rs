@@ -24,6 +24,7 @@ mod scenarios;
 mod small_windows;
 mod standing;
 mod stopped;
+mod told;
 mod unread;
 mod values;
 mod votes;

@@ -56,6 +56,7 @@ fn read(line: &Value, decoded: &mut Decoded) -> Result<(), ProviderError> {
     match line["type"].as_str() {
         Some("stream_event") if line["parent_tool_use_id"].is_null() => read_event(&line["event"], decoded),
         Some("result") => return read_result(line, decoded),
+        Some("system") if line["subtype"] == "init" => decoded.note_model(&line["model"]),
         Some("system") if line["subtype"] == "api_retry" => decoded.note_complaint(&retry(line)),
         _ => {}
     }
@@ -72,6 +73,7 @@ fn retry(line: &Value) -> String {
 fn read_event(event: &Value, decoded: &mut Decoded) {
     let delta = &event["delta"];
     match (event["type"].as_str(), delta["type"].as_str()) {
+        (Some("message_start"), _) => decoded.note_model(&event["message"]["model"]),
         (Some("content_block_delta"), Some("text_delta")) => {
             decoded.push_text(delta["text"].as_str().unwrap_or_default());
         }

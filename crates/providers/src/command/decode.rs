@@ -17,6 +17,7 @@ use super::{Output, Read, utf8::Utf8Decoder};
 use crate::{
     clean::{Cleaner, cleaned},
     fenced::Filter,
+    http::model_name,
     wire::{Frames, Framing},
 };
 
@@ -30,6 +31,7 @@ pub(crate) struct Decoded {
     pub(super) complaint: Option<String>,
     pub(super) has_spoken: bool,
     pub(super) has_ended: bool,
+    has_named: bool,
 }
 
 impl Decoded {
@@ -42,6 +44,7 @@ impl Decoded {
             complaint: None,
             has_spoken: false,
             has_ended: false,
+            has_named: false,
         }
     }
 
@@ -70,6 +73,15 @@ impl Decoded {
     /// Notes a problem that need not be fatal.
     pub(super) fn note_complaint(&mut self, words: &str) {
         self.complaint = Some(words.to_owned());
+    }
+
+    /// Notes the model that answers; the first name counts.
+    pub(super) fn note_model(&mut self, name: &Value) {
+        let name = name.as_str().filter(|it| !it.is_empty() && !self.has_named);
+        if let Some(name) = name {
+            self.has_named = true;
+            self.chunks.push_back(Chunk::AnsweredBy(model_name(name)));
+        }
     }
 
     /// Ends the answer.

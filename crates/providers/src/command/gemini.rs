@@ -59,6 +59,7 @@ const SYSTEM: (&str, &str) =
 fn read(line: &Value, decoded: &mut Decoded) -> Result<(), ProviderError> {
     let words = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     match line["type"].as_str() {
+        Some("init") => decoded.note_model(&line["model"]),
         // It also echoes the prompt, as a message with the role `user`.
         Some("message") if line["role"] == "assistant" => decoded.push_text(&words(&line["content"])),
         Some("error") => decoded.note_complaint(&words(&line["message"])),

@@ -41,6 +41,7 @@ fn read_for(
     for chunk in reader.decoded.chunks {
         match chunk {
             Chunk::Text(piece) => text.push_str(&piece),
+            Chunk::AnsweredBy(_) => {}
             Chunk::Convene { topic } => text.push_str(&format!("<{topic}>")),
             Chunk::End { .. } => end = Some(chunk),
         }

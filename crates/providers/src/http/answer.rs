@@ -18,6 +18,7 @@ use reqwest::{
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::{
+    clean::cleaned,
     fenced::Filter,
     http::Remote,
     source::Endpoint,
@@ -26,6 +27,9 @@ use crate::{
 
 /// The largest answer in bytes, including the framing.
 const MAX_ANSWER: usize = 64 << 20;
+
+/// The most characters of a model's name.
+const LONGEST_MODEL_NAME: usize = 128;
 
 /// The most bytes read of an error response.
 const MAX_ERROR_BODY: usize = 64 << 10;
@@ -70,6 +74,8 @@ pub(super) struct Open {
     /// Chunks that were read and not yet passed on.
     ready: VecDeque<Chunk>,
     filter: Option<Filter>,
+    /// Whether the model that answers was passed on.
+    has_named: bool,
     /// The error to be returned after those.
     failed: Option<ProviderError>,
     has_spoken: bool,
@@ -114,6 +120,7 @@ async fn send(unsent: Unsent) -> Result<Open, ProviderError> {
         decoder: (wire.decoder)(&remote.model.quirks),
         ready: VecDeque::new(),
         filter,
+        has_named: false,
         failed: None,
         has_spoken: false,
         has_ended: false,
@@ -127,6 +134,10 @@ async fn send(unsent: Unsent) -> Result<Open, ProviderError> {
 impl Open {
     async fn next(&mut self) -> Result<Option<Chunk>, ProviderError> {
         loop {
+            if let Some(model) = self.decoder.model().filter(|_| !self.has_named) {
+                self.has_named = true;
+                return Ok(Some(Chunk::AnsweredBy(model_name(model))));
+            }
             if let Some(chunk) = self.ready.pop_front() {
                 match self.filtered(chunk) {
                     Some(chunk) => return Ok(Some(chunk)),
@@ -220,6 +231,11 @@ impl Open {
     fn timed_out(&self) -> ProviderError {
         if self.has_spoken { no_more_data(self.remote.timeouts.idle_ms) } else { no_data(&self.remote) }
     }
+}
+
+/// The name of a model, as far as it is one: a server may send anything.
+pub(crate) fn model_name(named: &str) -> String {
+    cleaned(named).chars().take(LONGEST_MODEL_NAME).collect()
 }
 
 fn no_data(remote: &Remote) -> ProviderError {

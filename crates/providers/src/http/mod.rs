@@ -8,7 +8,7 @@ mod answer;
 mod embedder;
 mod errors;
 
-pub(crate) use answer::{read_some, refused, web_page};
+pub(crate) use answer::{model_name, read_some, refused, web_page};
 pub(crate) use embedder::HttpEmbedder;
 
 use std::{

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
 };
 use serde_json::Value;
 
@@ -72,6 +72,74 @@ impl<'de> Visitor<'de> for TextVisitor {
     }
 }
 
+/// The name of the model that answers; empty if the server sends something else in its place. It
+/// must never spoil an answer.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct ModelName<'t>(Cow<'t, str>);
+
+impl ModelName<'_> {
+    /// Fills in the name, if it isn't known yet.
+    pub(super) fn fill_in(&self, known: &mut Option<String>) {
+        if known.is_none() && !self.0.is_empty() {
+            *known = Some(self.0.to_string());
+        }
+    }
+}
+
+impl<'de: 't, 't> Deserialize<'de> for ModelName<'t> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NameVisitor)
+    }
+}
+
+struct NameVisitor;
+
+impl<'de> Visitor<'de> for NameVisitor {
+    type Value = ModelName<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a model's name")
+    }
+
+    fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
+        Ok(ModelName(Cow::Borrowed(name)))
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(ModelName(Cow::Owned(name.to_owned())))
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(ModelName::default())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(ModelName::default())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(ModelName::default())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(ModelName::default())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(ModelName::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
+        while parts.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(ModelName::default())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(ModelName::default())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +158,19 @@ mod tests {
         check(r#"{"topic":"x"}"#, Some(r#"{"topic":"x"}"#));
         check("7", None);
         check("[7]", None);
+    }
+
+    #[test]
+    fn f4_a_strange_model_name_does_not_spoil_an_answer() {
+        let check = |json: &str, expected: Option<&str>| {
+            let mut known = None;
+            serde_json::from_str::<ModelName<'_>>(json).unwrap().fill_in(&mut known);
+            assert_eq!(known.as_deref(), expected, "{json}");
+        };
+        check("\"alpha-1\"", Some("alpha-1"));
+        for odd in ["null", "7", "-7", "0.5", "true", "[\"a\"]", "{\"a\":{\"b\":1}}", "\"\""] {
+            check(odd, None);
+        }
     }
 
     #[test]

@@ -227,6 +227,9 @@ pub trait Decoder: Send {
     /// own class. After the end, only a frame that reports usage counts: the end is then added once
     /// more, with that usage.
     fn read_frame(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError>;
+
+    /// The model that answers, as the frames so far name it; `None` if they don't.
+    fn model(&self) -> Option<&str>;
 }
 
 /// The messages of a call as every vendor expects them: alternating between user and model, the

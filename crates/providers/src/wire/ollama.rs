@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use super::{
     DISCUSS, Decoder, Embedding, Frame, Framing, Listing, Model, Outgoing, Probe, Refused, Schema, Shows,
     Vectors, Wire,
-    lenient::Text,
+    lenient::{ModelName, Text},
     openai::{BEARER, fault, unreadable},
     openai_chat::{discuss, messages, offers_discuss},
     refusal::said,
@@ -163,12 +163,15 @@ fn unwrapped(body: &str) -> Option<String> {
 struct Answer {
     filter: ThinkFilter,
     topic: Option<String>,
+    model: Option<String>,
     is_over: bool,
 }
 
 /// One line. Thoughts (`message.thinking`) are among the fields that are ignored.
 #[derive(Deserialize)]
 struct Line<'f> {
+    #[serde(borrow, default)]
+    model: ModelName<'f>,
     #[serde(borrow, default)]
     message: Option<Said<'f>>,
     #[serde(default)]
@@ -208,6 +211,7 @@ impl Decoder for Answer {
         if line.error.is_some() {
             return Err(fault(frame.data, refusal));
         }
+        line.model.fill_in(&mut self.model);
         if let Some(said) = line.message.take() {
             self.read_message(said, out);
         }
@@ -215,6 +219,10 @@ impl Decoder for Answer {
             self.end(&line, out);
         }
         Ok(())
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.model.as_deref()
     }
 }
 

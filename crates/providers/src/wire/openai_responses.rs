@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::{
     DISCUSS, DISCUSS_SUMMARY, Decoder, Frame, Framing, Model, Outgoing, Schema, Wire, discuss_schema,
-    lenient::Text,
+    lenient::{ModelName, Text},
     openai::{self, BEARER, fault, refusal, unreadable},
     openai_chat::{offers_discuss, probe, role},
     strict_schema::strict,
@@ -89,6 +89,7 @@ fn format(call: &Call, how: Schema) -> Option<Value> {
 struct Answer {
     is_refusal: bool,
     topic: Option<String>,
+    model: Option<String>,
     is_over: bool,
 }
 
@@ -133,6 +134,8 @@ struct Response<'f> {
     #[serde(borrow, default)]
     incomplete_details: Option<Incomplete<'f>>,
     usage: Option<Counted>,
+    #[serde(borrow, default)]
+    model: ModelName<'f>,
 }
 
 #[derive(Deserialize)]
@@ -175,6 +178,10 @@ impl Decoder for Answer {
         }
         self.take_event(frame.event, data, out)
     }
+
+    fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
 }
 
 impl Answer {
@@ -186,6 +193,9 @@ impl Answer {
                 push_text(data, out)?;
             }
             "response.output_item.done" => self.take_item(&read::<Done<'_>>(data)?.item),
+            "response.created" | "response.in_progress" => {
+                read::<Ended<'_>>(data)?.response.model.fill_in(&mut self.model);
+            }
             "response.completed" => self.end(&read::<Ended<'_>>(data)?.response, Finish::Stop, out),
             "response.incomplete" => {
                 let response = read::<Ended<'_>>(data)?.response;
@@ -208,6 +218,7 @@ impl Answer {
 
     fn end(&mut self, response: &Response<'_>, finish: Finish, out: &mut VecDeque<Chunk>) {
         self.is_over = true;
+        response.model.fill_in(&mut self.model);
         out.extend(self.topic.take().map(|topic| Chunk::Convene { topic }));
         let finish = if self.is_refusal { Finish::Refused } else { finish };
         let cost = response.usage.as_ref().and_then(|it| Usd::from_dollars(it.cost.as_ref()?.as_f64()?));

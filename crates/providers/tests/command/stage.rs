@@ -124,6 +124,7 @@ pub(crate) async fn ask(
     while let Some(chunk) = answer.next().await {
         match chunk {
             Ok(Chunk::Text(piece)) => text.push_str(&piece),
+            Ok(Chunk::AnsweredBy(_)) => {}
             Ok(Chunk::Convene { topic }) => text.push_str(&format!("<{topic}>")),
             end => {
                 assert!(answer.next().await.is_none(), "something came after {end:?}");

@@ -128,6 +128,7 @@ pub(super) fn transcript(state: &Snapshot, commands: &[String]) -> Part {
     let outcome = state.outcome();
     let mut blocks: Vec<Block> = standing(&outcome).into_iter().collect();
     blocks.push(Block::Line(summary(state, &outcome)));
+    blocks.extend(outcome.metadata.early_exit.as_ref().map(|it| Block::Line(text::early_exit(it))));
     blocks.extend(outcome.error.as_ref().map(|it| Block::Line(format!("{}: {}", it.code, it.message))));
     let parts = SECTIONS.iter().flat_map(|section| section(state, &outcome)).chain(again(commands)).collect();
     let mut whole = Part { parts, ..Part::new(outcome.topic.clone(), blocks) };
@@ -198,7 +199,7 @@ fn items(texts: &[String]) -> Block {
 fn table(state: &State, outcome: &Outcome) -> Part {
     let missing = |name: &str| outcome.integrity.missing.iter().find(|it| it.provider == name);
     let row = |seat: &Participant| {
-        let model = seat.model.clone().unwrap_or_default();
+        let model = state.models.get(&seat.name).or(seat.model.as_ref()).cloned().unwrap_or_default();
         let role = if seat.role == Role::SPEAKER { String::new() } else { seat.role.to_string() };
         let note = missing(&seat.name).map(|it| it.reason.clone()).unwrap_or_default();
         vec![seat.name.clone(), seat.provider.clone(), model, role, note]
@@ -228,6 +229,7 @@ fn speech(state: &State, response: &Response) -> Part {
     aside.extend(response.vote.as_ref().map(|vote| format!("votes {vote}")));
     aside.extend(response.confidence.map(|value| format!("confidence {value:.2}")));
     aside.push(time(response.duration_ms));
+    aside.extend(text::response_figures(response));
     let said = match &response.error {
         Some(error) => Block::Line(format!("Failed: {error}")),
         None => reply(&response.content),

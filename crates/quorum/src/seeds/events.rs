@@ -1,4 +1,5 @@
-//! Public events: requirement A's twelve events, made from facts and text deltas.
+//! Public events: requirement A's twelve events, made from facts and text deltas, and three of our
+//! own for the synthesis of a dialogue, which is the turn of neither model.
 //!
 //! One fact yields at most one event, under the fact's number; text deltas have no number.
 
@@ -6,42 +7,49 @@ use serde_json::{Value, json};
 
 use quorum_core::{
     model::{
-        event::{Event, Fact, Noted, Placed},
+        error::Code,
+        event::{Event, Fact, Placed},
         id::{DiscussionId, Seq, Step},
         lifecycle::Lifecycle,
         outcome::StoppingReason,
-        reading::Reading,
+        phase::DECIDING,
+        reading::{Reading, Source},
         state::State,
         transcript::Turn,
     },
     registry::Registry,
 };
 
+use super::dialogue;
+
 /// One public event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Announcement {
     /// The sequence number of the fact behind it.
     pub seq: Option<Seq>,
-    /// Its name, with underscores; in SSE they become hyphens.
+    /// Its name.
     pub name: &'static str,
     /// The payload, with the seed's field names.
     pub data: Value,
 }
 
-/// All event names: the twelve of A12, and our own.
-pub const NAMES: [&str; 13] = [
-    "discussion_started",
-    "round_started",
-    "turn_started",
-    "turn_chunk",
-    "turn_completed",
-    "consensus_check_started",
-    "consensus_vote",
-    "consensus_result",
-    "round_completed",
-    "discussion_completed",
-    "discussion_error",
-    "discussion_aborted",
+/// All event names: A12's, then ours.
+pub const NAMES: [&str; 16] = [
+    "discussion-started",
+    "round-started",
+    "turn-started",
+    "turn-chunk",
+    "turn-completed",
+    "consensus-check-started",
+    "consensus-vote",
+    "consensus-result",
+    "round-completed",
+    "discussion-completed",
+    "discussion-error",
+    "discussion-aborted",
+    "synthesis-started",
+    "synthesis-chunk",
+    "synthesis-completed",
     "detection",
 ];
 
@@ -82,21 +90,31 @@ impl Announcer {
         self.state.as_ref()
     }
 
-    /// A text delta of a turn under way.
+    /// A text delta of a turn under way; `None` if no turn was announced for its step: it belongs
+    /// to a vote of a dialogue, a summary or a measurement.
     #[must_use]
-    pub fn chunk(&self, participant: &str, at_ms: i64, text: &str) -> Announcement {
+    pub fn chunk(&self, step: &Step, participant: &str, at_ms: i64, text: &str) -> Option<Announcement> {
+        let state = self.state.as_ref()?;
+        if dialogue::is_check(phase_of(step)) || step.is_aside() {
+            return None;
+        }
+        let is_synthesis = is_synthesis(state, phase_of(step));
+        let name = if is_synthesis { "synthesis-chunk" } else { "turn-chunk" };
         let data = json!({
-            "discussionId": self.id, "timestamp": at_ms, "role": self.state.as_ref().map(|it| role(it, participant)),
+            "discussionId": self.id, "timestamp": at_ms, "role": role(state, participant).filter(|_| !is_synthesis),
             "participant": participant, "chunk": text,
         });
-        Announcement { seq: None, name: "turn_chunk", data }
+        Some(Announcement { seq: None, name, data: dialogue::without_nulls(data) })
     }
 }
 
 /// The topic and the participants. Only simulated voices are marked as such.
-fn opened(state: &State) -> Value {
+fn opened(state: &State, registry: &Registry) -> Value {
     let spec = &state.spec;
     let mut data = json!({ "prompt": spec.topic, "pattern": spec.pattern, "participants": state.seated });
+    if dialogue::is_dialogue(state) {
+        merge(&mut data, dialogue::opened(state, registry));
+    }
     if spec.simulation.is_some() {
         data["simulated"] = true.into();
     }
@@ -106,49 +124,41 @@ fn opened(state: &State) -> Value {
 fn announcement(state: &State, fact: &Fact, registry: &Registry) -> Option<(&'static str, Value)> {
     match &fact.event {
         Event::LifecycleChanged { from: Lifecycle::Initializing, to: Lifecycle::Running } => {
-            Some(("discussion_started", opened(state)))
+            Some(("discussion-started", opened(state, registry)))
         }
-        Event::RoundOpened { round } => Some(("round_started", json!({ "roundNumber": round }))),
+        Event::RoundOpened { round } => Some(("round-started", json!({ "roundNumber": round }))),
         Event::RoundClosed { round } => {
-            Some(("round_completed", json!({ "roundNumber": round, "round": round_of(state, *round) })))
+            Some(("round-completed", json!({ "roundNumber": round, "round": round_of(state, *round)? })))
         }
-        Event::PhaseEntered { phase, round } if phase.starts_with("consensus-check-") => {
-            let role = if phase.ends_with('a') { "model-a" } else { "model-b" };
-            Some(("consensus_check_started", json!({ "role": role, "roundNumber": round })))
+        // Once a round, before the first vote.
+        Event::PhaseEntered { phase, round } if phase == "consensus-check-a" => {
+            Some(("consensus-check-started", json!({ "roundNumber": round })))
         }
-        Event::CallPlaced(placed) if !is_check(state) && !is_aside(fact) => {
-            Some(("turn_started", started(state, placed)))
+        Event::CallPlaced(placed) => {
+            let step = fact.step.as_ref().filter(|it| !it.is_aside() && !dialogue::is_check(phase_of(it)))?;
+            Some(started(state, step, placed))
         }
-        Event::TurnCompleted { turn } if !is_check(state) => {
-            Some(("turn_completed", json!({ "turn": turn_of(state, turn) })))
-        }
+        Event::TurnCompleted { turn } if !dialogue::is_check(&turn.phase) => Some(completed(state, turn)),
         Event::ReplyRead { participant, round, source, reading } => {
-            let (vote, role) = (vote_of(reading)?, role(state, participant));
+            let vote = vote_of(state, participant, reading, fact)?;
+            let assumed = dialogue::is_dialogue(state) && *source == Source::Assumed;
             Some((
-                "consensus_vote",
-                json!({ "role": role, "participant": participant, "roundNumber": round, "source": source, "vote": vote }),
-            ))
-        }
-        Event::Noted(noted) if noted.kind == CHECK => Some(("consensus_result", result_of(noted))),
-        Event::Noted(noted) if noted.kind == DETECTION => {
-            Some(("detection", json!({ "roundNumber": noted.round, "detection": noted.value })))
-        }
-        Event::Concluded(end) if end.stopping == StoppingReason::USER_ABORT => {
-            Some(("discussion_aborted", json!({ "reason": "user_abort" })))
-        }
-        Event::Concluded(end) => {
-            let outcome = registry.outcome(state);
-            Some((
-                "discussion_completed",
+                "consensus-vote",
                 json!({
-                    "stoppingReason": end.stopping, "success": end.success, "degraded": end.degraded, "synthesis": outcome.synthesis,
-                    "finalConsensus": outcome.fields.get("finalConsensus"), "error": end.problem,
+                    "role": role(state, participant), "participant": participant, "roundNumber": round,
+                    "source": source, "vote": vote, "code": assumed.then_some(Code::ConsensusParseFailed),
                 }),
             ))
         }
-        Event::Failed { problem, .. } => {
-            Some(("discussion_error", json!({ "error": problem, "recoverable": problem.retryable })))
+        Event::Noted(noted) if noted.kind == dialogue::CHECK => {
+            let (result, round) = (dialogue::result(state, noted), noted.round);
+            Some(("consensus-result", json!({ "roundNumber": round, "result": result })))
         }
+        Event::Noted(noted) if noted.kind == DETECTION => {
+            Some(("detection", json!({ "roundNumber": noted.round, "detection": noted.value })))
+        }
+        Event::Concluded(end) => Some(concluded(state, registry, &end.stopping)),
+        Event::Failed { .. } => Some(("discussion-error", failed(state, registry))),
         _ => None,
     }
 }
@@ -156,87 +166,116 @@ fn announcement(state: &State, fact: &Fact, registry: &Registry) -> Option<(&'st
 /// The kind under which a detector's finding is recorded.
 const DETECTION: &str = "detection";
 
-/// The kind under which a dialogue's consensus check is recorded.
-const CHECK: &str = "consensus-check";
+fn concluded(state: &State, registry: &Registry, stopping: &StoppingReason) -> (&'static str, Value) {
+    if *stopping == StoppingReason::USER_ABORT {
+        return ("discussion-aborted", json!({ "reason": "user_abort" }));
+    }
+    let outcome = registry.outcome(state);
+    let mut data = json!({
+        "stoppingReason": stopping, "success": outcome.success, "degraded": outcome.integrity.degraded,
+        "outcome": outcome.outcome, "synthesis": outcome.synthesis,
+        "finalConsensus": outcome.fields.get("finalConsensus"), "totalTokensUsed": dialogue::tokens(state),
+        "durationMs": state.active_ms, "costSummary": outcome.metadata.cost_summary,
+        "earlyExit": outcome.metadata.early_exit,
+    });
+    if dialogue::is_broken_off(state) {
+        merge(&mut data, json!({ "error": dialogue::error(state, &outcome) }));
+        return ("discussion-error", data);
+    }
+    let error = if dialogue::is_dialogue(state) {
+        dialogue::error(state, &outcome)
+    } else {
+        outcome.error.map(|it| json!(it))
+    };
+    merge(&mut data, json!({ "error": error }));
+    ("discussion-completed", data)
+}
+
+fn failed(state: &State, registry: &Registry) -> Value {
+    let outcome = registry.outcome(state);
+    let recoverable = outcome.error.as_ref().map(|it| it.retryable);
+    if dialogue::is_dialogue(state) {
+        return json!({ "error": dialogue::error(state, &outcome) });
+    }
+    let mut error = json!(outcome.error);
+    error["recoverable"] = json!(recoverable);
+    json!({ "error": error, "recoverable": recoverable })
+}
 
 /// The vote, if the reply is one.
-fn vote_of(reading: &Reading) -> Option<Value> {
-    let value = &reading.value;
-    if reading.kind == CHECK {
-        return Some(json!({
-            "hasConsensus": value["agrees"], "confidence": value["confidence"],
-            "reasoning": value["reasoning"], "proposedSolution": value.get("solution"),
-        }));
-    }
-    reading.stance.as_ref().filter(|it| it.chooses).map(|_| value.clone())
+fn vote_of(state: &State, participant: &str, reading: &Reading, fact: &Fact) -> Option<Value> {
+    let of_dialogue = dialogue::vote_of(state, participant, reading, fact.at);
+    of_dialogue.or_else(|| reading.stance.as_ref().filter(|it| it.chooses).map(|_| reading.value.clone()))
 }
 
-/// Whether the fact belongs to a summary or a measurement, which is not a turn.
-fn is_aside(fact: &Fact) -> bool {
-    fact.step.as_ref().is_some_and(Step::is_aside)
+/// The phase of a step: `round/phase/participant`.
+fn phase_of(step: &Step) -> &str {
+    step.as_str().split('/').nth(1).unwrap_or_default()
 }
 
-fn is_check(state: &State) -> bool {
-    state.lifecycle == Lifecycle::Running
-        && state.phase.as_deref().is_some_and(|it| it.starts_with("consensus-check-"))
+/// Whether a dialogue is summed up in this phase, which is the turn of neither model.
+fn is_synthesis(state: &State, phase: &str) -> bool {
+    dialogue::is_dialogue(state) && phase == DECIDING
 }
 
 /// The role under the seed's name in a dialogue, under ours elsewhere.
-fn role(state: &State, participant: &str) -> String {
-    let seat = state.spec.participants.iter().position(|it| it.name == participant);
-    match (state.spec.pattern.as_str(), seat) {
-        ("dialogue", Some(0)) => "model-a".to_owned(),
-        ("dialogue", Some(1)) => "model-b".to_owned(),
-        _ => state.spec.seat(participant).map_or_else(String::new, |it| it.role.to_string()),
+fn role(state: &State, participant: &str) -> Option<String> {
+    if dialogue::is_dialogue(state) {
+        return dialogue::role(state, participant).map(str::to_owned);
     }
+    state.spec.seat(participant).map(|it| it.role.to_string())
 }
 
-fn model(state: &State, participant: &str) -> String {
-    let seat = state.spec.seat(participant);
-    seat.map(|it| it.model.clone().unwrap_or_else(|| it.provider.clone())).unwrap_or_default()
-}
-
-fn started(state: &State, placed: &Placed) -> Value {
-    json!({
-        "role": role(state, &placed.participant), "participant": placed.participant,
-        "modelId": model(state, &placed.participant), "roundNumber": state.round, "attempt": placed.attempt,
+fn started(state: &State, step: &Step, placed: &Placed) -> (&'static str, Value) {
+    let is_synthesis = is_synthesis(state, phase_of(step));
+    let name = if is_synthesis { "synthesis-started" } else { "turn-started" };
+    let model = placed.model.clone().unwrap_or_else(|| dialogue::model_id(state, &placed.participant));
+    let data = json!({
+        "role": role(state, &placed.participant).filter(|_| !is_synthesis), "participant": placed.participant,
+        "modelId": model, "providerId": placed.provider, "roundNumber": state.round, "attempt": placed.attempt,
         "form": placed.form,
-    })
-}
-
-fn turn_of(state: &State, turn: &Turn) -> Value {
-    let mut data = json!({
-        "id": state.id.derived(turn.step.as_str()), "role": role(state, &turn.participant), "participant": turn.participant,
-        "roundNumber": turn.round, "phase": turn.phase, "content": turn.prose(), "timestamp": turn.started_at.epoch_ms(),
-        "durationMs": turn.duration_ms, "finishReason": turn.finish.name(),
-        "tokenUsage": { "promptTokens": turn.bill.usage.prompt, "completionTokens": turn.bill.usage.completion },
     });
-    if let Some(form) = &turn.form {
-        data["form"] = json!(form);
+    (name, data)
+}
+
+fn completed(state: &State, turn: &Turn) -> (&'static str, Value) {
+    let mut told = turn_of(state, turn);
+    if !is_synthesis(state, &turn.phase) {
+        return ("turn-completed", json!({ "turn": told }));
     }
-    data
+    told.as_object_mut().map(|it| it.remove("role"));
+    ("synthesis-completed", json!({ "turn": told }))
 }
 
-fn round_of(state: &State, round: u32) -> Value {
-    let turns =
-        state.turns.iter().filter(|turn| turn.round == round && !turn.phase.starts_with("consensus-check-"));
+/// A turn under the seed's names, and beside them who spoke, which model, and at what cost.
+fn turn_of(state: &State, turn: &Turn) -> Value {
+    let mut told = dialogue::turn(state, turn);
+    let is_person = state.spec.seat(&turn.participant).is_some_and(|it| it.is_person());
+    merge(
+        &mut told,
+        json!({
+            "role": role(state, &turn.participant), "participant": turn.participant, "phase": turn.phase,
+            "form": turn.form, "model": turn.model, "answeredBy": turn.answered_by,
+            "costUsd": turn.bill.cost.filter(|_| !is_person).map(|it| it.dollars()),
+            "estimated": turn.bill.estimated.then_some(true),
+        }),
+    );
+    told
+}
+
+fn round_of(state: &State, round: u32) -> Option<Value> {
+    if dialogue::is_dialogue(state) {
+        return dialogue::round(state, round);
+    }
+    let turns = state.turns.iter().filter(|turn| turn.round == round);
     let turns: Vec<Value> = turns.map(|turn| turn_of(state, turn)).collect();
-    let mut checks = state.noted.iter().filter(|it| it.kind == CHECK);
-    let check = checks.find(|it| it.round == round).map(result_of);
-    json!({ "number": round, "turns": turns, "consensusCheck": check })
-}
-
-fn result_of(check: &Noted) -> Value {
-    let value = &check.value;
-    let vote = |index: usize| value.pointer(&format!("/votes/{index}/1"));
-    json!({
-        "roundNumber": check.round, "isUnanimous": value["agreed"], "modelAVote": vote(0),
-        "modelBVote": vote(1), "finalSolution": value.get("solution"),
-    })
+    Some(json!({ "number": round, "turns": turns }))
 }
 
 /// Adds the fields, leaving out those that are null.
 fn merge(data: &mut Value, fields: Value) {
-    let (Some(data), Value::Object(fields)) = (data.as_object_mut(), fields) else { return };
-    data.extend(fields.into_iter().filter(|(_, value)| !value.is_null()));
+    let (Some(data), Value::Object(fields)) = (data.as_object_mut(), dialogue::without_nulls(fields)) else {
+        return;
+    };
+    data.extend(fields);
 }

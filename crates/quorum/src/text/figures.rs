@@ -1,5 +1,7 @@
 //! Formats numbers for people.
 
+use quorum_core::model::outcome::{CostSummary, EarlyExit, ProviderCost, Response};
+
 /// Formats a duration: `0.3 s`, `12.0 s`, `2 min 5 s`, `30 min`, `1 h 5 min`.
 #[must_use]
 pub fn time(ms: u64) -> String {
@@ -32,6 +34,65 @@ pub fn grouped(number: u64) -> String {
         grouped.push(digit);
     }
     grouped
+}
+
+/// Formats what a participant cost: `$0.0120`, `≈ $0.0120` where part of it is our estimate,
+/// `unpriced` or `$0.0120 + unpriced` where a price is unknown.
+#[must_use]
+pub fn cost(cost: &ProviderCost) -> String {
+    let about = if cost.estimated { "≈ " } else { "" };
+    let usd = format!("{about}${:.4}", cost.cost);
+    match (cost.unpriced, cost.cost > 0.0) {
+        (true, false) => UNPRICED.to_owned(),
+        (true, true) => format!("{usd} + {UNPRICED}"),
+        (false, _) => usd,
+    }
+}
+
+/// The cost of everyone together, as one participant's.
+#[must_use]
+pub fn total_cost(summary: &CostSummary) -> ProviderCost {
+    let each = || summary.by_provider.values();
+    ProviderCost {
+        model: None,
+        calls: summary.total_calls,
+        prompt_tokens: each().map(|it| it.prompt_tokens).sum(),
+        completion_tokens: each().map(|it| it.completion_tokens).sum(),
+        tokens: summary.total_tokens,
+        cost: summary.estimated_cost_usd,
+        unpriced: !summary.unpriced.is_empty(),
+        estimated: each().any(|it| it.estimated),
+    }
+}
+
+/// Says that a group ended early, and who was left out. Without a full stop.
+#[must_use]
+pub fn early_exit(exit: &EarlyExit) -> String {
+    format!("Early exit in round {}: {}", exit.round, exit.reason)
+}
+
+/// What is shown in place of a cost whose price is unknown.
+const UNPRICED: &str = "unpriced";
+
+/// Formats the figures of a response: its model, the one that answered if that is another, its
+/// tokens, its cost.
+#[must_use]
+pub fn response_figures(response: &Response) -> Vec<String> {
+    let answered = response.answered_by.as_ref().filter(|it| response.model.as_ref() != Some(it));
+    let model = match (&response.model, answered) {
+        (Some(model), Some(other)) => Some(format!("{model} (answered by {other})")),
+        (Some(model), None) => Some(model.clone()),
+        (None, other) => other.cloned(),
+    };
+    let about = if response.estimated { "≈ " } else { "" };
+    let tokens = response.token_count.map(|it| format!("{about}{}", count(it, "token")));
+    let cost = match (response.cost_usd, response.token_count) {
+        // A voice that is known to be free needs no figure.
+        (Some(usd), _) => (usd > 0.0).then(|| format!("{about}${usd:.4}")),
+        (None, Some(_)) => Some(UNPRICED.to_owned()),
+        (None, None) => None,
+    };
+    model.into_iter().chain(tokens).chain(cost).collect()
 }
 
 /// An estimate of the tokens of a text, shown until the provider reports the number.

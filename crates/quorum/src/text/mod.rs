@@ -6,5 +6,5 @@ mod hidden;
 mod standing;
 
 pub use clean::{clean, escaped};
-pub use figures::{count, grouped, line, time, tokens};
+pub use figures::{cost, count, early_exit, grouped, line, response_figures, time, tokens, total_cost};
 pub use standing::{heading, shortfalls, standing};

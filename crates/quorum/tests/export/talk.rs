@@ -49,7 +49,11 @@ impl Talk<'_> {
         let moved = |from, to| Event::LifecycleChanged { from, to };
         let events = [
             Event::Opened { spec: Arc::new(self.spec()), flow: 1, lineage: None, fork: None },
-            Event::PanelSeated { seated: vec!["claude".into(), "gemini".into()], absent: vec![] },
+            Event::PanelSeated {
+                seated: vec!["claude".into(), "gemini".into()],
+                absent: vec![],
+                models: Default::default(),
+            },
             moved(Lifecycle::Initializing, Lifecycle::Running),
             Event::RoundOpened { round: 1 },
             Event::PhaseEntered { phase: "speaking".into(), round: 1 },

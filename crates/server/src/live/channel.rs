@@ -18,7 +18,7 @@ use quorum::{
         id::{Seq, Step},
         state::State,
     },
-    seeds::events::Announcer,
+    seeds::events::{Announcement, Announcer},
 };
 use serde_json::json;
 use tokio::sync::{Notify, broadcast};
@@ -161,7 +161,8 @@ impl EventLog {
     fn append(&mut self, fact: &Fact, id: quorum::model::id::DiscussionId) {
         let announced = self.announcer.announce(fact);
         self.last = fact.seq;
-        if let (Some("turn_started"), Some(step)) = (announced.as_ref().map(|it| it.name), &fact.step) {
+        let is_begun = |it: &Announcement| matches!(it.name, "turn-started" | "synthesis-started");
+        if let Some(step) = fact.step.as_ref().filter(|_| announced.as_ref().is_some_and(is_begun)) {
             let state = self.announcer.state();
             let participant = state.and_then(|it| it.under_way.get(step)).map(|it| it.participant.clone());
             let live = Live { participant: participant.unwrap_or_default(), attempt: 0, text: String::new() };
@@ -184,23 +185,29 @@ impl EventLog {
             return None;
         }
         live.text.push_str(&piece.text);
-        Some(self.chunk(&piece.step, &piece.participant, piece.attempt, (piece.offset, &piece.text)))
+        self.chunk(&piece.step, &piece.participant, piece.attempt, (piece.offset, &piece.text))
     }
 
     /// A chunk with offset 0 replaces the text sent before for its turn.
-    fn chunk(&self, step: &Step, participant: &str, attempt: u32, (offset, text): (usize, &str)) -> Bytes {
-        let mut chunk = self.announcer.chunk(participant, now_ms(), text);
+    fn chunk(
+        &self,
+        step: &Step,
+        participant: &str,
+        attempt: u32,
+        (offset, text): (usize, &str),
+    ) -> Option<Bytes> {
+        let mut chunk = self.announcer.chunk(step, participant, now_ms(), text)?;
         chunk.data["step"] = json!(step);
         chunk.data["attempt"] = json!(attempt);
         chunk.data["offset"] = json!(offset);
-        frame::announced(&chunk)
+        Some(frame::announced(&chunk))
     }
 
     /// The text so far of all turns under way.
     pub(crate) fn texts(&self) -> Vec<Bytes> {
         let spoken = self.live.iter().filter(|(_, live)| !live.text.is_empty());
         spoken
-            .map(|(step, live)| self.chunk(step, &live.participant, live.attempt, (0, &live.text)))
+            .filter_map(|(step, live)| self.chunk(step, &live.participant, live.attempt, (0, &live.text)))
             .collect()
     }
 

@@ -13,11 +13,11 @@ pub(crate) const RETRY: &[u8] = b"retry: 2000\n\n";
 /// The keep-alive frame, so that no proxy takes silence for the end.
 pub(crate) const SILENCE: &[u8] = b": keep-alive\n\n";
 
-/// One of requirement A's twelve events. Text deltas have no id, so that a browser never resumes
+/// One of the public events. Text deltas have no id, so that a browser never resumes
 /// after one.
 pub(crate) fn announced(announcement: &Announcement) -> Bytes {
     let id = announcement.seq.map(|seq| format!("id: {seq}\n")).unwrap_or_default();
-    let name = announcement.name.replace('_', "-");
+    let name = announcement.name;
     format!("{id}event: {name}\ndata: {}\n\n", announcement.data).into()
 }
 

@@ -31,5 +31,5 @@ pub(crate) fn name_providers(document: &mut Value, providers: &[ProviderEntry]) 
 
 /// The names of all events.
 pub(crate) fn event_names() -> Vec<String> {
-    NAMES.iter().map(|name| name.replace('_', "-")).collect()
+    NAMES.iter().map(|name| (*name).to_owned()).collect()
 }

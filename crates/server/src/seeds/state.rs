@@ -1,13 +1,19 @@
 //! The state of a discussion, under requirement A's names (A16).
 
+use std::sync::Arc;
+
 use axum::Json;
 use quorum::{
     Snapshot,
     model::{
-        money::Usage,
+        event::Placed,
+        id::Step,
+        outcome::Outcome,
+        participant::Participant,
         state::{State, Transition},
-        time::iso,
+        transcript::Turn,
     },
+    seeds::dialogue,
 };
 use serde_json::{Value, json};
 
@@ -37,84 +43,67 @@ pub(super) async fn state(Caller(scope): Caller, Id(id): Id) -> Result<Json<Valu
 /// The whole document. Absent values are left out.
 fn document(state: &Snapshot) -> Value {
     let outcome = state.outcome();
-    let field = |name: &str| outcome.fields.get(name);
     let mut document = json!({
         "id": state.id, "phase": state.visible_phase(), "lifecycle": state.lifecycle, "pattern": state.spec.pattern,
         "config": config(state), "rounds": outcome.rounds, "currentRound": state.round,
-        "conversationHistory": history(state), "consensusHistory": field("consensusChecks"), "detections": field("detections"),
-        "totalTokensUsed": tokens(state), "tokensByParticipant": by_participant(state),
-        "transitions": state.transitions.iter().map(transition).collect::<Vec<_>>(),
+        "conversationHistory": history(state), "consensusHistory": dialogue::checks(state), "detections": outcome.fields.get("detections"),
+        "totalTokensUsed": dialogue::tokens(state), "tokensByParticipant": by_participant(state),
+        "transitions": transitions(&state.transitions),
         "awaiting": state.awaiting, "rulingAwaited": state.ruling.as_ref().map(Awaited::of), "underWay": under_way(state), "notes": state.notes,
         "seated": state.seated, "absent": state.absent, "costSummary": outcome.metadata.cost_summary,
         "activeMs": state.active_ms, "lastEventId": state.seq, "startedAt": state.opened_at.epoch_ms(),
-        "completedAt": state.lifecycle.is_terminal().then(|| state.last_at.epoch_ms()),
-        "finalConsensus": field("finalConsensus"), "stoppingReason": outcome.stopping_reason, "error": outcome.error,
-        "simulated": outcome.simulated, "forkOf": state.fork.as_ref().map(|it| it.of),
+        "completedAt": state.lifecycle.is_terminal().then(|| state.last_at.max(state.opened_at).epoch_ms()),
+        "finalConsensus": outcome.fields.get("finalConsensus"), "stoppingReason": outcome.stopping_reason,
+        "error": outcome.error, "simulated": outcome.simulated, "forkOf": state.fork.as_ref().map(|it| it.of),
     });
-    if let Value::Object(fields) = &mut document {
-        fields.retain(|_, value| !value.is_null());
+    if dialogue::is_dialogue(state) {
+        as_dialogue(&mut document, state, &outcome);
     }
-    document
+    dialogue::without_nulls(document)
+}
+
+/// Replaces what requirement A's own client reads in shapes of its own.
+fn as_dialogue(document: &mut Value, state: &Snapshot, outcome: &Outcome) {
+    document["phase"] = dialogue::phase(state).into();
+    document["config"]["participants"] = dialogue::participants(state);
+    document["rounds"] = dialogue::rounds(state).into();
+    document["transitions"] = transitions(&dialogue::transitions(state)).into();
+    document["error"] = json!(dialogue::error(state, outcome));
 }
 
 fn config(state: &Snapshot) -> Value {
     let spec = &state.spec;
-    let option = |name: &str| option(state, name);
-    let participants: Vec<Value> = spec
-        .participants
-        .iter()
-        .map(|it| {
-            json!({
-                "displayName": it.name, "providerId": it.provider, "modelId": it.model, "role": it.role.name(),
-                "person": it.is_person(),
-            })
+    let participant = |it: &Participant| {
+        let model = (!it.is_person()).then(|| dialogue::model_id(state, &it.name));
+        json!({
+            "displayName": it.name, "providerId": it.provider, "modelId": model, "role": it.role.name(),
+            "person": it.is_person(),
         })
-        .collect();
-    json!({
-        "prompt": spec.topic, "participants": participants,
-        "options": {
-            "maxIterations": spec.rounds, "temperature": spec.manner.temperature,
-            "maxTokensPerTurn": spec.manner.max_tokens, "turnTimeoutMs": spec.timing.step_ms,
-            "totalTimeoutMs": spec.timing.total_ms, "requireBothConsensus": option("requireBothConsensus"),
-            "minRoundsBeforeConsensus": option("minRoundsBeforeConsensus"),
-        },
-    })
-}
-
-/// The given value of an option, or its default.
-fn option(state: &Snapshot, name: &str) -> Option<Value> {
-    let usual = || state.registry().option(name)?.schema(&[]).get("default").cloned();
-    state.spec.settings.get(name).cloned().or_else(usual)
-}
-
-fn history(state: &State) -> Vec<Value> {
-    let turn = |it: &std::sync::Arc<quorum::model::transcript::Turn>| json!({ "role": "assistant", "name": it.participant, "content": state.shown(it), "roundNumber": it.round, "phase": it.phase });
-    state.turns.iter().map(turn).collect()
-}
-
-fn usage(usage: Usage) -> Value {
-    json!({ "prompt": usage.prompt, "completion": usage.completion })
-}
-
-/// The tokens of the first two participants, as a dialogue has them (A17).
-fn tokens(state: &State) -> Value {
-    let of = |place: usize| {
-        let name = state.spec.participants.get(place).map(|it| it.name.as_str());
-        usage(name.and_then(|name| state.spending.get(name)).map(|it| it.usage).unwrap_or_default())
     };
-    json!({ "modelA": of(0), "modelB": of(1) })
+    let participants: Vec<Value> = spec.participants.iter().map(participant).collect();
+    let options = dialogue::options(state, state.registry());
+    json!({ "prompt": spec.topic, "participants": participants, "options": options })
+}
+
+/// What was said, without votes and the synthesis.
+fn history(state: &State) -> Vec<Value> {
+    let turn = |it: &Arc<Turn>| json!({ "role": "assistant", "name": it.participant, "content": state.shown(it), "roundNumber": it.round, "phase": it.phase });
+    state.turns.iter().filter(|it| dialogue::is_spoken(it)).map(turn).collect()
 }
 
 fn by_participant(state: &State) -> Value {
-    let each = state.spending.iter().map(|(name, it)| (name.clone(), usage(it.usage)));
+    let each = state.spending.iter().map(|(name, it)| {
+        (name.clone(), json!({ "prompt": it.usage.prompt, "completion": it.usage.completion }))
+    });
     Value::Object(each.collect())
 }
 
-fn transition(it: &Transition) -> Value {
-    json!({ "from": it.from, "to": it.to, "at": iso(it.at) })
+fn transitions(transitions: &[Transition]) -> Vec<Value> {
+    let moved = |it: &Transition| json!({ "from": it.from, "to": it.to, "at": it.at.epoch_ms() });
+    transitions.iter().map(moved).collect()
 }
 
 fn under_way(state: &State) -> Vec<Value> {
-    let call = |(step, placed): (&quorum::model::id::Step, &quorum::model::event::Placed)| json!({ "step": step, "participant": placed.participant, "attempt": placed.attempt });
+    let call = |(step, placed): (&Step, &Placed)| json!({ "step": step, "participant": placed.participant, "model": placed.model, "attempt": placed.attempt });
     state.under_way.iter().map(call).collect()
 }

@@ -16,6 +16,7 @@ mod people;
 mod plan;
 mod restart;
 mod ruling;
+mod seed_client;
 mod server;
 mod unread;
 mod web;

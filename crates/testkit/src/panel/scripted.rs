@@ -159,6 +159,11 @@ impl Scripted {
             Line::Counts(times_ours) => Some(Usage::new((tokens_of(call) as f64 * times_ours) as u64, 20)),
             _ => None,
         });
+        let named = self.0.of(&call.participant.name).rev().find_map(|line| match line {
+            Line::AnswersAs(model) => Some(model.clone()),
+            _ => None,
+        });
+        chunks.extend(named.map(|model| Ok(Chunk::AnsweredBy(model))));
         let usage = scripted.unwrap_or(Usage::new(10 * call.messages.len() as u64, 20));
         chunks = self.in_pieces(call, chunks);
         chunks.push(Ok(Chunk::End { finish, usage: Some(usage), cost: None }));

@@ -60,8 +60,8 @@ async fn inv_disc_644_the_cost_summary_adds_up_by_provider() {
     assert_eq!((summary.total_calls, summary.total_tokens), (4, 2 * 110 + 220));
     let ann = &summary.by_provider["ann"];
     assert_eq!((ann.calls, ann.prompt_tokens, ann.completion_tokens), (2, 200, 20));
-    assert_eq!(ann.cost_usd, Some(0.0009));
-    let sum: f64 = summary.by_provider.values().filter_map(|it| it.cost_usd).sum();
+    assert_eq!(ann.cost_usd(), Some(0.0009));
+    let sum: f64 = summary.by_provider.values().filter_map(|it| it.cost_usd()).sum();
     assert!((sum - summary.estimated_cost_usd).abs() < 1e-12);
 }
 

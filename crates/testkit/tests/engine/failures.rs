@@ -72,7 +72,7 @@ async fn f3_what_was_said_before_an_answer_broke_off_is_kept_and_counted_and_nob
     let (outcome, facts) = table.hold(Spec { rounds: 1, ..order("in-turn") }).await;
     let broken: Vec<(&str, u64)> = facts.iter().filter_map(|it| said_by(&it.event)).collect();
     assert_eq!(broken, [("half a wo", 3); 4]);
-    let spent = outcome.metadata.cost_summary.by_provider["bob"].cost_usd;
+    let spent = outcome.metadata.cost_summary.by_provider["bob"].cost_usd();
     assert!(spent.is_some_and(|usd| usd > 0.0), "{:?}", outcome.metadata.cost_summary);
     let heard = outcome.rounds.iter().flat_map(|it| &it.responses).any(|it| it.content.contains("half a wo"));
     assert!(!heard);

@@ -89,6 +89,8 @@ impl Seat {
             duration_ms: self.tried.elapsed_ms(moment.now),
             finish: if reply.convene.is_some() { Finish::Convene } else { reply.finish },
             bill: self.bill(reply),
+            model: self.model(),
+            answered_by: reply.answered_by.clone(),
             reused: false,
         })
     }

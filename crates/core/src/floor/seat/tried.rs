@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::{
     call::retry::{Failures, Retries},
-    floor::request::Failed,
+    floor::{answer_text::Arrived, request::Failed},
     model::{
         error::{ErrorClass, ProviderError},
         money::Spent,
@@ -33,6 +33,8 @@ pub(crate) struct Tried {
     /// When the latest call was placed, and its size in tokens by our count.
     pub(crate) placed_at: Timestamp,
     pub(crate) counted: u64,
+    /// What has arrived of the answer to the latest call.
+    pub(crate) arrived: Arrived,
     /// The ledger's reservation for the next call, or for the one under way.
     pub(crate) reserved: Option<Spent>,
 }
@@ -81,6 +83,7 @@ impl Tried {
     pub(crate) fn begin(&mut self, at: Timestamp, counted: u64) -> bool {
         self.attempts += 1;
         (self.placed_at, self.counted, self.held) = (at, counted, None);
+        self.arrived = Arrived::default();
         std::mem::take(&mut self.cut_off)
     }
 

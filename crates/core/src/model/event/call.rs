@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{error::ErrorClass, money::Spent, transcript::Bill};
+use crate::model::{
+    error::ErrorClass,
+    money::{Price, Spent},
+    transcript::Bill,
+};
 
 /// A call that is about to be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,12 +19,15 @@ pub struct Placed {
     pub participant: String,
     /// The provider that is called.
     pub provider: String,
-    /// The model, if one was named.
+    /// The exact model that is asked; absent where a program chooses its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The form that the reply is asked for in; absent for a speech.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<String>,
+    /// The price of its tokens; absent means unknown, not free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
     /// The reservation: the most it can cost.
     pub reserved: Spent,
     /// The nonce that fences other participants' text in this request.

@@ -24,6 +24,28 @@ pub struct Metadata {
     /// The session it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<Uuid>,
+    /// Set if answers were no longer waited for once those that had come were enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early_exit: Option<EarlyExit>,
+}
+
+/// An early exit: a group that ended before everyone had answered (INV-DISC-622).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EarlyExit {
+    /// Always true; without an early exit the whole object is absent.
+    pub triggered: bool,
+    /// Why the answers were enough, as a sentence.
+    pub reason: String,
+    /// How many had answered by then.
+    pub at_provider_count: u32,
+    /// The highest confidence among those votes, where they state one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence_score: Option<f64>,
+    /// The participants whose answers were not waited for.
+    pub left_out: Vec<String>,
+    /// The round it happened in.
+    pub round: u32,
 }
 
 /// Costs by provider.
@@ -47,6 +69,9 @@ pub struct CostSummary {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderCost {
+    /// The model that was asked last; absent where a program chose its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// Calls placed.
     pub calls: u32,
     /// Prompt tokens.
@@ -55,7 +80,20 @@ pub struct ProviderCost {
     pub completion_tokens: u64,
     /// Prompt and completion tokens together.
     pub tokens: u64,
-    /// The cost in USD; absent if the price is unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost_usd: Option<f64>,
+    /// The cost in USD of everything with a known price.
+    pub cost: f64,
+    /// Whether a price is unknown, so that the cost is not the whole cost.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unpriced: bool,
+    /// Whether part of it is our estimate: the provider reported no usage, or a call was given up.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
+}
+
+impl ProviderCost {
+    /// The whole cost in USD; `None` if a price is unknown.
+    #[must_use]
+    pub fn cost_usd(&self) -> Option<f64> {
+        (!self.unpriced).then_some(self.cost)
+    }
 }

@@ -1,13 +1,13 @@
 //! How each fact changes the state.
 
-use super::{Counted, RecordedReading, Span, State, Sub, Transition};
+use super::{ClosedEarly, Counted, RecordedReading, Span, State, Sub, Transition};
 use crate::model::{
     command::{Command, CommandId},
     error::ErrorClass,
     event::{Event, Fact, Placed},
     lifecycle::Lifecycle,
     likeness::Comparison,
-    money::Spent,
+    money::{Spent, Usage},
     time::Timestamp,
     transcript::{Bill, Turn},
     window::{Bound, CutView, TooLong},
@@ -23,8 +23,9 @@ impl State {
                 self.record_transition(from.name(), to.name(), fact.at, Some(*to));
             }
             Event::PhaseEntered { phase, round } => self.enter_phase(phase, *round, fact.at),
-            Event::PanelSeated { seated, absent } => {
+            Event::PanelSeated { seated, absent, models } => {
                 (self.seated, self.absent) = (Some(seated.clone()), absent.clone());
+                self.models.clone_from(models);
             }
             Event::RoundOpened { round } => {
                 self.rounds.push(Span { round: *round, from_ms: fact.active_ms, to_ms: None });
@@ -53,6 +54,10 @@ impl State {
                 self.settle_comparison(fact, comparison);
                 self.comparisons.push(comparison.clone());
             }
+            Event::GroupClosed { taken, dropped } => {
+                let (round, taken, dropped) = (self.round, taken.clone(), dropped.clone());
+                self.closed_early.push(ClosedEarly { round, taken, dropped });
+            }
             Event::WindowTight(tight) => self.tight.push(tight.clone()),
             Event::CommandTaken { id, command } => self.apply_command(*id, command),
             Event::PersonAwaited(awaited) => self.awaiting.push(awaited.clone()),
@@ -78,7 +83,7 @@ impl State {
             | Event::Summarised(_)
             | Event::SubRequested { .. }
             | Event::SubConcluded(_) => self.apply_call(fact),
-            Event::Opened { .. } | Event::GroupClosed { .. } | Event::Unknown => {}
+            Event::Opened { .. } | Event::Unknown => {}
         }
     }
 
@@ -93,9 +98,8 @@ impl State {
                 self.charge(participant, broken.as_ref().map(|it| &it.bill));
                 self.wear.retries += u32::from(retry_in_ms.is_some());
             }
-            Event::CallAbandoned { .. } => {
-                // The reservation stays spent: the call may have been paid.
-                self.under_way.retain(|step, _| Some(step) != fact.step.as_ref());
+            Event::CallAbandoned { written, .. } => {
+                self.estimate_abandoned(fact, *written);
                 self.wear.abandoned += 1;
             }
             Event::TurnCompleted { turn } => {
@@ -227,10 +231,7 @@ impl State {
         }
         let (usage, cost) = (comparison.usage, comparison.cost);
         self.spent += Spent { calls: 0, tokens: usage.total(), usd: cost.unwrap_or_default() };
-        let spending = self.spending.entry(comparison.model.clone()).or_default();
-        spending.usage += usage;
-        spending.cost += cost.unwrap_or_default();
-        spending.unpriced |= cost.is_none();
+        self.spending.entry(comparison.model.clone()).or_default().charge(usage, cost);
     }
 
     /// Replaces the reservation with the actual usage.
@@ -253,8 +254,17 @@ impl State {
         let Some(bill) = bill else { return };
         self.spent += Spent { calls: 0, ..bill.spent() };
         let spending = self.spending.entry(participant.to_owned()).or_default();
-        spending.usage += bill.usage;
-        spending.cost += bill.cost.unwrap_or_default();
-        spending.unpriced |= bill.cost.is_none();
+        spending.charge(bill.usage, bill.cost);
+        spending.estimated |= bill.estimated;
+    }
+
+    /// Estimates what a call cost that was given up. The budgets keep its whole reservation as
+    /// spent: the provider may have charged all of it.
+    fn estimate_abandoned(&mut self, fact: &Fact, written: u64) {
+        let Some(placed) = fact.step.as_ref().and_then(|step| self.under_way.remove(step)) else { return };
+        let usage = Usage::new(placed.counted, written);
+        let spending = self.spending.entry(placed.participant).or_default();
+        spending.charge(usage, placed.price.map(|price| price.of(usage)));
+        spending.estimated = true;
     }
 }

@@ -9,7 +9,9 @@ use quorum_core::{
 };
 use serde::{Deserialize, de::IgnoredAny};
 
-use crate::wire::{DISCUSS, Decoder, Frame, Refused, push_arguments, text::read, topic_of};
+use crate::wire::{
+    DISCUSS, Decoder, Frame, Refused, lenient::ModelName, push_arguments, text::read, topic_of,
+};
 
 /// The state of one answer.
 #[derive(Default)]
@@ -19,6 +21,7 @@ pub(super) struct StreamDecoder {
     convenes: bool,
     tokens: Option<Tokens>,
     finish: Option<Finish>,
+    model: Option<String>,
     is_over: bool,
 }
 
@@ -39,7 +42,7 @@ impl Decoder for StreamDecoder {
             "content_block_delta" => self.read_delta(read::<Grown<'_>>(frame.data)?.delta, out),
             "content_block_start" => self.begin(read::<Begun<'_>>(frame.data)?.content_block, out),
             "content_block_stop" => self.call_tool(out),
-            "message_start" => self.count(read::<Started>(frame.data)?.message.usage),
+            "message_start" => self.start(&read::<Started<'_>>(frame.data)?.message),
             "message_delta" => self.conclude(&read(frame.data)?),
             "message_stop" => {
                 // A partial frame is left of a stream that was cut.
@@ -52,9 +55,18 @@ impl Decoder for StreamDecoder {
         }
         Ok(())
     }
+
+    fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
 }
 
 impl StreamDecoder {
+    fn start(&mut self, message: &Message<'_>) {
+        message.model.fill_in(&mut self.model);
+        self.count(message.usage);
+    }
+
     fn begin(&mut self, block: Block<'_>, out: &mut VecDeque<Chunk>) {
         match block.kind.as_ref() {
             "text" => push_text(block.text, out),
@@ -165,12 +177,15 @@ struct Block<'f> {
 }
 
 #[derive(Deserialize)]
-struct Started {
-    message: Message,
+struct Started<'f> {
+    #[serde(borrow)]
+    message: Message<'f>,
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct Message<'f> {
+    #[serde(borrow, default)]
+    model: ModelName<'f>,
     usage: Option<Tokens>,
 }
 

@@ -15,13 +15,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::refusal;
-use crate::wire::{DISCUSS, Decoder, Frame, Refused, text::read, topic_of};
+use crate::wire::{DISCUSS, Decoder, Frame, Refused, lenient::ModelName, text::read, topic_of};
 
 /// The state of one answer.
 #[derive(Default)]
 pub(super) struct StreamDecoder {
     usage: Option<Usage>,
     convenes: bool,
+    model: Option<String>,
     /// The finish reason, once the answer has ended.
     ended: Option<Finish>,
 }
@@ -36,6 +37,7 @@ impl Decoder for StreamDecoder {
         if let Some(error) = response.error {
             return Err(failure(status(&error), frame.data));
         }
+        response.model_version.fill_in(&mut self.model);
         // Every frame reports the usage of the whole answer so far.
         self.usage = response.usage_metadata.map(Tokens::usage).or(self.usage);
         let blocked = response.prompt_feedback.and_then(|it| it.block_reason).map(|_| Finish::Refused);
@@ -49,6 +51,10 @@ impl Decoder for StreamDecoder {
             self.end(finish, out);
         }
         Ok(())
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.model.as_deref()
     }
 }
 
@@ -132,6 +138,8 @@ pub(super) struct Response<'f> {
     #[serde(borrow)]
     prompt_feedback: Option<Feedback<'f>>,
     usage_metadata: Option<Tokens>,
+    #[serde(borrow, default)]
+    model_version: ModelName<'f>,
     pub(super) error: Option<Value>,
 }
 

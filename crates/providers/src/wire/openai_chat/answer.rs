@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::super::{
     DISCUSS, Decoder, Frame, Quirks,
-    lenient::Text,
+    lenient::{ModelName, Text},
     openai::{fault, refusal, unreadable},
     push_arguments,
     think_filter::ThinkFilter,
@@ -33,6 +33,7 @@ pub(super) struct Answer {
     is_refusal: bool,
     discuss: Option<DiscussCall>,
     usage: Option<Counted>,
+    model: Option<String>,
     is_over: bool,
 }
 
@@ -51,6 +52,8 @@ struct Piece<'f> {
     choices: Option<Vec<Choice<'f>>>,
     usage: Option<Counted>,
     x_groq: Option<Groq>,
+    #[serde(borrow, default)]
+    model: ModelName<'f>,
     error: Option<IgnoredAny>,
     #[serde(borrow, default)]
     object: Text<'f>,
@@ -159,6 +162,10 @@ impl Decoder for Answer {
         }
         self.read_piece(piece, out)
     }
+
+    fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
 }
 
 impl Piece<'_> {
@@ -176,6 +183,7 @@ impl Answer {
     }
 
     fn read_piece(&mut self, piece: Piece<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        piece.model.fill_in(&mut self.model);
         let of_groq = piece.x_groq.and_then(|it| it.usage);
         self.usage = piece.usage.or(of_groq).or(self.usage.take());
         // Only one choice was requested.

@@ -1,10 +1,9 @@
 //! The sections on the decision: dissent, arguments, costs.
 
-use std::collections::BTreeMap;
-
-use quorum_core::model::outcome::{Claim, CostSummary, Outcome, ProviderCost, SubReport};
+use quorum_core::model::outcome::{Claim, Outcome, ProviderCost, SubReport};
 
 use super::{Block, Item, Part, Table};
+use crate::text;
 
 pub(super) fn dissent(outcome: &Outcome) -> Option<Part> {
     let views = outcome.consensus.dissent.iter().flatten();
@@ -40,28 +39,25 @@ pub(super) fn subs(outcome: &Outcome) -> Option<Part> {
 
 pub(super) fn costs(outcome: &Outcome) -> Part {
     let costs = &outcome.metadata.cost_summary;
-    let mut rows = shares(&costs.by_provider);
-    rows.push(total(costs));
-    let head = ["participant", "calls", "input tokens", "output tokens", "USD"];
+    let each = costs.by_provider.iter().map(|(name, share)| row(name, share));
+    let rows: Vec<Vec<String>> = each.chain([row("all", &text::total_cost(costs))]).collect();
+    let head = ["participant", "model", "calls", "input tokens", "output tokens", "cost"];
     let mut blocks = vec![Block::Table(Table::new(&head, &rows))];
+    let is_estimated = costs.by_provider.values().any(|it| it.estimated);
+    blocks.extend(is_estimated.then(|| Block::Line(ESTIMATED.to_owned())));
     if outcome.integrity.retries > 0 {
         blocks.push(Block::Line(format!("Attempts repeated after a failure: {}", outcome.integrity.retries)));
     }
     Part::new("Cost", blocks)
 }
 
-fn shares(by_provider: &BTreeMap<String, ProviderCost>) -> Vec<Vec<String>> {
-    let row = |(name, share): (&String, &ProviderCost)| {
-        let cost = share.cost_usd.map_or_else(|| "unpriced".to_owned(), |usd| format!("{usd:.4}"));
-        let numbers = [share.prompt_tokens.to_string(), share.completion_tokens.to_string(), cost];
-        [name.clone(), share.calls.to_string()].into_iter().chain(numbers).collect()
-    };
-    by_provider.iter().map(row).collect()
-}
+/// The note below costs that are not all the provider's own figures.
+const ESTIMATED: &str =
+    "≈ marks figures that are estimated in part: a provider reported none, or a call was given up";
 
-fn total(costs: &CostSummary) -> Vec<String> {
-    let sum = |part: fn(&ProviderCost) -> u64| costs.by_provider.values().map(part).sum::<u64>().to_string();
-    let (read, written) = (sum(|it| it.prompt_tokens), sum(|it| it.completion_tokens));
-    let usd = format!("{:.4}", costs.estimated_cost_usd);
-    vec!["all".to_owned(), costs.total_calls.to_string(), read, written, usd]
+fn row(name: &str, share: &ProviderCost) -> Vec<String> {
+    let model = share.model.clone().unwrap_or_default();
+    let counts =
+        [u64::from(share.calls), share.prompt_tokens, share.completion_tokens].map(|it| it.to_string());
+    [name.to_owned(), model].into_iter().chain(counts).chain([text::cost(share)]).collect()
 }

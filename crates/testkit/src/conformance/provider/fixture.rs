@@ -66,6 +66,8 @@ pub fn impatient(subject: Subject, server: &Server, ms: u64) -> Voice {
 pub struct Heard {
     /// Its text.
     pub text: String,
+    /// The model that answered.
+    pub model: Option<String>,
     /// The topic of the sub-discussion it requests.
     pub topic: Option<String>,
     /// Its end, if it has one.
@@ -99,6 +101,7 @@ async fn hear_out(voice: &Voice, call: Call) -> Heard {
         assert!(heard.end.is_none() && heard.error.is_none(), "{chunk:?} comes after the last");
         match chunk {
             Ok(Chunk::Text(piece)) => heard.text.push_str(&piece),
+            Ok(Chunk::AnsweredBy(model)) => heard.model = Some(model),
             Ok(Chunk::Convene { topic }) => heard.topic = Some(topic),
             Ok(Chunk::End { finish, usage, cost }) => heard.end = Some((finish, usage, cost)),
             Err(error) => heard.error = Some(error),

@@ -48,7 +48,10 @@ pub async fn f2_a_trickle_is_noticed_in_time(subject: Subject) {
 pub async fn f2_dropping_an_answer_closes_its_connection_at_once(subject: Subject) {
     let server = failing(Fault::Slow { first_ms: 0, chunk_ms: 60_000 }).start();
     let mut stream = voice(subject, &server).provider.reply(Arc::new(call()));
-    let first = stream.next().await.expect("something is said").expect("it goes well");
+    let mut first = stream.next().await.expect("something is said").expect("it goes well");
+    if let Chunk::AnsweredBy(_) = first {
+        first = stream.next().await.expect("something is said").expect("it goes well");
+    }
     assert!(matches!(first, Chunk::Text(_)), "{first:?}");
     drop(stream);
     nothing_is_left(&server).await;

@@ -35,7 +35,8 @@ pub async fn an_answer_comes_with_its_text_its_end_and_what_it_used(subject: Sub
     let reasoning = if subject.lacks(Lack::Reasoning) { 0 } else { 15 };
     let usage = Usage { prompt: 120, completion: 40, cached, reasoning };
     let end = Some((Finish::Stop, Some(usage), None));
-    assert_eq!(heard, Heard { text: SPEECH.to_owned(), end, ..Heard::default() });
+    let model = Some(MODEL.to_owned());
+    assert_eq!(heard, Heard { text: SPEECH.to_owned(), model, end, ..Heard::default() });
     assert!(asked.is_streamed && !asked.is_list);
     assert_eq!(server.requests()[0].header("accept-encoding"), None, "nothing packed is asked for");
 }

@@ -89,7 +89,15 @@ fn fact(step: &str, event: Event, next: Next<&'static str>) -> Outcome<&'static 
 
 fn reply(text: &str) -> Reply {
     let usage = Some(Usage::new(50, 10));
-    Reply { text: text.to_owned(), finish: Finish::Stop, usage, cost: None, convene: None, tokens_dropped: 0 }
+    Reply {
+        text: text.to_owned(),
+        finish: Finish::Stop,
+        usage,
+        cost: None,
+        answered_by: None,
+        convene: None,
+        tokens_dropped: 0,
+    }
 }
 
 fn turn(text: &str, finish: Finish, bill: Bill) -> Arc<Turn> {
@@ -105,6 +113,8 @@ fn turn(text: &str, finish: Finish, bill: Bill) -> Arc<Turn> {
         duration_ms: 2_000,
         finish,
         bill,
+        model: None,
+        answered_by: None,
         reused: false,
     })
 }
