@@ -86,7 +86,7 @@ async fn completed(pattern: &str) -> Vec<(Option<String>, String)> {
     let (outcome, facts) = table.hold(Spec { rounds: 1, ..spec(pattern) }).await;
     let mut announcer = Announcer::new(outcome.discussion_id, registry());
     let announced = facts.iter().filter_map(|fact| announcer.announce(fact));
-    let turns = announced.filter(|it| it.name == "turn_completed").map(|it| it.data["turn"].clone());
+    let turns = announced.filter(|it| it.name == "turn-completed").map(|it| it.data["turn"].clone());
     let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
     turns.map(|turn| (text(&turn["form"]), text(&turn["content"]).unwrap_or_default())).collect()
 }

@@ -1,4 +1,6 @@
 //! Whole screens as text: a scripted discussion, a manual clock, several widths.
+
+mod hostile;
 mod running_cost;
 
 use std::sync::Arc;
@@ -581,21 +583,4 @@ fn a_retry_starts_over_and_late_pieces_are_not_shown() {
     assert!(!play.screen(80, 20).contains("first try") && !play.screen(80, 20).contains("too late"));
     play.streams("1/speaking/ann", 2, "second try");
     assert!(play.screen(80, 20).contains("second try"));
-}
-
-#[test]
-fn s7_hostile_text_is_harmless_on_the_screen() {
-    let mut play = Play::of("round-robin", &[("ann", "speaker"), ("b\u{1b}[2Job\u{202e}", "speaker")]);
-    let hostile = "\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}31mred\u{202e}\r\n\u{1b}[?1049h";
-    play.round(1, "speaking").asks("1/speaking/ann", 1).streams("1/speaking/ann", 1, hostile);
-    play.screen.focus = Some(0);
-    let shown = play.screen(80, 20);
-    play.says("1/speaking/ann", hostile).drops("1/speaking/ann", hostile);
-    for text in [shown, play.screen(80, 20), text(&play.above)] {
-        assert!(
-            text.chars()
-                .all(|it| it == '\n' || !(it.is_control() || ('\u{202a}'..='\u{202e}').contains(&it))),
-            "{text:?}"
-        );
-    }
 }

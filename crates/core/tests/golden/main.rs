@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
+mod windows;
+
 use std::sync::Arc;
 
 use quorum_core::model::{
@@ -10,7 +12,7 @@ use quorum_core::model::{
     error::{Code, ErrorClass, Problem},
     event::{
         Abandoned, Absent, Ancestor, Awaited, Broken, Conclusion, Event, Fact, FailedTurn, Fork, Lineage,
-        Noted, Placed, Retried, RetryPoint, SubConcluded, Summarised, TalkEnd, Tight, UnreadReply, WindUp,
+        Noted, Placed, Retried, RetryPoint, SubConcluded, TalkEnd, UnreadReply, WindUp,
     },
     id::{DiscussionId, Seq, Step, Tenant},
     lifecycle::Lifecycle,
@@ -27,11 +29,10 @@ use quorum_core::model::{
     },
     time::Timestamp,
     transcript::{Bill, Finish, Turn},
-    window::TooLong,
 };
 use serde_json::{Value, json};
 
-const GOLDEN: &str = include_str!("golden/facts.jsonl");
+const GOLDEN: &str = include_str!("facts.jsonl");
 
 #[test]
 fn every_kind_of_fact_is_written_as_its_golden_line() {
@@ -113,7 +114,7 @@ fn samples() -> Vec<Fact> {
         .chain(forks())
         .chain(talks())
         .chain(people())
-        .chain(windows())
+        .chain(windows::windows())
         .chain(rulings())
         .chain(comparing())
         .chain(broken(&step))
@@ -456,54 +457,6 @@ fn tenants() -> Vec<Sample> {
 }
 
 /// Facts added with context windows.
-fn windows() -> Vec<Sample> {
-    let window = WindowSpec { strategy: "hybrid".into(), overflow: WindowSpec::END.into() };
-    let spec = Arc::new(Spec { window, ..(*spec()).clone() });
-    let summary = Step::from("summary/13");
-    let placed = Placed {
-        attempt: 1,
-        participant: "ann".into(),
-        provider: "ann".into(),
-        model: None,
-        form: None,
-        price: None,
-        reserved: Spent::default(),
-        nonce: "00000000000000ff".into(),
-        digest: None,
-        repeats: false,
-        labels: Vec::new(),
-        unheard: 0,
-        shortened: 0,
-        counted: 12_345,
-        max_tokens: 2_048,
-    };
-    let too_long = Event::CallFailed {
-        attempt: 1,
-        participant: "ann".into(),
-        class: ErrorClass::ContextOverflow,
-        message: "too long".into(),
-        limit: Some(TooLong { limit: 8_192, sent: Some(14_393) }),
-        retry_in_ms: Some(0),
-        broken: None,
-    };
-    let full = WindUp::WindowFull { participant: "ann".into() };
-    vec![
-        (None, Event::Opened { spec, flow: 1, lineage: None, fork: None }),
-        (
-            Some(Step::from("window/ann")),
-            Event::WindowTight(Tight { participant: "ann".into(), percent: 83 }),
-        ),
-        (Some(summary.clone()), Event::CallPlaced(placed)),
-        (Some(summary.clone()), too_long),
-        (
-            Some(summary.clone()),
-            Event::Summarised(Summarised { covers: 13, heard: 25, turn: Some(turn(&summary)) }),
-        ),
-        (Some(Step::from("summary/26")), Event::Summarised(Summarised { covers: 26, heard: 50, turn: None })),
-        (Some(Step::from("9/speaking/ann/wound-up")), Event::WoundUp { reason: full }),
-    ]
-}
-
 fn ending() -> Vec<Sample> {
     let problem = Some(Problem {
         participant: Some("bob".into()),
