@@ -146,6 +146,13 @@ impl Panel {
         self.line(who, Line::Fails { class: ErrorClass::RateLimit, times: 1, retry_after_ms })
     }
 
+    /// Is rate-limited for this long at every attempt.
+    #[must_use]
+    pub fn always_asks_to_wait(self, who: &str, retry_after_ms: u64) -> Self {
+        let retry_after_ms = Some(retry_after_ms);
+        self.line(who, Line::Fails { class: ErrorClass::RateLimit, times: u32::MAX, retry_after_ms })
+    }
+
     /// Accepts the call and never answers.
     #[must_use]
     pub fn hangs(self, who: &str) -> Self {

@@ -61,6 +61,13 @@ impl Failures {
     }
 }
 
+impl Failures {
+    /// The back-off after the failures of this class so far.
+    pub(crate) fn back_off_ms(&self, class: ErrorClass, draw: u64) -> u64 {
+        back_off(self.by_class.get(&class).copied().unwrap_or_default(), draw)
+    }
+}
+
 /// Exponential back-off from one second to a minute, with up to a second of jitter so that clients
 /// don't retry in step.
 fn back_off(failures: u32, draw: u64) -> u64 {

@@ -176,6 +176,28 @@ async fn one_rate_limited_for_long_is_not_waited_for_when_the_others_are_enough(
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_provider_that_limits_our_rate_again_and_again_was_asked_ten_times_a_second() {
+    let busy = ["ann", "bob", "cyd"].into_iter().fold(panel(), |it, who| it.always_asks_to_wait(who, 100));
+    let table = table(&busy);
+    let timing = Timing { total_ms: 600_000, ..order("synthesis").timing };
+    let (outcome, _) = table.hold(Spec { rounds: 1, timing, ..order("synthesis") }).await;
+    assert_eq!(outcome.status, Lifecycle::Error);
+    let calls = table.panel.asked().len();
+    assert!((18..60).contains(&calls), "{calls} calls in ten minutes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_limit_was_waited_for_when_too_few_were_left_anyway() {
+    let broken =
+        ["ann", "bob"].into_iter().fold(panel(), |it, who| it.fails(who, ErrorClass::Authentication));
+    let began = Instant::now();
+    let table = table(&broken.asks_to_wait("cyd", 300_000));
+    let (outcome, _) = table.hold(Spec { rounds: 1, ..order("synthesis") }).await;
+    assert_eq!(outcome.status, Lifecycle::Error);
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
 async fn all_rate_limited_beyond_the_time_left_ends_at_once_and_can_be_retried() {
     let busy = ["ann", "bob", "cyd"].into_iter().fold(panel(), |it, who| it.asks_to_wait(who, 7_200_000));
     let began = Instant::now();

@@ -104,7 +104,8 @@ impl Group<'_, '_> {
         self.floor.keep_for_the_talk(going_on.count() as u32, &names);
     }
 
-    /// How long this seat's provider can be waited for; `None` if the others are enough.
+    /// How long this seat's provider can be waited for; `None` if the others are enough without it,
+    /// or too few with it.
     fn patience_ms(&self, index: usize) -> Option<u64> {
         if self.seats[index].question.ask().stretch.is_some() {
             return None;
@@ -112,7 +113,7 @@ impl Group<'_, '_> {
         let is_open = |seat: &Seat| !(seat.is_settled() || seat.is_awaited() || seat.is_held());
         let others_open = self.seats.iter().enumerate().any(|(it, seat)| it != index && is_open(seat));
         let is_needed = others_open || !self.is_enough_without(|it, seat| it == index || seat.is_held());
-        is_needed.then(|| self.floor.remaining_ms())
+        (is_needed && self.is_enough_without(|_, _| false)).then(|| self.floor.remaining_ms())
     }
 
     /// Whether enough participants are left without these seats, and those that failed.
@@ -124,13 +125,15 @@ impl Group<'_, '_> {
         self.floor.is_enough_without(&lost)
     }
 
-    /// Gives up the seats that wait for a rate limit beyond their step's time, once everyone else
-    /// has answered and is enough.
+    /// Gives up the seats that wait for a rate limit beyond their step's time, once nobody else is
+    /// awaited and the others are enough without them, or too few with them.
     pub(super) async fn give_up_held(&mut self) -> Result<(), Halt> {
         let is_open = |seat: &Seat| !(seat.is_settled() || seat.is_awaited() || seat.is_held());
+        let enough_without = self.is_enough_without(|_, seat| seat.is_held());
+        let too_few_with = !self.is_enough_without(|_, _| false);
         if !self.seats.iter().any(Seat::is_held)
             || self.seats.iter().any(is_open)
-            || !self.is_enough_without(|_, seat| seat.is_held())
+            || !(enough_without || too_few_with)
         {
             return Ok(());
         }

@@ -102,7 +102,7 @@ pub(crate) fn outcome<P>(seat: &Seat, news: News<P>, situation: &Situation) -> O
         News::Cleared(place) => bare(Next::Place(place)),
         News::TurnedAway(error) => {
             let failed = Failed { error, said: String::new() };
-            match patience_ms(&failed, situation) {
+            match patience_ms(seat, &failed, situation) {
                 Some(wait_ms) => bare(Next::Hold(wait_ms, Box::new(failed))),
                 None => given_up(seat, &failed, situation),
             }
@@ -134,7 +134,7 @@ fn answered<P>(seat: &Seat, reply: &Reply, situation: &Situation) -> Outcome<P> 
 /// Handles a failed attempt: retry it, or give up on this participant, or end the talk.
 fn failed_once<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcome<P> {
     let in_step = retry_ms(seat, failed, situation);
-    let beyond = if in_step.is_none() { patience_ms(failed, situation) } else { None };
+    let beyond = if in_step.is_none() { patience_ms(seat, failed, situation) } else { None };
     let Some(wait_ms) = in_step.or(beyond).filter(|_| situation.affordable) else {
         return given_up(seat, failed, situation);
     };
@@ -160,9 +160,11 @@ fn failed_once<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcom
     Outcome { facts: vec![(Some(seat.step().clone()), call_failed)], next }
 }
 
-/// How long to wait for a provider that limits our rate for longer than the step may take.
-fn patience_ms(failed: &Failed, situation: &Situation) -> Option<u64> {
-    let wait_ms = failed.error.retry_after_ms.unwrap_or(LONGEST_WAIT_MS);
+/// How long to wait for a provider that limits our rate for longer than the step may take. Each
+/// wait is longer than the last, whatever the provider said: it would not have limited us again.
+fn patience_ms(seat: &Seat, failed: &Failed, situation: &Situation) -> Option<u64> {
+    let least_ms = seat.tried.failures.back_off_ms(failed.error.class, situation.draw);
+    let wait_ms = failed.error.retry_after_ms.unwrap_or(LONGEST_WAIT_MS).max(least_ms);
     let is_limited = failed.error.class == ErrorClass::RateLimit;
     situation.patience_ms.filter(|patience_ms| is_limited && wait_ms < *patience_ms).map(|_| wait_ms)
 }
