@@ -104,15 +104,14 @@ impl Ledger {
             usd: usd.unwrap_or(Usd::MAX),
         };
         let left = limit.less(taken).less(held);
-        let needed = wanted;
-        if calls.is_some() && needed.calls > left.calls {
-            return Err(WindUp::CallBudget { needed: needed.calls, left: left.calls });
+        if calls.is_some() && wanted.calls > left.calls {
+            return Err(WindUp::CallBudget { needed: wanted.calls, left: left.calls });
         }
-        if tokens.is_some() && needed.tokens > left.tokens {
-            return Err(WindUp::TokenBudget { needed: needed.tokens, left: left.tokens });
+        if tokens.is_some() && wanted.tokens > left.tokens {
+            return Err(WindUp::TokenBudget { needed: wanted.tokens, left: left.tokens });
         }
-        if usd.is_some() && needed.usd > left.usd {
-            return Err(WindUp::CostBudget { needed: needed.usd, left: left.usd });
+        if usd.is_some() && wanted.usd > left.usd {
+            return Err(WindUp::CostBudget { needed: wanted.usd, left: left.usd });
         }
         Ok(())
     }

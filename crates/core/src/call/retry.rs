@@ -59,9 +59,7 @@ impl Failures {
             None => Some(back_off(of_class, draw)),
         }
     }
-}
 
-impl Failures {
     /// The back-off after the failures of this class so far.
     pub(crate) fn back_off_ms(&self, class: ErrorClass, draw: u64) -> u64 {
         back_off(self.by_class.get(&class).copied().unwrap_or_default(), draw)
