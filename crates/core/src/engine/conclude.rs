@@ -23,8 +23,8 @@ pub(crate) fn nothing_said(floor: &Floor) -> bool {
 }
 
 /// The best recorded answer, for when no more calls can be made: the beginning of a synthesis that
-/// was cut off, otherwise the last speech of a participant in the talk, otherwise whatever was said
-/// last; and what sub-discussions found that nobody has taken up.
+/// was cut off, otherwise the last speech of the talk, otherwise the last turn of any kind. To a
+/// speech or turn, findings of sub-discussions are added that no other turn has used.
 pub(crate) fn best_answer(floor: &Floor) -> Decision {
     let state = &floor.record.state;
     if let Some(decision) = beginning_of_answer(floor) {
@@ -236,7 +236,7 @@ fn too_few_left(state: &State, loss: Loss, left: u32, needed: u32) -> Problem {
     Problem { participant, round, ..problem }
 }
 
-/// The code of a turn that nobody else can take, by the class of its error.
+/// The code for a failed turn, by the class of its error.
 fn turn_code(class: ErrorClass) -> Code {
     match class {
         ErrorClass::Timeout => Code::TurnTimeout,

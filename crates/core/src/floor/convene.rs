@@ -90,7 +90,7 @@ impl Floor {
             return Err(Problem::new(Code::CircularDiscussion, "this question is being discussed already"));
         }
         if self.sub_participants().len() < 2 {
-            let message = "nobody else takes turns in this discussion";
+            let message = "a sub-discussion needs two participants, and only one takes turns here";
             return Err(Problem::new(Code::InsufficientProviders, message));
         }
         if self.remaining_ms() == 0 {

@@ -223,8 +223,8 @@ impl Floor {
         self.cost_of((method.calls)(spec), (method.longest)(spec))
     }
 
-    /// The most that so many calls can cost, each with the whole talk to read and up to `longest`
-    /// tokens to write.
+    /// The maximum cost of this many calls that each read the whole talk and write up to `longest`
+    /// tokens.
     fn cost_of(&self, calls: u32, longest: u32) -> Spent {
         let spec = &self.record.state.spec;
         let voices = || spec.participants.iter().filter_map(|who| self.services.voices.voice(spec, who));

@@ -293,7 +293,7 @@ fn notice(ask: &Ask, missing: &[(&str, usize)]) -> Turn {
     Turn { participant: LEFT_OUT.to_owned(), ..aside("window", text.into()) }
 }
 
-/// The turn cut to so many tokens, with a mark where it was cut.
+/// The turn, cut to this many tokens and marked where it was cut.
 fn shorten(turn: &Turn, most: u64, family: Family) -> Turn {
     let all = family.estimate(&turn.text);
     let kept = beginning(&turn.text, most, all, family);
@@ -302,7 +302,7 @@ fn shorten(turn: &Turn, most: u64, family: Family) -> Turn {
     Turn { text: format!("{kept} …\n{mark}").into(), finish: Finish::Stop, ..turn.clone() }
 }
 
-/// The longest beginning of a text, in whole words, with at most so many tokens.
+/// The longest beginning of a text that ends with a whole word and has at most this many tokens.
 fn beginning(text: &str, most: u64, all: u64, family: Family) -> &str {
     let mut end = (text.len() as u128 * u128::from(most) / u128::from(all.max(1))) as usize;
     loop {

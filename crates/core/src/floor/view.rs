@@ -104,7 +104,7 @@ fn remark(state: &State, text: Arc<str>) -> Arc<Turn> {
     Arc::new(Turn { participant, round, started_at, ..aside("note", text) })
 }
 
-/// A text among the turns that nobody at the table said.
+/// A text that is shown among the turns and that no participant said.
 pub(super) fn aside(step: &str, text: Arc<str>) -> Turn {
     Turn {
         step: Step::from(step),
@@ -336,7 +336,7 @@ mod tests {
             ]
         );
         let cramped = shown("ann", &four(), &ask(0, 3), 300, None);
-        assert!(cramped.unfit.is_some(), "nobody sums up what was not shown");
+        assert!(cramped.unfit.is_some(), "a summary covers only what was shown");
     }
 
     #[test]

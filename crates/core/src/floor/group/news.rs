@@ -125,8 +125,9 @@ impl Group<'_, '_> {
         self.floor.is_enough_without(&lost)
     }
 
-    /// Gives up the seats that wait for a rate limit beyond their step's time, once nobody else is
-    /// awaited and the others are enough without them, or too few with them.
+    /// Gives up the seats that wait for a rate limit beyond their step's time, if waiting for them
+    /// changes nothing: every other seat has ended, and the others are enough without them or too
+    /// few even with them.
     pub(super) async fn give_up_held(&mut self) -> Result<(), Halt> {
         let is_open = |seat: &Seat| !(seat.is_settled() || seat.is_awaited() || seat.is_held());
         let enough_without = self.is_enough_without(|_, seat| seat.is_held());

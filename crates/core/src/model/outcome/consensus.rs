@@ -20,7 +20,7 @@ pub struct ConsensusReport {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreements: Vec<String>,
     /// Whether the synthesizer's agreements, dissent and claims could be read; absent if they
-    /// could, or if nobody was asked for them.
+    /// could, or were not asked for.
     #[serde(default, skip_serializing_if = "Structure::is_given")]
     pub structure: Structure,
     /// The minority views; may be empty, absent only if switched off.
@@ -35,7 +35,7 @@ pub struct ConsensusReport {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Structure {
-    /// They were read, or nobody was asked for them.
+    /// They were read, or were not asked for.
     #[default]
     Given,
     /// The synthesizer gave none.

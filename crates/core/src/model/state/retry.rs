@@ -56,7 +56,7 @@ impl State {
     pub(super) fn apply_retried(&mut self, retried: &Retried) {
         self.failed = None;
         let Some(seated) = &mut self.seated else {
-            // Nobody was seated; all participants are checked again.
+            // No participant was seated, so all are checked again.
             self.absent.clear();
             return;
         };
