@@ -6,6 +6,8 @@ use quorum_core::{
     registry::RoleKind,
 };
 
+use crate::pattern;
+
 /// Argues for what the question proposes.
 pub const PROPONENT: Role = Role::named("proponent");
 
@@ -21,6 +23,9 @@ pub const MODERATOR: Role = Role::named("moderator");
 /// Gives a balanced view.
 pub const NEUTRAL: Role = Role::named("neutral");
 
+/// Writes the answer, and takes no part in the debate.
+pub const WRITER: Role = Role::named("writer");
+
 /// The roles of a debate.
 pub(crate) const OF_A_DEBATE: &[RoleKind] = &[
     RoleKind { name: "proponent", summary: "Argues for what the question proposes", speaks: true },
@@ -28,6 +33,7 @@ pub(crate) const OF_A_DEBATE: &[RoleKind] = &[
     RoleKind { name: "judge", summary: "Judges the debate", speaks: false },
     RoleKind { name: "moderator", summary: "Takes no side and keeps to the point", speaks: true },
     RoleKind { name: "neutral", summary: "Gives a balanced view", speaks: true },
+    RoleKind { name: "writer", summary: "Writes the answer and takes no part in the debate", speaks: false },
 ];
 
 /// The roles of a roundtable (C01).
@@ -48,4 +54,82 @@ pub fn debaters(spec: &Spec) -> Vec<Participant> {
 #[must_use]
 pub fn is_debater(who: &Participant) -> bool {
     [PROPONENT, OPPONENT].contains(&who.role)
+}
+
+/// The participants whose speeches are judged in a debate, in seating order: those that argue for a
+/// side, and those that give a balanced view.
+pub(crate) fn judged(spec: &Spec) -> Vec<Participant> {
+    spec.participants.iter().filter(|it| is_judged(it)).cloned().collect()
+}
+
+/// Whether this participant's speeches are judged.
+pub(crate) fn is_judged(who: &Participant) -> bool {
+    is_debater(who) || who.role == NEUTRAL
+}
+
+/// Whether positions are given out in this discussion, so that what a participant said need not be
+/// what it thinks.
+pub(crate) fn are_positions_assigned(spec: &Spec) -> bool {
+    spec.pattern == pattern::debate::PATTERN.name
+}
+
+/// The participants that vote after the talk. Where positions were given out, those without one are
+/// asked as well.
+pub(crate) fn voters(spec: &Spec) -> Vec<Participant> {
+    if are_positions_assigned(spec) { spec.participants.clone() } else { spec.speakers() }
+}
+
+/// The order in which participants are asked to write the answer, if the request names nobody:
+/// models that take no side first, and people, who would have to be waited for, last.
+pub(crate) fn writing_order(who: &Participant) -> WritingOrder {
+    match &who.role {
+        _ if who.is_person() => WritingOrder::Person,
+        role if *role == WRITER => WritingOrder::Writer,
+        role if *role == JUDGE => WritingOrder::Judge,
+        _ if is_debater(who) => WritingOrder::Debater,
+        _ => WritingOrder::WithoutSide,
+    }
+}
+
+/// The place of a participant among those that may write the answer, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum WritingOrder {
+    /// Has no other task.
+    Writer,
+    /// Has weighed both sides.
+    Judge,
+    /// Speaks, and argues for no side.
+    WithoutSide,
+    /// Argues for a side.
+    Debater,
+    /// Would have to be waited for.
+    Person,
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum_testkit::spec::spec;
+
+    use super::*;
+
+    #[test]
+    fn whoever_takes_no_side_writes_first_and_people_last() {
+        let seat = |role: Role| Participant::of("ann").playing(role);
+        let order: Vec<WritingOrder> =
+            [WRITER, JUDGE, MODERATOR, NEUTRAL, Role::SPEAKER, OPPONENT, PROPONENT]
+                .map(|role| writing_order(&seat(role)))
+                .into();
+        assert!(order.is_sorted(), "{order:?}");
+        assert_eq!(writing_order(&Participant::person("eva").playing(JUDGE)), WritingOrder::Person);
+    }
+
+    #[test]
+    fn everyone_votes_after_a_debate_and_the_speakers_elsewhere() {
+        let names = |spec: &Spec| voters(spec).into_iter().map(|it| it.name).collect::<Vec<_>>();
+        let mut debate = spec("debate");
+        debate.participants.push(Participant::of("dan").playing(WRITER).aside());
+        assert_eq!(names(&debate), ["ann", "bob", "cyd", "dan"]);
+        debate.pattern = "synthesis".to_owned();
+        assert_eq!(names(&debate), ["ann", "bob"]);
+    }
 }

@@ -12,9 +12,9 @@ pub(crate) fn offer(call: &Call) -> Option<String> {
     let (open, close) = fence(&call.nonce);
     call.may_convene.then(|| {
         format!(
-            "If, and only if, your answer depends on a narrower question that the other participants should discuss first, end your \
-             answer with this line and nothing after it:\n{open}the question, complete in itself{close}\nYou will then be given what \
-             they found, and asked again."
+            "You may ask the others to discuss one narrower question first, only where your answer depends on it and talk can \
+             settle it. It costs calls and time. Then end your answer with this line and nothing after it:\n\
+             {open}the question, complete in itself{close}\nYou will be given what they found, and asked again."
         )
     })
 }

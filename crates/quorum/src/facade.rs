@@ -12,6 +12,7 @@ mod health;
 mod keyed_lock;
 mod lists;
 mod plan;
+mod rehearsal;
 mod remarks;
 mod say;
 mod scope;
@@ -48,6 +49,7 @@ pub use discussion::Discussion;
 pub use fork::Forking;
 pub use health::{Checked, Unanswered};
 pub use plan::{Figures, Plan, PlannedPhase, PlannedSeat};
+pub use rehearsal::{SentMessage, SentRequest};
 pub use scope::{OrderKey, Scope, Started};
 pub use steering::Steered;
 

@@ -38,8 +38,8 @@ pub use error::{Error, MissingVoice};
 pub use facade::{
     Builder, CellEntry, Checked, Discussion, Figures, Forking, FormEntry, MethodEntry, ModelEntry,
     NamedEntry, OptionEntry, OrderKey, PatternEntry, Plan, PlannedPhase, PlannedSeat, PresetEntry,
-    PriceEntry, ProviderEntry, Quorum, ResultEntry, RulingChoiceEntry, RulingEntry, Scope, Started, Steered,
-    StrategyEntry, Unanswered, UsualEntry, complaints,
+    PriceEntry, ProviderEntry, Quorum, ResultEntry, RulingChoiceEntry, RulingEntry, Scope, SentMessage,
+    SentRequest, Started, Steered, StrategyEntry, Unanswered, UsualEntry, complaints,
 };
 pub use quorum_core::{
     call, choices,

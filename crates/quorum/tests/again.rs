@@ -65,6 +65,7 @@ fn every_setting_comes_back() {
         json!({ "consensus": "moderator", "synthesizer": "qwen", "threshold": 0.8, "includeDissent": false }),
         json!({ "synthesisPrompt": "In verse.", "providerPrompts": { "claude": "Be brief.", "glm": "Be bold." } }),
         json!({ "temperature": 1.5, "maxTokensPerTurn": 512, "providerTimeout": 5_000, "budgetMs": 60_000 }),
+        json!({ "showNames": true }),
         json!({ "maxCalls": 30, "maxTokens": 9_000, "maxCost": 0.25, "allowUnpriced": true }),
         json!({ "continueOnProviderFailure": false, "earlyExit": true, "confidenceThreshold": 0.75 }),
         json!({ "minSynthesisMs": 20_000 }),

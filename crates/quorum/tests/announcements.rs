@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quorum::seeds::events::{Announcer, NAMES};
 use quorum_core::{
     memory::MemoryStore,
-    model::spec::{Spec, WindowSpec},
+    model::spec::{Manner, Spec, WindowSpec},
 };
 use quorum_patterns::{
     debate::{DebateSpec, Format},
@@ -48,6 +48,26 @@ async fn a12_one_fact_is_at_most_one_announcement_with_its_number() {
     assert_eq!(turn["tokenUsage"]["completionTokens"], 20);
     let again: Vec<_> = facts.iter().filter_map(|fact| announcer.announce(fact)).collect();
     assert_eq!(again, [], "what was announced is not announced again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_awaited_decision_was_in_no_result_and_no_event() {
+    let speech = "the case for it is strong and ".repeat(500 / 7);
+    let table = table(&panel().says("*", &speech).names_limit("bob", 3_000));
+    let window = WindowSpec { overflow: WindowSpec::ASK.to_owned(), ..spec("round-robin").window };
+    let manner = Manner { max_tokens: 1_024, ..spec("round-robin").manner };
+    let id = table.open(Spec { rounds: 4, window, manner, ..spec("round-robin") }).await.unwrap();
+    let outcome = table.run(id).await.unwrap().outcome();
+    let awaited = outcome.ruling_awaited.clone().unwrap();
+    assert_eq!((awaited.kind.as_str(), awaited.about.as_str()), ("window", "bob"));
+    assert_eq!(awaited.choices, ["truncate", "summarise", "end"]);
+    let mut announcer = Announcer::new(id, registry());
+    let facts = table.facts(id).await;
+    let told =
+        facts.iter().filter_map(|fact| announcer.announce(fact)).find(|it| it.name == "ruling-awaited");
+    let mut told = told.unwrap().data;
+    ["discussionId", "timestamp"].iter().for_each(|it| drop(told.as_object_mut().unwrap().remove(*it)));
+    assert_eq!(told, serde_json::json!(awaited));
 }
 
 #[tokio::test(start_paused = true)]

@@ -256,7 +256,7 @@ fn inv_disc_008_the_library_demands_the_roles_of_a_debate() {
     );
     refuses(
         &json!({ "roles": { "grok": "judge", "glm": "king" } }),
-        "DISCUSSION_INVALID_ROLES roles: there is no role king, given to glm; there are proponent, opponent, judge, moderator, neutral, manager, leader, specialist, user\n\
+        "DISCUSSION_INVALID_ROLES roles: there is no role king, given to glm; there are proponent, opponent, judge, moderator, neutral, writer, manager, leader, specialist, user\n\
          DISCUSSION_INVALID_ROLES roles: grok does not take part; the participants are claude, glm, qwen, gemini",
     );
 }
@@ -264,16 +264,16 @@ fn inv_disc_008_the_library_demands_the_roles_of_a_debate() {
 #[test]
 fn b09_the_command_hands_out_the_roles_of_a_debate() {
     for (fields, expected) in [
-        (json!({}), "claude proponent, glm opponent, qwen judge, gemini proponent"),
+        (json!({}), "claude writer, glm judge, qwen proponent, gemini opponent"),
         (json!({ "providers": ["ann", "bob"] }), "ann proponent, bob opponent, ann-judge judge"),
         (
             json!({ "providers": ["ann", "bob"], "synthesizer": "bob" }),
-            "ann proponent, bob opponent, bob-judge judge",
+            "ann proponent, bob opponent, ann-judge judge",
         ),
-        (json!({ "synthesizer": "gemini" }), "claude proponent, glm opponent, qwen proponent, gemini judge"),
+        (json!({ "synthesizer": "gemini" }), "claude judge, glm proponent, qwen opponent, gemini writer"),
         (
             json!({ "roles": { "claude": "judge" } }),
-            "claude judge, glm proponent, qwen opponent, gemini proponent",
+            "claude judge, glm writer, qwen proponent, gemini opponent",
         ),
         (
             json!({ "providers": ["ann", "bob"], "roles": { "ann": "opponent", "bob": "proponent" } }),
@@ -282,11 +282,11 @@ fn b09_the_command_hands_out_the_roles_of_a_debate() {
         (json!({ "judges": ["google", "qwen"] }), "claude proponent, glm opponent, qwen judge, gemini judge"),
         (
             json!({ "providers": ["a", "b", "c", "d", "e", "f"], "judges": ["d", "e", "f"] }),
-            "a proponent, b opponent, c proponent, d judge, e judge, f judge",
+            "a writer, b proponent, c opponent, d judge, e judge, f judge",
         ),
         (
             json!({ "providers": ["a", "b", "c", "d", "e", "f"] }),
-            "a proponent, b opponent, c judge, d proponent, e opponent, f neutral",
+            "a writer, b judge, c proponent, d opponent, e proponent, f opponent",
         ),
     ] {
         let mut fields = fields;

@@ -3,11 +3,15 @@
 
 use std::sync::Arc;
 
-use quorum::seeds::events::{Announcement, Announcer};
+use quorum::seeds::{
+    dialogue::error,
+    events::{Announcement, Announcer},
+};
 use quorum_core::{
     memory::MemoryStore,
     model::{
-        error::ErrorClass,
+        command::Command,
+        error::{Code, ErrorClass},
         spec::{Limits, Spec, Timing},
     },
 };
@@ -119,6 +123,26 @@ async fn a12_the_synthesis_is_no_turn_of_the_dialogue() {
     let synthesis = &events[names.len() - 2].data["turn"];
     assert_eq!((synthesis.get("role"), &synthesis["participant"]), (None, &json!("ann")));
     assert_eq!(client(&events)["rounds"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a17_the_synthesis_was_counted_as_tokens_of_one_of_the_two() {
+    let events = announced(&at_odds().uses("*", 100, 10), dialogue(1)).await;
+    let used = |prompt: u32, completion: u32| json!({ "prompt": prompt, "completion": completion });
+    // A turn and a vote of each, and the synthesis.
+    let expected = json!({ "modelA": used(200, 20), "modelB": used(200, 20), "total": used(500, 50) });
+    assert_eq!(events.last().unwrap().data["totalTokensUsed"], expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a14_an_aborted_dialogue_had_an_unknown_error() {
+    let table = Table::over(Arc::new(MemoryStore::new()), &at_odds(), registry());
+    let id = table.open(dialogue(2)).await.unwrap();
+    table.engine.send(id, Command::Abort).await.unwrap();
+    let outcome = table.run(id).await.unwrap().outcome();
+    assert_eq!(outcome.error.as_ref().map(|it| it.code), Some(Code::Aborted));
+    let state = table.engine.state(id).await.unwrap();
+    assert_eq!(error(&state, &outcome), None, "the stopping reason tells of it");
 }
 
 #[tokio::test(start_paused = true)]

@@ -46,7 +46,7 @@ export function moment(when) {
   return (isToday ? HOUR : DAY).format(date);
 }
 
-export const plural = (number, word) => `${number} ${word}${number === 1 ? '' : 's'}`;
+export const plural = (number, word, many = `${word}s`) => `${number} ${number === 1 ? word : many}`;
 
 /** too-few-left → too few left */
 export const words = (text) => String(text ?? '').replaceAll(/[-_]/g, ' ');

@@ -15,6 +15,8 @@ export const start = () => ({
   seats: new Map(),
   turns: [],
   readings: [],
+  /** Structured replies that could not be read. */
+  unread: [],
   noted: [],
   notes: [],
   awaiting: [],
@@ -230,6 +232,9 @@ const KINDS = {
   reply_read(state, { step, participant, round, source, reading }) {
     state.readings.push({ step, participant, round, source, reading });
   },
+  reply_unread(state, { participant, round, kind }) {
+    state.unread.push({ participant, round, kind });
+  },
   noted(state, fact) {
     state.noted.push(fact);
     for (const [who, part] of parts(state, fact.value)) seatOf(state, who).part = part;
@@ -291,6 +296,9 @@ function parts(state, value) {
 
 export const isOver = (state) => ['completed', 'error', 'aborted'].includes(state.lifecycle);
 
+/** Whether a step is one of the consensus method, after the talk. */
+const isDeciding = (step) => /^[^/]*\/deciding(\/|$)/.test(step ?? '');
+
 /** Every position that was stated and not only assumed. */
 function stances(state) {
   return state.readings
@@ -298,13 +306,12 @@ function stances(state) {
     .map(({ step, participant, round, reading }) => {
       const { position, confidence, chooses = false, joins = true } = reading.stance;
       const weight = (state.seats.get(participant)?.weight ?? 1) * (chooses ? confidence : 1);
-      const isDeciding = /^[^/]*\/deciding(\/|$)/.test(step ?? '');
-      return { participant, round, position, confidence, chooses, joins, weight, isDeciding, reading };
+      return { participant, round, position, confidence, chooses, joins, weight, step, reading };
     });
 }
 
 /** The positions stated in the discussion, without those on the method's own question. */
-const positions = (state) => stances(state).filter((it) => !it.isDeciding);
+const positions = (state) => stances(state).filter((it) => !isDeciding(it.step));
 
 /** The participant's reasons in its own words; empty if it gave none. */
 export function reasonOf({ value, reason_at: at }) {
@@ -331,13 +338,33 @@ export function flips(state) {
   return changes;
 }
 
-/** The agreement after each round in which positions were stated. */
+/** The positions of the discussion that could not be read. */
+function unreadPositions(state) {
+  const asked = state.readings.filter((it) => it.reading.stance && !isDeciding(it.step));
+  const kinds = new Set(asked.map((it) => it.reading.kind));
+  const assumed = asked.filter((it) => it.source === 'assumed');
+  return [...assumed, ...state.unread.filter((it) => kinds.has(it.kind))];
+}
+
+/**
+ * The agreement after each round in which positions were stated. A position that could not be read
+ * is no agreement: it weighs as much as the others and lowers the share.
+ */
 export function agreements(state) {
+  const weightOf = (it) => state.seats.get(it.participant)?.weight ?? 1;
+  const weigh = (list) => list.reduce((sum, it) => sum + weightOf(it), 0);
+  const unread = unreadPositions(state);
   const rounds = Map.groupBy(positions(state), (it) => it.round);
   return [...rounds].map(([round, held]) => {
     const weights = new Map();
     for (const it of held) weights.set(it.position, (weights.get(it.position) ?? 0) + it.weight);
-    const all = [...weights.values()].reduce((sum, it) => sum + it, 0);
+    const names = new Set(held.map((it) => it.participant));
+    const missing = new Map(
+      unread.filter((it) => it.round === round && !names.has(it.participant)).map((it) => [it.participant, it]),
+    );
+    const read = [...weights.values()].reduce((sum, it) => sum + it, 0);
+    const seats = weigh(held);
+    const all = seats > 0 ? read + (weigh([...missing.values()]) * read) / seats : read;
     // Participants that only share that they disagree do not agree.
     const joining = [...weights].filter(([position]) => held.some((it) => it.joins && it.position === position));
     const most = Math.max(0, ...joining.map(([, weight]) => weight));
@@ -345,9 +372,12 @@ export function agreements(state) {
   });
 }
 
-/** The current agreement; null if there are no positions. */
+/** The current agreement; null if there are no positions, or none of the last round could be read. */
 export function agreement(state) {
-  return state.decision?.agreement ?? agreements(state).at(-1)?.share ?? null;
+  if (state.decision?.agreement !== undefined) return state.decision.agreement;
+  const last = agreements(state).at(-1);
+  const isStale = unreadPositions(state).some((it) => it.round > last?.round);
+  return isStale ? null : (last?.share ?? null);
 }
 
 /** The votes for the options: every participant's last choice, counted. */

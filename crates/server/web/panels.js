@@ -73,11 +73,41 @@ const KINDS = {
 };
 
 /** The heading of a result, and one line where it is more than a plain answer. */
-function resultLine({ kind = 'answered', for: votes, of } = {}, degraded, cut) {
-  const [heading, sentence] = KINDS[kind] ?? KINDS.answered;
+function resultLine(state) {
+  const { standing, stand_in: standIn } = state.decision;
+  const { kind = 'answered', for: votes, of } = standing ?? {};
+  const [usual, sentence] = KINDS[kind] ?? KINDS.answered;
+  const heading = standIn ? `Last words of ${standIn}, not a synthesis` : usual;
   const share = of === undefined ? '' : `${votes} of ${of}`;
-  const less = degraded && 'Degraded: less went into it than was planned.';
-  return { heading, line: [sentence(share), less, cutLine(cut)].filter(Boolean).join(' ') };
+  const why = shortfalls(state).join('; ') || 'less went into it than was planned';
+  const less = state.conclusion?.degraded && `Degraded: ${why}.`;
+  return { heading, line: [sentence(share), less, cutLine(state.cut)].filter(Boolean).join(' ') };
+}
+
+/** Why a discussion ended early, by its stopping reason. */
+const EARLY = {
+  budget: 'the budget was used up',
+  timeout: 'the time was used up',
+  user_stop: 'it was stopped early',
+  user_abort: 'it was aborted',
+  model_unavailable: 'too few participants were left',
+};
+
+/** What is missing from a result. */
+function shortfalls(state) {
+  const gone = [...state.seats.values()].filter((it) => it.standing === 'failed' || it.standing === 'absent');
+  const read = (source) => state.readings.filter((it) => it.source === source).length;
+  const [unread, guessed] = [read('assumed') + state.unread.length, read('inferred')];
+  const cut = state.turns.filter((it) => it.finish === 'length' || it.finish === 'truncated').length;
+  const standIn = state.decision.stand_in;
+  return [
+    gone.length && `without ${gone.map((it) => it.name).join(' and ')}`,
+    EARLY[state.conclusion?.stopping],
+    standIn && `no synthesis was written, and the text is what ${standIn} said last, not the panel’s answer`,
+    guessed && `${plural(guessed, 'reply', 'replies')} guessed from the words`,
+    unread && `${plural(unread, 'reply', 'replies')} that could not be read`,
+    cut && `${plural(cut, 'answer')} cut off at the token limit`,
+  ].filter(Boolean);
 }
 
 /** Who did not see all of the talk, and how much of it was missing. */
@@ -121,7 +151,7 @@ export function synthesis() {
         STRUCTURE[decision.structure] && h('p.faint', {}, STRUCTURE[decision.structure]),
         problem && h('p.caution', {}, problem.message),
       ].filter(Boolean);
-      const { line, heading } = resultLine(decision.standing, conclusion?.degraded, state.cut);
+      const { line, heading } = resultLine(state);
       fill(
         root,
         h(

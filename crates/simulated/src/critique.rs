@@ -41,7 +41,7 @@ fn objection(mind: &Mind<'_>, speaker: &Speaker<'_>) -> Option<String> {
     let critique = &mind.bank.critique;
     let points = speaker.said.iter().rev().map(|text| points(text)).find(|it| !it.is_empty());
     let Some(points) = points else { return answer(mind, speaker) };
-    let at = mind.chance("objection").derive(speaker.name).below(points.len());
+    let at = mind.chance("objection").derive(speaker.seat).below(points.len());
     let (number, quote) = &points[at];
     let objection = mind.say(
         &critique.objection,
@@ -55,18 +55,22 @@ fn objection(mind: &Mind<'_>, speaker: &Speaker<'_>) -> Option<String> {
 fn refine(mind: &Mind<'_>) -> String {
     let critique = &mind.bank.critique;
     let took = |speaker: &Speaker<'_>| {
-        let quote = speaker.quote(mind.chance("took").derive(speaker.name))?;
+        let quote = speaker.quote(mind.chance("took").derive(speaker.seat))?;
         Some(mind.say(&critique.took, &[("name", speaker.name), ("quote", &quote)]))
     };
-    let mut paragraphs = vec![stated(mind)];
-    let own = &mind.call.participant.name;
+    let own = mind.label();
     let critics = mind.table.others.iter().filter(|it| it.mentions(own));
-    paragraphs.extend(critics.filter_map(took));
-    let unmoved = paragraphs.len() == 1;
+    let answers: Vec<String> = critics.filter_map(took).collect();
+    let unmoved = answers.is_empty();
     let lead = if unmoved { critique.unmoved.clone() } else { mind.say(&critique.revised, &[]) };
-    paragraphs.extend([lead, numbered(&repaired(mind))]);
+    let mut paragraphs = vec![stated(mind), lead, numbered(&repaired(mind))];
+    paragraphs.extend((!unmoved).then(|| LINE.to_owned()));
+    paragraphs.extend(answers);
     finished(mind, &paragraphs)
 }
+
+/// Stands between a proposal and the answers to its critics.
+const LINE: &str = "---";
 
 /// Its own proposal with the middle replaced by a repaired point; a new proposal if it had none.
 fn repaired(mind: &Mind<'_>) -> Vec<String> {

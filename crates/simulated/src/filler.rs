@@ -75,7 +75,7 @@ fn middle(mind: &Mind<'_>, key: &str, schema: &Value) -> f64 {
 fn words(mind: &Mind<'_>, key: &str) -> String {
     match key {
         "participant" | "name" | "speaker" => {
-            mind.table.others.first().map_or(&*mind.call.participant.name, |it| it.name).to_owned()
+            mind.table.others.first().map_or(mind.label(), |it| it.name).to_owned()
         }
         "position" | "choice" | "answer" | "decision" => mind.position().to_owned(),
         _ => mind.argument(),

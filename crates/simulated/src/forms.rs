@@ -22,7 +22,7 @@ pub(super) fn answer(mind: &Mind<'_>, shape: &Shape) -> String {
 
 impl sample::Mind for Mind<'_> {
     fn name(&self) -> &str {
-        &self.call.participant.name
+        self.label()
     }
 
     fn topic(&self) -> &str {
@@ -53,7 +53,8 @@ impl sample::Mind for Mind<'_> {
     }
 
     fn bound(&self, participant: &str) -> Option<usize> {
-        self.call.spec.seat(participant).and_then(|it| self.question.bound(it))
+        let name = self.call.labels.name(participant).unwrap_or(participant);
+        self.call.spec.seat(name).and_then(|it| self.question.bound(it))
     }
 
     fn argument(&self) -> String {
@@ -81,8 +82,9 @@ impl sample::Mind for Mind<'_> {
     }
 
     fn own(&self) -> Option<Voice> {
-        let (name, said) = (self.call.participant.name.as_str(), self.table.own.clone());
-        (!said.is_empty()).then(|| self.voice(&Speaker { name, said, round: self.call.round }))
+        let (name, said) = (self.label(), self.table.own.clone());
+        let (seat, round) = (self.call.participant.name.as_str(), self.call.round);
+        (!said.is_empty()).then(|| self.voice(&Speaker { name, seat, said, round }))
     }
 
     fn phrase(&self, key: &str, with: &[(&str, &str)]) -> String {

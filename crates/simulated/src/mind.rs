@@ -156,7 +156,7 @@ impl<'a> Mind<'a> {
     /// How many other holders of the same answer speak in parallel and may use a reason before it.
     fn rank(&self) -> usize {
         let speaks_now = |it: &&Speaker<'a>| it.round < self.call.round;
-        let before = |it: &&Speaker<'a>| self.gave_up.is_some() || self.seat_of(it.name) < self.seat();
+        let before = |it: &&Speaker<'a>| self.gave_up.is_some() || self.seat_of(it.seat) < self.seat();
         self.holders(self.holds).filter(speaks_now).filter(before).count()
     }
 
@@ -170,6 +170,12 @@ impl<'a> Mind<'a> {
     fn said(&self) -> impl Iterator<Item = &str> {
         let others = self.table.others.iter().flat_map(|it| &it.said);
         self.table.own.iter().chain(others).copied()
+    }
+
+    /// Its own label, or its name if the call shows names.
+    pub(super) fn label(&self) -> &str {
+        let name = &self.call.participant.name;
+        self.call.labels.label(name).unwrap_or(name)
     }
 
     /// Its seat index.

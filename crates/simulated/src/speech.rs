@@ -78,9 +78,9 @@ pub(super) fn finished(mind: &Mind<'_>, paragraphs: &[String]) -> String {
 pub(super) fn answer(mind: &Mind<'_>, speaker: &Speaker<'_>) -> Option<String> {
     let speech = &mind.bank.speech;
     let (sentences, quote) = match mind.held_by(speaker) {
-        Some(same) if same == mind.holds => (&speech.agree, speaker.quote(mind.chance(speaker.name))?),
+        Some(same) if same == mind.holds => (&speech.agree, speaker.quote(mind.chance(speaker.seat))?),
         Some(_) => (&speech.disagree, speaker.main_point()?),
-        None => (&speech.notice, speaker.quote(mind.chance(speaker.name))?),
+        None => (&speech.notice, speaker.quote(mind.chance(speaker.seat))?),
     };
     Some(mind.say(sentences, &[("name", speaker.name), ("quote", &quote)]))
 }
@@ -111,7 +111,7 @@ fn answers(mind: &Mind<'_>) -> String {
     let mut others: Vec<&Speaker<'_>> = mind.table.others.iter().collect();
     let is_model = |name: &str| !mind.call.spec.seat(name).is_some_and(Participant::is_person);
     others.sort_by_key(|it| {
-        (is_model(it.name), mind.held_by(it) == Some(mind.holds), mind.chance(it.name).below(1_000))
+        (is_model(it.seat), mind.held_by(it) == Some(mind.holds), mind.chance(it.seat).below(1_000))
     });
     if mind.gave_up.is_some() {
         let followed = mind.holders(mind.holds).next().map(|it| it.name);

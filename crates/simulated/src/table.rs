@@ -30,7 +30,10 @@ pub(super) struct Table<'a> {
 /// Another participant and its turns.
 #[derive(Debug, Clone)]
 pub(super) struct Speaker<'a> {
+    /// Its label, or its name if the call shows names.
     pub(super) name: &'a str,
+    /// Its name in the panel.
+    pub(super) seat: &'a str,
     /// Its turns, in order.
     pub(super) said: Vec<&'a str>,
     /// The round of its last turn.
@@ -53,10 +56,15 @@ impl<'a> Table<'a> {
         table
     }
 
-    fn add_turn(&mut self, call: &Call, turn: &'a Turn) {
-        let judges = call.spec.seat(&turn.participant).is_some_and(|it| it.aside);
+    fn add_turn(&mut self, call: &'a Call, turn: &'a Turn) {
+        let seat = call.labels.name(&turn.participant).unwrap_or(&turn.participant);
+        let judges = call.spec.seat(seat).is_some_and(|it| it.aside);
         match self.others.iter_mut().find(|it| it.name == turn.participant) {
             _ if judges => {}
+            // A writer is shown its own turns under a label.
+            _ if seat == call.participant.name && !is_judged(call, &turn.participant) => {
+                self.own.extend(position(&turn.text).map(|_| &*turn.text));
+            }
             Some(speaker) => {
                 speaker.said.push(&turn.text);
                 speaker.round = turn.round;
@@ -64,12 +72,19 @@ impl<'a> Table<'a> {
             None => {
                 self.others.push(Speaker {
                     name: &turn.participant,
+                    seat,
                     said: vec![&turn.text],
                     round: turn.round,
                 });
             }
         }
     }
+}
+
+/// Whether the form asks about the participant with this label.
+fn is_judged(call: &Call, label: &str) -> bool {
+    let schema = call.shape.as_ref().and_then(|it| it.schema.as_deref());
+    schema.is_some_and(|it| it.to_string().contains(&format!("\"{label}\"")))
 }
 
 impl Speaker<'_> {
@@ -98,7 +113,7 @@ impl Speaker<'_> {
     /// Whether it mentions this participant by name.
     pub(super) fn mentions(&self, name: &str) -> bool {
         let is_word = |text: &str| {
-            text.split(|it: char| !it.is_alphanumeric() && !"-_./".contains(it))
+            text.split(|it: char| !it.is_alphanumeric() && !"-_./@".contains(it))
                 .any(|word| word.trim_matches(['.', '-']).trim_end_matches("'s") == name)
         };
         self.said.iter().any(|text| is_word(text))
@@ -236,7 +251,7 @@ mod tests {
 
     #[test]
     fn mentions_are_whole_words() {
-        let speaker = |text| Speaker { name: "ann", said: vec![text], round: 1 };
+        let speaker = |text| Speaker { name: "ann", seat: "ann", said: vec![text], round: 1 };
         assert!(speaker("I am with bob here.").mentions("bob"));
         assert!(speaker("bob's point").mentions("bob"));
         assert!(speaker("So says gpt-4.1.").mentions("gpt-4.1"));

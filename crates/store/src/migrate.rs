@@ -12,8 +12,11 @@ use crate::error::{explain, unwritable};
 const FIRST: usize = 5;
 
 /// All steps, in order. Steps are added, never changed.
-const STEPS: &[&str] =
-    &[include_str!("../migrations/0005_first.sql"), include_str!("../migrations/0006_finished_tables.sql")];
+const STEPS: &[&str] = &[
+    include_str!("../migrations/0005_first.sql"),
+    include_str!("../migrations/0006_finished_tables.sql"),
+    include_str!("../migrations/0007_no_replacing.sql"),
+];
 
 const NEWEST: usize = FIRST + STEPS.len() - 1;
 

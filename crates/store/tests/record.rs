@@ -154,7 +154,7 @@ async fn c01_an_aborted_discussion_is_completed_and_a_project_has_one_state() {
     let another = "INSERT INTO discussion_state SELECT 'another', project_id, 0, 0, 'active', created_at, updated_at \
                    FROM discussion_state";
     let refused = raw.execute_batch(another).unwrap_err().to_string();
-    assert_eq!(refused, "UNIQUE constraint failed: discussion_state.project_id");
+    assert_eq!(refused, "the state of a discussion is not replaced");
     let aborted = vec![moved(Lifecycle::Running, Lifecycle::Aborted)];
     writer.write(second(2), aborted, Then::Continue).await.unwrap();
     assert_eq!(states(&raw), ["0|0|completed|02Z"]);
@@ -239,6 +239,28 @@ async fn c06_structured_replies_are_rows_of_their_kind() {
 }
 
 #[tokio::test]
+async fn c06_a_synthesis_was_logged_twice() {
+    let (_folder, store, raw) = begin();
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    let mut writer = Writer::claiming(&store, id, "one").await;
+    let Event::TurnCompleted { turn } = said("ann", 1, "Tabs.\n[MARK]\n{}") else { panic!("it was said") };
+    let turn = Turn { form: Some("summary".into()), prose: Some("Tabs.".into()), ..(*turn).clone() };
+    let reading = Reading {
+        kind: "summary".to_owned(),
+        version: 1,
+        value: json!({ "text": "Tabs." }),
+        told: None,
+        reason_at: Some("/text".to_owned()),
+        stance: None,
+    };
+    let read = Event::ReplyRead { participant: "ann".to_owned(), round: 1, source: Source::Stated, reading };
+    let facts = vec![Event::TurnCompleted { turn: Arc::new(turn) }, read];
+    writer.write(second(2), facts, Then::Continue).await.unwrap();
+    let sql = "SELECT metadata ->> 'kind', content FROM discussion_logs";
+    assert_eq!(rows(&raw, sql), ["summary|Tabs."]);
+}
+
+#[tokio::test]
 async fn c06_a_turn_and_its_row_are_one_transaction_and_a_failure_spares_the_rest_of_the_batch() {
     let (_folder, store, raw) = begin();
     raw.execute_batch(
@@ -315,6 +337,54 @@ async fn inv_disc_630_a_finished_discussion_took_forged_rows_in_the_other_tables
         "DELETE FROM commands",
     ] {
         assert!(raw.execute_batch(sql).is_err(), "{sql}");
+    }
+    assert_eq!(all(), before);
+}
+
+#[tokio::test]
+async fn inv_disc_630_a_replacement_took_rows_of_a_finished_discussion_for_another() {
+    let (_folder, store, raw) = begin();
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    store.send(id, quorum_core::model::command::Command::Stop).await.unwrap();
+    let mut writer = Writer::claiming(&store, id, "one").await;
+    writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.unwrap();
+    writer.write(second(2), ending("tabs"), Then::Done).await.unwrap();
+    let other = open(&store, "vi or emacs?", second(3)).await;
+    let tables = [
+        "facts",
+        "discussions",
+        "discussion_logs",
+        "discussion_participants",
+        "discussion_state",
+        "commands",
+    ];
+    let all = || tables.map(|table| rows(&raw, &format!("SELECT * FROM {table}")));
+    let before = all();
+    for sql in [
+        "REPLACE INTO discussion_logs SELECT id, 'OTHER', agent_id, role, 'spaces', 0, 1, '{}', created_at
+         FROM discussion_logs",
+        "REPLACE INTO discussion_logs (rowid, id, project_id, role, content, turn_index, round_number, metadata, created_at)
+         SELECT rowid, 'forged', 'OTHER', role, 'spaces', 0, 1, '{}', created_at FROM discussion_logs",
+        "INSERT OR REPLACE INTO discussion_participants SELECT id, 'OTHER', 'eve', role, 9, created_at
+         FROM discussion_participants",
+        "REPLACE INTO discussion_participants (rowid, id, project_id, role, sequence_order, created_at)
+         SELECT rowid, 'forged', 'OTHER', role, 9, created_at FROM discussion_participants LIMIT 1",
+        "UPDATE OR REPLACE discussion_state SET id = (SELECT id FROM discussion_state WHERE project_id <> 'OTHER')
+         WHERE project_id = 'OTHER'",
+        "UPDATE OR REPLACE discussion_state SET rowid = 1 WHERE project_id = 'OTHER'",
+        "REPLACE INTO discussion_state SELECT id, 'OTHER', 7, 7, 'active', created_at, updated_at
+         FROM discussion_state WHERE project_id <> 'OTHER'",
+        "REPLACE INTO commands SELECT number, 'OTHER', 99, command, at FROM commands",
+        "REPLACE INTO facts (rowid, discussion, seq, at, active_ms, type, body)
+         SELECT 2, discussion, max(seq) + 1, at, 0, type, body FROM facts WHERE discussion = 2",
+        "REPLACE INTO discussions SELECT 1, 'forged', root, tenant, session, pattern, topic, key, simulated, opened_at,
+         status, success, synthesis, ended_at, run, fence, owner, runner, lease_until, hidden_at, restored_at, unindexed
+         FROM discussions WHERE id = 'OTHER'",
+        "UPDATE OR REPLACE discussions SET number = 1 WHERE id = 'OTHER'",
+    ] {
+        let sql = sql.replace("OTHER", &other.to_string());
+        let error = raw.execute_batch(&sql).err().map(|it| it.to_string()).unwrap_or_default();
+        assert!(error.contains("replaced") || error.contains("keeps its id"), "{sql}: {error}");
     }
     assert_eq!(all(), before);
 }

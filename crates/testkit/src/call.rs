@@ -36,7 +36,9 @@ pub fn call() -> Call {
         max_tokens: 300,
         stop: Vec::new(),
         may_convene: false,
+        names_phases: false,
         nonce: "7d5e".to_owned(),
+        labels: Arc::default(),
     }
 }
 

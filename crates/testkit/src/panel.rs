@@ -55,6 +55,29 @@ pub struct AskedCall {
     pub call: Arc<Call>,
 }
 
+impl AskedCall {
+    /// A text of this call with plain names in place of labels.
+    #[must_use]
+    pub fn named(&self, text: &str) -> String {
+        self.call.labels.reveal(text).replace('@', "")
+    }
+
+    /// The name of the speaker that is shown under this label.
+    #[must_use]
+    pub fn name(&self, label: &str) -> String {
+        self.call.labels.name(label).unwrap_or(label).to_owned()
+    }
+
+    /// Everything that is sent to the model: the system text, the messages and the schema.
+    #[must_use]
+    pub fn sent(&self) -> String {
+        let schema = self.call.shape.as_ref().and_then(|it| it.schema.as_deref());
+        let messages = self.call.render().into_iter().map(|it| it.1);
+        let all = [self.call.system.to_string()].into_iter().chain(messages);
+        all.chain(schema.map(ToString::to_string)).collect::<Vec<_>>().join("\n")
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Line {
     Says { round: Option<u32>, text: String },
@@ -80,11 +103,13 @@ enum Line {
     CutOffAt { step: String, text: String },
     InPieces(usize),
     Parrots(&'static str),
+    LeaksNonce,
     AnswersAs(String),
 }
 
 impl Panel {
-    /// Sets a member's text for every round.
+    /// Sets a member's text for every round; `<ann>` in it is replaced by the label under which ann
+    /// is shown.
     #[must_use]
     pub fn says(self, who: &str, text: &str) -> Self {
         self.line(who, Line::Says { round: None, text: text.to_owned() })
@@ -103,7 +128,8 @@ impl Panel {
     }
 
     /// Sets the exact reply for a form; `<ann>` in it is replaced by the label under which ann is
-    /// shown, and `<mark>` by the mark between prose and structure.
+    /// shown, `<first>` and `<second>` by the labels that come first in the order of display, and
+    /// `<mark>` by the mark between prose and structure.
     #[must_use]
     pub fn writes(self, who: &str, shape: &'static str, text: &str) -> Self {
         self.line(who, Line::Writes { shape, round: None, text: text.to_owned() })
@@ -151,6 +177,12 @@ impl Panel {
     pub fn always_asks_to_wait(self, who: &str, retry_after_ms: u64) -> Self {
         let retry_after_ms = Some(retry_after_ms);
         self.line(who, Line::Fails { class: ErrorClass::RateLimit, times: u32::MAX, retry_after_ms })
+    }
+
+    /// Repeats the nonce of its fences in every speech, in several spellings.
+    #[must_use]
+    pub fn leaks_its_nonce(self, who: &str) -> Self {
+        self.line(who, Line::LeaksNonce)
     }
 
     /// Accepts the call and never answers.
@@ -331,7 +363,7 @@ impl Panel {
 impl Voices for Panel {
     fn voice(&self, _spec: &Spec, who: &Participant) -> Option<Voice> {
         let provider = Arc::new(Scripted(self.clone()));
-        (who.provider == "scripted").then(|| Voice {
+        who.provider.starts_with("scripted").then(|| Voice {
             provider,
             model: who.model.clone(),
             lane: self.lane(&who.name),

@@ -40,21 +40,20 @@ pub(crate) fn default_text(call: &Call, shape: Option<&str>) -> String {
     }
 }
 
-/// The text with `<ann>` replaced by the label under which ann is shown in this call, and `<mark>`
-/// by the call's mark.
+/// The text with `<ann>` replaced by the label under which ann is shown in this call, `<first>` and
+/// `<second>` by the first labels in the order of display, and `<mark>` by the call's mark.
 pub(crate) fn labelled(call: &Call, text: &str) -> String {
-    let text = &text.replace("<mark>", call.mark.as_deref().unwrap_or_default());
-    shown(call).fold(text.to_owned(), |text, (name, label)| text.replace(&format!("<{name}>"), label))
+    let text = text.replace("<mark>", call.mark.as_deref().unwrap_or_default());
+    let in_order = call.labels.labels().into_iter().map(|it| it.1).zip(["<first>", "<second>"]);
+    let text = in_order
+        .fold(text, |text, (name, place)| text.replace(place, call.labels.label(&name).unwrap_or_default()));
+    shown(call).fold(text, |text, (name, label)| text.replace(&format!("<{name}>"), label))
 }
 
-/// The participants shown in this call, with their labels.
+/// The participants, with the labels under which this call shows them.
 fn shown(call: &Call) -> impl Iterator<Item = (&str, &str)> {
-    call.messages.iter().filter_map(|message| match message {
-        Message::Said { turn, .. } => {
-            Some((turn.step.as_str().split('/').nth(2)?, turn.participant.as_str()))
-        }
-        Message::Found { .. } | Message::Ask(_) => None,
-    })
+    let names = call.spec.participants.iter().map(|it| it.name.as_str());
+    names.filter_map(|name| Some((name, call.labels.label(name)?)))
 }
 
 /// A good assessment of everyone, with another round.
@@ -79,9 +78,10 @@ fn assessment(call: &Call) -> Value {
 
 fn casting(call: &Call) -> Value {
     let parts = named_in(call, "/properties/positions/items/properties/participant/enum");
-    let parts = parts.iter().map(|name| {
-        let name = name.as_str().unwrap_or_default();
-        json!({"participant": name, "position": format!("what {name} holds"), "persona": format!("one like {name}")})
+    let parts = parts.iter().map(|label| {
+        let label = label.as_str().unwrap_or_default();
+        let name = call.labels.name(label).unwrap_or(label);
+        json!({"participant": label, "position": format!("what {name} holds"), "persona": format!("one like {name}")})
     });
     json!({ "positions": parts.collect::<Vec<_>>() })
 }

@@ -143,7 +143,8 @@ fn takes_the_next(command: &Command, flag: &str) -> bool {
 
 fn has_value(command: &Command, is_it: impl Fn(&clap::Arg) -> bool) -> bool {
     let discuss = command.find_subcommand(VERB);
-    let mut arguments = discuss.into_iter().flat_map(Command::get_arguments);
+    // The flags of every verb are declared on the program itself.
+    let mut arguments = discuss.into_iter().flat_map(Command::get_arguments).chain(command.get_arguments());
     let found = arguments.find(|it| is_it(it));
     found.is_some_and(|it| matches!(it.get_action(), ArgAction::Set | ArgAction::Append))
 }
@@ -196,6 +197,8 @@ mod tests {
             (&["show last"], "ax | discuss | show last"),
             (&["Kubernetes?"], "ax | discuss | Kubernetes?"),
             (&["why?"], "ax | discuss | why?"),
+            (&["why?", "--log", "text"], "ax | discuss | why? | --log | text"),
+            (&["--log", "json", "why?", "-q"], "ax | discuss | --log | json | why? | -q"),
             (&["何をすべきですか？"], "ax | discuss | 何をすべきですか？"),
             (&["ماذا؟"], "ax | discuss | ماذا؟"),
             (&["¿Qué hacemos?"], "ax | discuss | ¿Qué hacemos?"),

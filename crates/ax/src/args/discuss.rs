@@ -81,9 +81,10 @@ struct Panel {
     /// How many rounds, 1 to 10
     #[arg(short, long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     rounds: Option<u32>,
-    /// The options to vote on, separated by commas
-    #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
-    options: Option<Vec<String>>,
+    /// The options to vote on, separated by commas, with "quotes" around one that has a comma; or
+    /// -o once for each option
+    #[arg(short, long, value_name = "LIST")]
+    options: Vec<String>,
     /// Who has which role
     #[arg(long, value_name = "PAIRS", value_parser = flags::roles)]
     roles: Option<BTreeMap<String, String>>,
@@ -102,6 +103,9 @@ struct Panel {
     /// What to do when a request is still too long for a model; with ask, `ax window` decides
     #[arg(long, value_name = "WHAT")]
     window_overflow: Option<String>,
+    /// Show the participants each other's names instead of labels
+    #[arg(long)]
+    show_names: bool,
 }
 
 #[derive(Debug, Args)]
@@ -197,7 +201,7 @@ impl Discuss {
             participants: panel.participants.as_ref().map(seats),
             pattern: panel.pattern.clone(),
             rounds: panel.rounds,
-            voting_options: panel.options.clone(),
+            voting_options: self.options().ok().flatten(),
             roles: panel.roles.clone(),
             provider_prompts: (!panel.provider_prompts.is_empty())
                 .then(|| panel.provider_prompts.iter().cloned().collect()),
@@ -206,6 +210,7 @@ impl Discuss {
             preset: self.preset.clone(),
             window_strategy: panel.window_strategy.clone(),
             window_overflow: panel.window_overflow.clone(),
+            show_names: yes(panel.show_names),
             consensus: deciding.consensus.clone(),
             include_dissent: no(deciding.no_dissent),
             early_exit: yes(deciding.early_exit).or(no(deciding.no_early_exit)),
@@ -227,6 +232,12 @@ impl Discuss {
             simulate: voices.simulate.clone(),
             settings: self.settings.clone(),
         }
+    }
+
+    /// The options to vote on, or what is wrong with the way they are written.
+    pub(crate) fn options(&self) -> Result<Option<Vec<String>>, String> {
+        let given = &self.panel.options;
+        (!given.is_empty()).then(|| flags::options(given)).transpose()
     }
 
     pub(crate) fn requires_consensus(&self) -> bool {

@@ -78,8 +78,8 @@ Examples:
 
 pub(super) const FORK: &str = "\
 Examples:
-  ax fork last --at 1/awaiting-responses/claude --judge mistral
-  ax fork last --at 1/awaiting-responses/claude --judge mistral --dry-run
+  ax fork last --at 1/awaiting-responses/gemini --judge mistral
+  ax fork last --at 1/awaiting-responses/gemini --judge mistral --dry-run
   ax fork last --at 1/awaiting-responses/gemini --rounds 4
 
 A step is round/phase/name. An unknown step is refused with a list of the known
@@ -119,6 +119,15 @@ pub(super) const PATTERNS: &str = "\
 Examples:
   ax patterns
   ax patterns --json | jq -r '.patterns[].name'";
+
+pub(super) const PROMPTS: &str = "\
+Examples:
+  ax prompts debate
+  ax prompts voting \"Which API style?\" --options \"REST,GraphQL,gRPC\"
+  ax prompts synthesis --rounds 2 --json | jq -r '.[].tokens'
+
+Simulated voices answer, so the talk in the later prompts is made up. Nothing is
+recorded.";
 
 pub(super) const SESSIONS: &str = "\
 Examples:

@@ -13,6 +13,7 @@ mod one_discussion;
 mod options;
 mod output;
 pub(crate) mod password;
+mod prompts;
 mod rule;
 
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ pub(crate) use general::{ConfigVerb, Configuring, Demo, History, Place, Serve, S
 pub(crate) use help::{command, derived, parse, validate};
 pub(crate) use one_discussion::{Delete, Export, Note, Rate, Replay, Restore, Resume, Say};
 pub(crate) use output::{Output, Shape};
+pub(crate) use prompts::Prompts;
 pub(crate) use rule::Rule;
 
 /// Lets several models discuss a question and hands you one considered answer
@@ -100,6 +102,9 @@ pub(crate) enum Verb {
     /// List the patterns and the consensus methods
     #[command(after_help = examples::PATTERNS)]
     Patterns(Listed),
+    /// Print every prompt of a discussion as it would be sent, without asking any model
+    #[command(after_help = examples::PROMPTS)]
+    Prompts(Prompts),
     /// List the providers and their models: windows, prices, and which are available
     #[command(after_help = "Examples:\n  ax models\n  ax models --json")]
     Models(Listed),

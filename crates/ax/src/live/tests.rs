@@ -519,6 +519,9 @@ fn the_card_has_the_decision_and_the_cost() {
         "
 ────────────────────────────────────────────────────────────────────────────────
  Done in 1 min 5 s: ann, bob; 4 calls, 4,800 tokens, $0.0520.
+ first vote spaces 1 (0.80)
+            tabs 1 (0.80)
+            a tie between spaces and tabs
  votes      tabs 2 (1.60) leads
             spaces 0 (0.00)
  dissent    bob: spaces look alike everywhere

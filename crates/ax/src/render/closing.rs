@@ -42,6 +42,16 @@ pub(crate) fn of_fork(state: &State) -> Option<String> {
     Some(format!("{reused} reused from {}, {} new.", from.of, asked.len()))
 }
 
+/// The providers that took part; of one with several seats, those that spoke.
+fn speakers<'o>(outcome: &'o Outcome) -> Vec<&'o str> {
+    let spoke = |seat: &&str| outcome.integrity.spoke.iter().any(|it| it == seat);
+    let of_provider = |name: &'o String| match outcome.seats.get(name) {
+        Some(seats) => seats.iter().map(String::as_str).filter(spoke).collect(),
+        None => vec![name.as_str()],
+    };
+    outcome.participating_providers.iter().flat_map(of_provider).collect()
+}
+
 fn sum(outcome: &Outcome) -> String {
     let costs = &outcome.metadata.cost_summary;
     let price = match cost(&total_cost(costs)) {
@@ -56,11 +66,8 @@ fn sum(outcome: &Outcome) -> String {
         Lifecycle::Aborted => "Aborted",
         _ => "Failed",
     };
-    let who = if outcome.participating_providers.is_empty() {
-        "nobody spoke".to_owned()
-    } else {
-        outcome.participating_providers.join(", ")
-    };
+    let spoke = speakers(outcome);
+    let who = if spoke.is_empty() { "nobody spoke".to_owned() } else { spoke.join(", ") };
     let (calls, tokens) =
         (count(u64::from(costs.total_calls), "call"), count(outcome.metadata.total_tokens, "token"));
     let took = time(outcome.total_duration_ms);

@@ -34,7 +34,11 @@ fn listed<T>(heading: &str, items: &[T], line: impl Fn(&T) -> String) -> Option<
 }
 
 fn agreement(after: &RoundAgreement) -> String {
-    format!("- Round {}: {:.2} for {}", after.round, after.agreement, after.leading)
+    let leading = match after.leading.as_str() {
+        "" => ", nobody agreed".to_owned(),
+        leading => format!(" for {leading}"),
+    };
+    format!("- Round {}: {:.2}{leading}", after.round, after.agreement)
 }
 
 fn flip(flip: &Flip) -> String {

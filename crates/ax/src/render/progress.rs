@@ -106,9 +106,10 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
             let child = short(discussion.derived(step.as_str()));
             Some(format!("  {} convenes a sub-discussion, {child}: {}", turn.participant, line(topic, TOPIC)))
         }
-        Event::WindowTight(tight) => {
-            Some(format!("  the talk takes {} % of {}'s window", tight.percent, tight.participant))
-        }
+        Event::WindowTight(tight) => Some(match tight.percent {
+            ..=100 => format!("  the talk takes {} % of {}'s window", tight.percent, tight.participant),
+            _ => format!("  the talk no longer fits {}'s window and is shortened for it", tight.participant),
+        }),
         Event::Summarised(summary) => Some(format!("  the first {} turns are summarized", summary.covers)),
         Event::SubConcluded(end) => Some(came_back(end)),
         Event::ReplyRead { participant, source, reading, .. } => reading_line(participant, *source, reading),
@@ -255,7 +256,11 @@ fn wound_up(reason: &WindUp) -> String {
         WindUp::TokenBudget { needed, left } => short_of("token", needed, left),
         WindUp::CostBudget { needed, left } => short_of("cost", needed, left),
         WindUp::Deadline => "the time is used up".to_owned(),
-        WindUp::TooFew { left, needed } => format!("only {left} providers are left, and {needed} are needed"),
+        WindUp::TooFew { left, needed } => {
+            let are = |number: u32| if number == 1 { "is" } else { "are" };
+            let left = format!("only {} {} left", count(u64::from(*left), "provider"), are(*left));
+            format!("{left}, and {needed} {} needed", are(*needed))
+        }
         WindUp::ProviderFailed { participant, .. } => {
             format!("{participant} failed, and it was set to stop on a failure")
         }

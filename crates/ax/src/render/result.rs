@@ -50,9 +50,10 @@ pub(crate) fn markdown(state: &Snapshot, detail: Detail) -> String {
     parts.join("\n\n")
 }
 
-/// Whether the text is the panel's answer, and not a rejected or a disputed one.
+/// Whether the text is the panel's answer, and not a rejected or a disputed one, or one
+/// participant's last words.
 fn is_answer(outcome: &Outcome) -> bool {
-    outcome.outcome.is_none_or(|it| it.standing.kind.is_answer())
+    outcome.integrity.stand_in.is_none() && outcome.outcome.is_none_or(|it| it.standing.kind.is_answer())
 }
 
 /// Every state transition of a discussion, with its time (A03).
@@ -79,7 +80,9 @@ fn response(response: &Response) -> String {
         (None, Some(reason)) => format!("{}\n\n*cut off here: {reason}*", response.content.trim()),
         (None, None) => response.content.trim().to_owned(),
     };
-    format!("### {} ({})\n\n{said}", response.provider, part.join(", "))
+    let figures = text::response_figures(response).join(", ");
+    let figures = if figures.is_empty() { figures } else { format!("*{figures}*\n\n") };
+    format!("### {} ({})\n\n{figures}{said}", response.provider, part.join(", "))
 }
 
 fn dissent(views: &[DissentReport]) -> Option<String> {

@@ -68,6 +68,7 @@ fn announce(scope: &Scope, args: &Discuss, output: Output) -> anyhow::Result<Gre
 /// The checked request.
 async fn order(scope: &Scope, args: &Discuss) -> anyhow::Result<Spec> {
     let mut request = args.request();
+    request.voting_options = args.options().map_err(|wrong| Usage(format!("--options: {wrong}")))?;
     let input = Input { topic: args.topic.as_deref(), context: args.context.as_deref(), files: &args.files };
     let (topic, context) = input.with_stdin()?;
     (request.topic, request.context) = (topic.clone().unwrap_or_default(), context);

@@ -12,6 +12,7 @@ mod keys;
 mod models;
 mod patterns;
 mod plan;
+mod prompts;
 mod replay;
 mod restore;
 mod rule;
@@ -90,6 +91,7 @@ async fn perform(app: &App, scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Doctor(args) => doctor::doctor(app, &args),
         Verb::Sessions(args) => sessions::sessions(scope, &args).await,
         Verb::Demo(args) => demo::demo(scope, &args).await,
+        Verb::Prompts(args) => prompts::prompts(scope, &args).await,
         Verb::Patterns(listed) => patterns::patterns(app, &listed),
         Verb::Config(args) => config::config(app, &args.verb),
         Verb::Completions { shell } => shell::completions(app, shell),

@@ -63,6 +63,21 @@ fn names() {
 }
 
 #[test]
+fn options_of_a_vote() {
+    let vote = |options: &[&str], expected: &str| {
+        let flags = options.iter().flat_map(|it| ["-o", it]);
+        let args: Vec<&str> = ["q", "--pattern", "voting"].into_iter().chain(flags).collect();
+        refuses(&args, expected);
+    };
+    let alike = "--options: the options `Go` and `go` differ only in case or quotes; give each option once";
+    vote(&["Rust,Go,go"], alike);
+    vote(&["tabs", "“Tabs”"], "--options: the options `tabs` and `“Tabs”` differ only in case or quotes");
+    vote(&["a,\"b, c"], "--options: has a quote that is not closed: \"b, c");
+    vote(&["\"a\" b,c"], "--options: needs a comma after the quotes around \"a\"");
+    vote(&["a,,b"], "--options: option 2 is empty");
+}
+
+#[test]
 fn topic_and_context() {
     refuses(&[""], "<topic>: is empty");
     refuses(&["  "], "<topic>: is empty");

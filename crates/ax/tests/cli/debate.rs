@@ -33,7 +33,7 @@ fn d03_every_format_and_mode_comes_to_its_end() {
                 .iter()
                 .map(|it| it["participant"].as_str().unwrap())
                 .collect();
-            assert!(names.contains(&"claude") && names.contains(&"glm"), "{names:?}");
+            assert_eq!(names, ["glm", "qwen"], "claude judges and writes");
             if format == "round-limited" {
                 assert_eq!((judged.len(), result["rounds"].as_array().unwrap().len()), (3, 3));
             }
@@ -48,6 +48,10 @@ fn d05_positions_are_given_or_given_out() {
         let result = debated(&desk, &["--casting", casting]);
         assert_eq!(result["positions"]["origin"], "assigned", "{casting}: {result:#}");
     }
+    let result = debated(&desk, &[]);
+    assert_eq!(result["positions"]["spread"], "binary", "by default: {result:#}");
+    let result = debated(&desk, &["--no-casting"]);
+    assert_eq!(result.get("positions"), None, "{result:#}");
     let file = desk.write(
         "positions.json",
         r#"[{"participant": "anthropic", "position": "Tabs.", "persona": "A typist"}, {"participant": "glm", "position": "Spaces."}]"#,
@@ -101,6 +105,7 @@ fn bad_orders_are_refused_before_anything_is_asked() {
         ),
         (&["--positions", "nowhere.json"], "there is no such file"),
         (&["--positions", &one, "--casting", "binary"], "nothing to cast"),
+        (&["--no-casting", "--casting", "binary"], "--no-casting: no positions are assigned"),
     ] {
         desk.ax(&[&["discuss", "q"], &TABLE[..], args].concat()).ends(2).says(&[expected]).prints_nothing();
     }
@@ -142,21 +147,31 @@ fn d06_several_judges_mark_by_criteria_of_ones_own() {
 fn d15_a_fork_with_another_judge_keeps_the_turns_up_to_its_point() {
     let desk = Desk::new();
     let limited = ["--debate-format", "round-limited", "--round-limit", "2"];
-    let past = debated(&desk, &limited);
+    let past = debated(&desk, &[&limited[..], &["--judge", "qwen"]].concat());
     let id = past["discussionId"].as_str().unwrap();
     let planned = ["fork", id, "--at", "1/awaiting-responses/glm", "--judge", "mistral", "--dry-run"];
     let said = desk.ax(&planned).ends(0).says(&["No model was asked, and nothing was recorded."]);
-    assert!(said.out.contains("2 answers of the original kept, 6 questions asked anew at most"), "{said:#?}");
-    let args = ["fork", id, "--at", "2/awaiting-responses/glm", "--judge", "mistral", "--json"];
+    assert!(said.out.contains("2 answers of the original kept, 7 questions asked anew at most"), "{said:#?}");
+    let args = ["fork", id, "--at", "2/awaiting-responses/claude", "--judge", "mistral", "--json"];
     let said = desk.ax(&args).ends(0).says(&["4 answers reused from", "answered this before"]);
     let fork = said.json();
     assert_eq!(speeches(&fork), speeches(&past));
     let calls = |name: &str| fork["metadata"]["costSummary"]["byProvider"][name]["calls"].as_u64();
-    // The synthesis depends on what the judge says, so the participant that writes it is asked
-    // once.
-    assert_eq!((calls("claude"), calls("glm")), (Some(1), Some(0)), "{fork:#}");
+    // The new judge writes the answer, too.
+    assert_eq!((calls("claude"), calls("glm")), (Some(0), Some(0)), "{fork:#}");
+    assert_eq!(fork["positions"], past["positions"], "the speeches were made in them");
     assert_eq!(fork["judging"]["rounds"][0]["judge"], "mistral");
     assert_ne!(fork["discussionId"], past["discussionId"]);
+}
+
+#[test]
+fn d15_a_fork_that_names_the_same_judge_was_accepted_as_a_change() {
+    let desk = Desk::new();
+    let past = debated(&desk, &["--rounds", "1", "--judge", "qwen"]);
+    let id = past["discussionId"].as_str().unwrap();
+    desk.ax(&["fork", id, "--at", "1/awaiting-responses/glm", "--judge", "qwen"])
+        .ends(2)
+        .says(&["nothing is changed, so every answer would be the same"]);
 }
 
 #[test]
@@ -182,7 +197,7 @@ fn d15_a_fork_may_drop_somebody_or_change_the_pattern() {
 #[test]
 fn d15_a_fork_whose_judge_went_by_another_name_got_the_wrong_one() {
     let desk = Desk::new();
-    let past = debated(&desk, &["--rounds", "1"]);
+    let past = debated(&desk, &["--rounds", "1", "--judge", "qwen"]);
     let id = past["discussionId"].as_str().unwrap();
     let at = "1/awaiting-responses/glm";
     let fork = desk.ax(&["fork", id, "--at", at, "--judge", "google", "--json"]).ends(0).json();

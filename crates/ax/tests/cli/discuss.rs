@@ -43,6 +43,52 @@ fn every_pattern_and_method_comes_to_an_end() {
 }
 
 #[test]
+fn an_option_with_a_comma_could_not_be_voted_on() {
+    let desk = Desk::new();
+    let voted_on = |options: &[&str]| -> Vec<String> {
+        let args = ["discuss", "Which database?", "--pattern", "voting", "--json"];
+        let result = desk.ax(&[&args[..], options].concat()).json();
+        result["votingResults"]["votes"].as_object().unwrap().keys().cloned().collect()
+    };
+    assert_eq!(voted_on(&["-o", "Postgres, managed", "-o", "SQLite"]), ["Postgres, managed", "SQLite"]);
+    assert_eq!(voted_on(&["-o", "a,b,\"c, d\""]), ["a", "b", "c, d"]);
+    assert_eq!(voted_on(&["--options", "a, b"]), ["a", "b"]);
+}
+
+#[test]
+fn a_vote_that_was_taken_again_shows_the_first_one() {
+    let desk = Desk::new();
+    let vote = ["discuss", "Best API style", "--pattern", "voting", "-o", "REST,GraphQL,gRPC"];
+    let open = [&vote[..], &["--threshold", "1"]].concat();
+    let result = desk.ax(&[&open[..], &["--json"]].concat()).json();
+    assert_eq!(result["rounds"].as_array().unwrap().len(), 2, "{result:#}");
+    assert_eq!(result["firstVote"]["voteRecords"][0]["round"], 1, "{result:#}");
+    assert_eq!(result["votingResults"]["voteRecords"][0]["round"], 2, "{result:#}");
+    let said = desk.ax(&open);
+    assert!(said.out.contains("## First vote") && said.out.contains("## Votes"), "{said:#?}");
+    for format in ["markdown", "html", "json"] {
+        let exported = desk.ax(&["export", "last", "--as", format]).ends(0);
+        let title = if format == "json" { "firstVote" } else { "First vote" };
+        assert!(exported.out.contains(title), "{format}");
+    }
+    let decided = desk.ax(&[&vote[..], &["--threshold", "0", "--json"]].concat()).ends(0).json();
+    assert_eq!((decided["rounds"].as_array().unwrap().len(), decided.get("firstVote")), (1, None));
+}
+
+#[test]
+fn a_critique_shows_who_checked_its_answer() {
+    let desk = Desk::new();
+    let critique = ["discuss", "How do we reduce on-call load?", "--pattern", "critique", "--json"];
+    let result = desk.ax(&critique).ends(0).json();
+    assert!(result["check"]["ready"].is_boolean() && result["check"]["open"].is_array(), "{result:#}");
+    assert_eq!(result["consensus"]["synthesizer"], "claude");
+    let answer = result["synthesis"].as_str().unwrap();
+    assert!(answer.contains("1. ") && !answer.contains("---"), "{answer}");
+    let shown = desk.ax(&["show", "last"]).ends(0);
+    assert!(shown.out.contains("Checked by: "), "{}", shown.out);
+}
+
+#[test]
 fn stdout_has_the_result_and_nothing_else() {
     let desk = Desk::new();
     let result = desk.result(&[]);

@@ -19,6 +19,7 @@ mod newcomer;
 mod panel;
 mod people;
 mod plan;
+mod prompts;
 mod recovery;
 mod retention;
 mod ruled;

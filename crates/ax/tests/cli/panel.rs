@@ -31,6 +31,11 @@ fn participating(desk: &Desk) -> Value {
     desk.ax(&["show", "last", "--json"]).ends(0).json()["participatingProviders"].clone()
 }
 
+/// The seats of each provider that has several.
+fn seats(desk: &Desk) -> Value {
+    desk.ax(&["show", "last", "--json"]).ends(0).json()["seats"].clone()
+}
+
 #[test]
 fn one_key_is_enough() {
     let vendor = server().on_thread();
@@ -40,7 +45,22 @@ fn one_key_is_enough() {
                 `ax models` shows what the others lack.\n";
     assert!(said.err.starts_with(line), "{said:#?}");
     let seats = ["gpt-5.6-terra", "gpt-5.6-luna", "gpt-4.1"].map(|it| format!("openai/{it}"));
-    assert_eq!(participating(&desk), json!(seats));
+    assert_eq!((participating(&desk), self::seats(&desk)), (json!(["openai"]), json!({ "openai": seats })));
+}
+
+#[test]
+fn verbose_output_lacked_the_figures_of_each_response() {
+    let vendor = server().on_thread();
+    let desk = bare().with("OPENAI_API_KEY", "k").with("OPENAI_BASE_URL", &format!("{}/v1", vendor.url()));
+    desk.ax(&QUESTION).ends(0);
+    let result = desk.ax(&["show", "last", "--json"]).ends(0).json();
+    let shown = desk.ax(&["show", "last", "-v"]).ends(0).out;
+    for response in result["rounds"][0]["responses"].as_array().unwrap() {
+        let (model, tokens) = (response["model"].as_str().unwrap(), response["tokenCount"].as_u64().unwrap());
+        let figures = format!("*{model}");
+        let line = shown.lines().find(|it| it.starts_with(&figures)).unwrap_or_default();
+        assert!(line.contains(&format!(", {tokens} tokens, ")), "{model}: {shown}");
+    }
 }
 
 #[test]
@@ -69,7 +89,8 @@ fn a_local_server_with_several_models_is_enough() {
     let (desk, _server) = ollama(&["qwen3:8b", "gemma3:4b", "nomic-embed-text:latest"]);
     let said = desk.ax(&QUESTION).ends(0);
     said.says(&["Only ollama is available, so its models discuss: qwen3:8b, gemma3:4b."]);
-    assert_eq!(participating(&desk), json!(["ollama/qwen3:8b", "ollama/gemma3:4b"]));
+    assert_eq!(participating(&desk), json!(["ollama"]));
+    assert_eq!(seats(&desk), json!({ "ollama": ["ollama/qwen3:8b", "ollama/gemma3:4b"] }));
 }
 
 #[test]
@@ -157,5 +178,5 @@ fn a_model_that_a_servers_list_does_not_name_is_a_warning_and_the_call_decides()
         "warning: openai/gpt-4.1: its list names no model gpt-4.1; it names gpt-5.6-terra, gpt-5.6-luna",
     ]);
     assert!(asked(&vendor).contains(&"gpt-4.1".to_owned()));
-    assert_eq!(participating(&desk), json!(["openai/gpt-5.6-terra", "openai/gpt-5.6-luna"]));
+    assert_eq!(participating(&desk), json!(["openai"]), "two models of one provider");
 }

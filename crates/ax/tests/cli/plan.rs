@@ -20,15 +20,22 @@ fn a_plan_asks_no_model_and_records_nothing() {
     let expected = "\
 Tabs or spaces?
 
-debate, then synthesis, simulated: claude (proponent), gemini (opponent), qwen (judge)
+debate, then synthesis, simulated: claude (judge), gemini (proponent), qwen (opponent)
+
+Before the first round
+  casting              claude
 
 Round 1
-  awaiting responses   claude, gemini at once
-  judging              qwen
+  awaiting responses   gemini, qwen at once
+  judging              claude
 
 Round 2
-  awaiting responses   claude, then gemini
-  judging              qwen, then qwen
+  awaiting responses   qwen, then gemini
+  judging              claude
+
+Round 3
+  awaiting responses   gemini, then qwen
+  judging              claude, then claude
 
 Deciding
   synthesis            claude

@@ -109,8 +109,29 @@ fn flags_without_effect_were_swallowed() {
         &["--pattern", "debate", "--temperature", "1.5"],
         "warning: --temperature: debaters speak at 0.7 to 0.9, so 1.5 becomes 0.9",
     );
+    check(&["--threshold", "0.7"], "warning: --threshold: no effect: the method synthesis counts no votes");
+    check(
+        &["--consensus", "unanimous", "--threshold", "0.7"],
+        "warning: --threshold: no effect: unanimity takes every vote",
+    );
+    check(
+        &["--pattern", "voting", "-o", "a,b", "--consensus", "majority", "--synthesis-prompt", "In verse."],
+        "warning: --synthesis-prompt: no effect: votes on options decide, and no synthesis is written",
+    );
     let silent = desk.ax(&["discuss", "q", "--dry-run", "--pattern", "voting", "-o", "a,b"]).ends(0);
     assert!(!silent.err.contains("warning"), "{}", silent.err);
+}
+
+#[test]
+fn a_temperature_was_lowered_for_ones_own_provider_without_a_word() {
+    let desk = Desk::new();
+    let provider = |name: &str, wire: &str| {
+        format!("[providers.{name}]\nwire = '{wire}'\nbase_url = 'http://127.0.0.1:9/v1'\nmodel = 'm'\n")
+    };
+    desk.configure(&(provider("alpha", "anthropic") + &provider("beta", "openai-chat")));
+    desk.ax(&["discuss", "q", "-p", "alpha,beta", "--temperature", "1.5", "--dry-run"])
+        .ends(0)
+        .says(&["warning: --temperature: alpha takes at most 1, so 1.5 is lowered for it"]);
 }
 
 #[test]

@@ -43,7 +43,9 @@ fn aborted_from_elsewhere_it_ends_at_once() {
     let running = answered(&desk, MANY);
     let id = running.id.clone();
     desk.ax(&["abort", &id]).ends(0).says(&["Sent the abort to ax (process"]);
-    running.end().ends(130).says(&["DISCUSSION_ABORTED"]);
+    let said = running.end().ends(130).says(&["DISCUSSION_ABORTED"]);
+    let told = "Degraded: it was aborted; no synthesis was written, and the text is what ";
+    assert!(said.out.contains(told) && said.out.contains("\n\n## Last words of "), "{said:#?}");
     desk.ax(&["resume", &id]).ends(130).says(&["is over"]);
     desk.ax(&["stop", &id]).ends(2).says(&["is over"]);
 }

@@ -121,14 +121,14 @@ fn results_readings_and_endings_are_told() {
     let desk = Desk::new();
     let told = ax(&desk, &TABLE).ends(0).says(&[
         "Round 2, estimating",
-        "  claude estimates 16 days",
+        "  claude estimates 13 days",
         "  glm estimates 13 days",
         "The talk ends after round 2: the numbers are close enough.",
     ]);
     assert!(!told.out.contains("\"days\""), "{}", told.out);
     let shown = ax(&desk, &["show", "last"]).ends(0).out;
     let table =
-        "## Estimates\n\n| round | participant | number |\n| --- | --- | --- |\n| 1 | claude | 16 |\n";
+        "## Estimates\n\n| round | participant | number |\n| --- | --- | --- |\n| 1 | claude | 13 |\n";
     assert!(shown.contains(table), "{shown}");
 }
 

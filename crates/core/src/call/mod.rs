@@ -11,9 +11,13 @@ pub mod tokens;
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::{
     model::{
         id::{DiscussionId, Step},
+        mask::Mask,
+        mention::resolve,
         participant::Participant,
         spec::Spec,
         transcript::Turn,
@@ -52,8 +56,13 @@ pub struct Call {
     pub stop: Vec<String>,
     /// Whether the model may ask for a sub-discussion.
     pub may_convene: bool,
-    /// The nonce that fences other participants' text, new for every request.
+    /// Whether fences name the phase in which a turn was said.
+    pub names_phases: bool,
+    /// The nonce that fences other participants' text. Each participant has its own, and no other
+    /// ever sees it.
     pub nonce: String,
+    /// The labels under which the participant sees the others, and itself.
+    pub labels: Arc<Mask>,
 }
 
 /// One message of a prompt.
@@ -84,7 +93,39 @@ pub struct Shape {
     pub form: &'static Form,
     /// A JSON schema, for providers that support structured output; `None` if the prompt describes
     /// the form. Shared, because questions are cloned.
-    pub schema: Option<Arc<serde_json::Value>>,
+    pub schema: Option<Arc<Value>>,
+}
+
+impl Message {
+    /// The message as a model is shown it: under these labels.
+    pub(crate) fn masked(self, mask: &Mask) -> Message {
+        match self {
+            Message::Said { turn, own } => Message::Said { turn: mask.over(&turn), own },
+            Message::Found { topic, text } => {
+                Message::Found { topic: mask.cover(&topic), text: mask.cover(&text) }
+            }
+            Message::Ask(text) => Message::Ask(mask.shown(&text).into()),
+        }
+    }
+}
+
+impl Shape {
+    /// The form with labels in place of mentions.
+    pub(crate) fn labelled(&self, mask: &Mask) -> Shape {
+        let schema = self.schema.as_ref().map(|schema| Arc::new(labelled(schema, mask)));
+        Shape { form: self.form, schema }
+    }
+}
+
+fn labelled(schema: &Value, mask: &Mask) -> Value {
+    match schema {
+        Value::String(text) => Value::String(resolve(text, |it| mask.label(it).unwrap_or(it).to_owned())),
+        Value::Array(entries) => entries.iter().map(|it| labelled(it, mask)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(key, value)| (key.clone(), labelled(value, mask))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => schema.clone(),
+    }
 }
 
 /// The role of a rendered message, as the provider APIs know it.
@@ -98,11 +139,22 @@ pub enum MessageRole {
 
 impl Call {
     /// The messages as text for a provider's API: the participant's own turns unchanged, everything
-    /// by others fenced with this request's nonce and with markers that our readers would recognise
-    /// defused.
+    /// by others fenced with the participant's nonce, and with markers that our readers would
+    /// recognise defused.
     #[must_use]
     pub fn render(&self) -> Vec<(MessageRole, String)> {
         self.messages.iter().map(|message| self.render_one(message)).collect()
+    }
+
+    /// An answer, or a part of one, as it is recorded and shown: with names in place of labels, and
+    /// without the nonce of this participant, which must not return in a later request.
+    pub(crate) fn received(&self, answer: &str) -> String {
+        if self.shape.is_none() {
+            return self.labels.received(answer, &self.nonce);
+        }
+        let data = self.prose().map_or(Some(0), |(_, mark)| answer.find(mark));
+        let (prose, data) = answer.split_at(data.unwrap_or(0));
+        self.labels.received(prose, &self.nonce) + &self.labels.received_data(data, &self.nonce)
     }
 
     /// How the answer is divided into prose and structure, if its form has prose.
@@ -118,8 +170,10 @@ impl Call {
                 let (speaker, round) = (turn.participant.replace('"', "'"), turn.round);
                 let text = self.neutralised(&turn.text);
                 let mark = turn.finish.mark().map(|mark| format!("\n{mark}")).unwrap_or_default();
+                let phase = Some(&turn.phase).filter(|it| self.names_phases && !it.is_empty());
+                let phase = phase.map(|it| format!(" phase=\"{it}\"")).unwrap_or_default();
                 let fenced = format!(
-                    "<said-{nonce} by=\"{speaker}\" round=\"{round}\">\n{text}{mark}\n</said-{nonce}>"
+                    "<said-{nonce} by=\"{speaker}\" round=\"{round}\"{phase}>\n{text}{mark}\n</said-{nonce}>"
                 );
                 (MessageRole::User, fenced)
             }
@@ -135,9 +189,16 @@ impl Call {
     /// A text of others: without markers, and as a quotation if the reader of the answer could take
     /// it for one.
     fn neutralised(&self, text: &str) -> String {
+        // Nobody else knows the nonce; should a text have it, it must not look like a fence.
+        let text = &without(text, &self.nonce);
         let is_recognised = self.shape.as_ref().is_some_and(|it| (it.form.recognises)(text));
         if is_recognised { quoted(&defused(text)) } else { defused(text) }
     }
+}
+
+/// The text without this nonce, however it is capitalised.
+fn without(text: &str, nonce: &str) -> String {
+    Mask::default().received(text, nonce)
 }
 
 /// The text with `>` before every line.

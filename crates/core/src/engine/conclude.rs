@@ -6,7 +6,7 @@ use crate::{
     floor::Floor,
     model::{
         error::{Code, ErrorClass, Problem},
-        event::{Conclusion, FailedTurn, TalkEnd, WindUp},
+        event::{Conclusion, FailedTurn, WindUp},
         flips,
         outcome::{Decision, Dissent, Standing, StoppingReason},
         phase::DECIDING,
@@ -39,7 +39,7 @@ pub(crate) fn best_answer(floor: &Floor) -> Decision {
     let found = state.unused_findings().map(|(topic, text)| format!("{topic}\n\n{text}"));
     Decision {
         synthesis: said.into_iter().chain(found).collect::<Vec<_>>().join("\n\n"),
-        synthesizer: last.map(|turn| turn.participant.clone()),
+        stand_in: last.map(|turn| turn.participant.clone()),
         degraded: true,
         ..Decision::default()
     }
@@ -64,7 +64,7 @@ pub(crate) fn completed(floor: &Floor, mut decision: Decision) -> Decision {
         return decision;
     }
     decision.standing = (floor.pattern.standing)(state).unwrap_or_default();
-    let last = flips::agreement_by_round(state).pop();
+    let last = flips::last_agreement(state);
     let agreement = decision.agreement.or(last.as_ref().map(|it| it.agreement));
     let mut dissent = last.map(|it| flips::dissent(state, &it)).unwrap_or_default();
     let is_new = |view: &Dissent| !dissent.iter().any(|it| it.participant == view.participant);
@@ -83,13 +83,7 @@ pub(crate) fn conclusion(floor: &Floor, decision: &Decision) -> Conclusion {
 
 /// Whether it ended because participants were lost, so that it isn't over: they may come back.
 pub(crate) fn is_for_want_of_providers(floor: &Floor, end: &Conclusion) -> bool {
-    let state = &floor.record.state;
-    let Some(problem) = &end.problem else { return false };
-    match &state.wound_up {
-        Some(reason) => reason.is_loss(),
-        None if lost_its_sides(state).is_some() => true,
-        None => problem.code == Code::SynthesisFailed && state.failures.iter().any(|it| it.phase == DECIDING),
-    }
+    end.problem.as_ref().is_some_and(|it| floor.record.state.is_due_to_losses(it))
 }
 
 pub(crate) fn aborted() -> Conclusion {
@@ -110,53 +104,11 @@ fn problem(state: &State, loss: Loss, decision: &Decision) -> Option<Problem> {
             (decision.degraded && decision.problem.is_none())
                 .then(|| Problem::new(Code::SynthesisFailed, message))
         })?;
-    Some(with_losses_weighed(state, problem))
-}
-
-/// The problem, worth a retry only if a participant that was lost may come back.
-fn with_losses_weighed(state: &State, problem: Problem) -> Problem {
-    let is_due_to_losses = match problem.code {
-        Code::InsufficientProviders
-        | Code::ProviderTimeout
-        | Code::ProviderFailed
-        | Code::AllProvidersFailed
-        | Code::SynthesisFailed
-        | Code::TurnFailed
-        | Code::TurnTimeout
-        | Code::ProviderError => state.lost().next().is_some(),
-        Code::InvalidRequest
-        | Code::InvalidPattern
-        | Code::InvalidRoles
-        | Code::ConsensusFailed
-        | Code::CircularDiscussion
-        | Code::MaxDepthExceeded
-        | Code::CostBudgetExceeded
-        | Code::CallBudgetExceeded
-        | Code::TokenBudgetExceeded
-        | Code::DiscussionTimeout
-        | Code::Aborted
-        | Code::UnknownSession
-        | Code::InitializationFailed
-        | Code::ConsensusParseFailed
-        | Code::StateInvalid
-        | Code::RecordDiverged
-        | Code::Unknown => false,
-    };
-    if !is_due_to_losses {
-        return problem;
-    }
-    let classes = state.lost().map(|it| it.1);
-    let weighed = Problem::of_losses(problem.code, "", classes);
-    Problem { retryable: weighed.retryable, ..problem }
-}
-
-/// The end of a talk that the pattern itself ended because too few were left.
-fn lost_its_sides(state: &State) -> Option<&TalkEnd> {
-    state.ended.as_ref().filter(|it| it.stopping == StoppingReason::MODEL_UNAVAILABLE)
+    Some(state.weighed(&problem))
 }
 
 fn too_few_at_the_end(state: &State) -> Option<Problem> {
-    let ended = lost_its_sides(state)?;
+    let ended = state.lost_its_sides()?;
     let names: Vec<&str> = state.failures.iter().map(|it| it.participant.as_str()).collect();
     let message = format!("the talk ended after round {}, because it lost {}", ended.round, names.join(", "));
     Some(Problem::new(Code::InsufficientProviders, message))
@@ -167,11 +119,11 @@ fn wind_up_problem(state: &State, loss: Loss, reason: &WindUp) -> Option<Problem
     let problem = match reason {
         WindUp::Stopped => return None,
         WindUp::CallBudget { needed, left } => {
-            let budget = format!("{} calls", limits.calls.unwrap_or_default());
+            let budget = counted(limits.calls.unwrap_or_default().into(), "call");
             Problem::new(Code::CallBudgetExceeded, used_up(&budget, needed, left))
         }
         WindUp::TokenBudget { needed, left } => {
-            let budget = format!("{} tokens", limits.tokens.unwrap_or_default());
+            let budget = counted(limits.tokens.unwrap_or_default(), "token");
             Problem::new(Code::TokenBudgetExceeded, used_up(&budget, needed, left))
         }
         WindUp::CostBudget { needed, left } => {
@@ -193,6 +145,8 @@ fn wind_up_problem(state: &State, loss: Loss, reason: &WindUp) -> Option<Problem
             );
             Problem { participant: Some(participant.clone()), ..Problem::new(code, message) }
         }
+        // A person wanted it to end here.
+        WindUp::WindowFull { .. } if state.is_ended_by_ruling() => return None,
         WindUp::WindowFull { participant } => {
             let message = format!(
                 "the talk no longer fits {participant}'s window, and the discussion was set to end then"
@@ -224,16 +178,26 @@ fn too_few_left(state: &State, loss: Loss, left: u32, needed: u32) -> Problem {
         }
         (Loss::TooFewProviders, Some(failed)) if failed.class == ErrorClass::Timeout => {
             let name = &failed.participant;
-            let message =
-                format!("{name} timed out; only {left} providers are left, and {needed} are needed");
+            let message = format!("{name} timed out; {}", only_left(left, needed));
             Problem::new(Code::ProviderTimeout, message)
         }
         (Loss::TurnFailed | Loss::TooFewProviders, _) => {
-            let message = format!("only {left} providers are left, and {needed} are needed");
-            Problem::new(Code::InsufficientProviders, message)
+            Problem::new(Code::InsufficientProviders, only_left(left, needed))
         }
     };
     Problem { participant, round, ..problem }
+}
+
+fn only_left(left: u32, needed: u32) -> String {
+    let are = |number: u32| if number == 1 { "is" } else { "are" };
+    let left = format!("only {} {} left", counted(left.into(), "provider"), are(left));
+    format!("{left}, and {needed} {} needed", are(needed))
+}
+
+/// The number with its noun: `1 call`, `2 calls`.
+fn counted(number: u64, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{ending}")
 }
 
 /// The code for a failed turn, by the class of its error.
@@ -275,6 +239,7 @@ fn stopping(state: &State, decision: &Decision) -> StoppingReason {
             StoppingReason::BUDGET
         }
         Some(WindUp::Deadline) => StoppingReason::TIMEOUT,
+        Some(WindUp::WindowFull { .. }) if state.is_ended_by_ruling() => StoppingReason::USER_STOP,
         Some(WindUp::TooFew { .. }) => StoppingReason::MODEL_UNAVAILABLE,
         Some(WindUp::ProviderFailed { .. } | WindUp::WindowFull { .. }) => StoppingReason::ERROR,
         None => ended(state, decision),
@@ -301,5 +266,5 @@ fn is_degraded(state: &State, pattern: &Pattern, decision: &Decision) -> bool {
         || !(pattern.lacks)(state).is_empty()
         || !state.unread.is_empty()
         || state.readings.iter().any(|it| matches!(it.source, Source::Inferred | Source::Assumed))
-        || state.turns.iter().any(|turn| turn.finish.is_cut_off())
+        || state.cut_short() > 0
 }

@@ -11,6 +11,7 @@ use crate::{
     model::{
         error::{Code, ErrorClass, Problem, ProviderError},
         event::{Absent, Event},
+        labels::{self, lots_of},
         lifecycle::Lifecycle,
         participant::Participant,
         spec::Spec,
@@ -48,7 +49,8 @@ pub(crate) async fn seat_panel(services: &Services, record: &mut Record) -> Resu
         return Ok(Some(NoPanel { problem, absent }));
     }
     let models = models(services, &spec);
-    record.note(vec![(None, Event::PanelSeated { seated, absent, models })]);
+    let labels = labels(services, &spec);
+    record.note(vec![(None, Event::PanelSeated { seated, absent, models, labels })]);
     Ok(None)
 }
 
@@ -71,6 +73,15 @@ fn models(services: &Services, spec: &Spec) -> BTreeMap<String, String> {
         Some((who.name.clone(), voice.model?))
     };
     spec.participants.iter().filter_map(model).collect()
+}
+
+/// Labels for everyone, drawn by lot; none if models are to see names.
+fn labels(services: &Services, spec: &Spec) -> Vec<(String, String)> {
+    match &spec.simulation {
+        _ if spec.show_names => Vec::new(),
+        Some(simulation) => labels::draw(spec, lots_of(simulation.seed, "labels")),
+        None => labels::draw(spec, || services.clock.draw()),
+    }
 }
 
 async fn check(services: &Services, spec: &Spec, who: &Participant) -> Result<(), ProviderError> {

@@ -102,10 +102,6 @@ impl AnswerText {
     pub(crate) fn tokens_dropped(&self) -> u64 {
         tokens::estimate_bytes(self.dropped.unwrap_or_default())
     }
-
-    pub(crate) fn into_kept(self) -> String {
-        self.kept
-    }
 }
 
 #[cfg(test)]

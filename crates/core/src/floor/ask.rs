@@ -59,9 +59,12 @@ pub(crate) struct Stretch {
 pub enum Hears {
     /// All turns so far, in their order.
     Everything,
-    /// All turns so far, sorted by round and then by name, so that a synthesis doesn't depend on
-    /// which participant was fastest (INV-DISC-012).
+    /// All turns so far, for the writer of a synthesis: sorted by round, phase and provider, so
+    /// that it doesn't depend on which participant was fastest (INV-DISC-012), and under labels
+    /// drawn for it alone, the writer's own turns included.
     Alphabetically,
+    /// The turns from this place in the transcript on.
+    Since(usize),
     /// Nothing but the question.
     Nothing,
 }
@@ -100,6 +103,18 @@ impl Ask {
             stretch: None,
             spoken: false,
         }
+    }
+
+    /// The system text, with mentions.
+    #[must_use]
+    pub fn system(&self) -> &str {
+        &self.system
+    }
+
+    /// The prompt, with mentions.
+    #[must_use]
+    pub fn prompt(&self) -> &str {
+        &self.prompt
     }
 
     /// The text for people in an answer whose form has prose.

@@ -61,10 +61,10 @@ pub(crate) async fn collect(
                 }
             }
             Chunk::AnsweredBy(model) => answered_by = Some(model),
-            Chunk::Convene { topic } => convene = Some(topic),
+            Chunk::Convene { topic } => convene = Some(call.received(&topic)),
             Chunk::End { finish, usage, cost } => {
                 pieces.end(text.kept());
-                let text = until_stop(text.kept(), &call.stop).to_owned();
+                let text = call.received(until_stop(text.kept(), &call.stop));
                 let reply = Reply { text, finish, usage, cost, answered_by, convene, tokens_dropped: 0 };
                 return finished(reply, if_empty);
             }
@@ -103,7 +103,7 @@ pub(crate) fn cut_off(
     let (kept, tokens_dropped) = (until_stop(text.kept(), &call.stop), text.tokens_dropped());
     let is_whole = kept.len() < text.kept().len();
     let finish = if is_whole { Finish::Stop } else { Finish::Truncated };
-    let text = kept.to_owned();
+    let text = call.received(kept);
     let reply = Reply { text, finish, usage, cost, answered_by: None, convene: None, tokens_dropped };
     finished(reply, IfEmpty::Fail)
 }

@@ -288,9 +288,18 @@ fn read_from<R: Reader>(reader: &R, asked: &Asked, text: &str) -> Result<(Source
     by_person.map_or_else(|| read(reader, text), |value| Ok((Source::Stated, value)))
 }
 
-/// The reminder for a reply that was cut off at its token limit and could not be read.
-const CUT_OFF: &str = "Your answer was cut off before it was complete. There is more room now; give it again, \
-                       shorter, and complete.";
+/// The reminder for a reply that was cut off at its token limit and could not be read, with half
+/// the words that this limit is enough for.
+fn cut_off(limit: u32, form: &str) -> String {
+    let words = (limit / TOKENS_PER_WORD / 2).max(LEAST_WORDS);
+    format!("Your answer was cut off. Give it again in at most {words} words. {form}")
+}
+
+/// Tokens that a limit has for each word asked for.
+const TOKENS_PER_WORD: u32 = 4;
+
+/// The least length asked for.
+const LEAST_WORDS: u32 = 20;
 
 impl Unreadable {
     /// The same question again, together with the unreadable reply and what was wrong with it. A
@@ -310,7 +319,7 @@ impl Unreadable {
         } else if is_kept {
             finishing.into()
         } else if is_cut_off {
-            format!("{CUT_OFF} {}", reminder.words).into()
+            cut_off(ask.max_tokens.unwrap_or(usual), reminder.words).into()
         } else {
             reminder.about(&wrong).into()
         };

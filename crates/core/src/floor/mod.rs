@@ -14,6 +14,7 @@ mod forms;
 mod gate;
 mod group;
 pub mod halt;
+mod labels;
 mod lengths;
 pub mod notes;
 pub(crate) mod open_subs;
@@ -30,8 +31,8 @@ pub(crate) mod view;
 mod window;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
-    sync::Arc,
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    sync::{Arc, OnceLock},
 };
 
 use crate::{
@@ -54,6 +55,7 @@ use crate::{
         error::StateInvalid,
         event::{Event, UnreadReply},
         id::Step,
+        mask::Mask,
         participant::Participant,
         phase::Phase,
         reading::Reading,
@@ -99,6 +101,11 @@ pub(crate) struct Now {
     /// Whether deliberation was wound up and only a last word may be asked for.
     pub(crate) closing: bool,
     pub(crate) transcript: Vec<Arc<Turn>>,
+    /// Each turn, and the same under the labels of the panel, by step, so that they are not covered
+    /// again for every request.
+    pub(crate) covered: HashMap<Step, (Arc<Turn>, Arc<Turn>)>,
+    /// The system text with which each participant was last asked to speak.
+    pub(crate) systems: BTreeMap<String, Arc<str>>,
     /// An upper bound of the transcript's tokens, cached so that it is not counted again.
     pub(crate) tokens: u64,
     /// The transcript's length after each turn, as each family of models counts it.
@@ -121,12 +128,20 @@ pub(crate) struct Now {
     /// The number of turns taken in this run, without replayed ones.
     pub(crate) fresh: u32,
     pub(crate) taken: HashSet<Step>,
+    /// The labels of the panel, once they are used.
+    pub(crate) mask: OnceLock<Arc<Mask>>,
 }
 
 impl Now {
     /// The position at the beginning of this record.
     pub(crate) fn at_start(record: &Record) -> Self {
         Now { out: record.latecomers().cloned().collect(), ..Now::default() }
+    }
+
+    /// This turn under the labels of the panel, if it is a whole turn of the transcript.
+    pub(crate) fn covered_turn(&self, turn: &Arc<Turn>) -> Option<Arc<Turn>> {
+        let (_, covered) = self.covered.get(&turn.step).filter(|it| Arc::ptr_eq(&it.0, turn))?;
+        Some(covered.clone())
     }
 
     /// Whether the participants still deliberate. Only then can people pause or stop it, and only
@@ -185,6 +200,28 @@ impl Floor {
     pub fn unread(&self, round: u32, kind: &str) -> Vec<String> {
         let of_round = self.now.unread.iter().filter(|it| it.round == round && it.kind == kind);
         of_round.map(|it| it.participant.clone()).collect()
+    }
+
+    /// The system text with which this participant was asked to speak, for a question after the
+    /// talk: a request that begins like an earlier one can be cached by its provider.
+    #[must_use]
+    pub fn system_of(&self, name: &str) -> Option<Arc<str>> {
+        self.now.systems.get(name).cloned()
+    }
+
+    /// Those of `among` that were seated, whether or not they have failed since, in the same order.
+    #[must_use]
+    pub fn seated(&self, among: &[Participant]) -> Vec<Participant> {
+        let seated = |name: &str| self.record.state.seated.iter().flatten().any(|it| it == name);
+        among.iter().filter(|it| seated(&it.name)).cloned().collect()
+    }
+
+    /// The participants that were no longer waited for in a round, because the other answers were
+    /// enough.
+    #[must_use]
+    pub fn dropped(&self, round: u32) -> Vec<String> {
+        let of_round = self.record.state.closed_early.iter().filter(|it| it.round == round);
+        of_round.flat_map(|it| it.dropped.clone()).collect()
     }
 
     /// The current round.
@@ -260,7 +297,9 @@ impl Floor {
     ) -> Result<Vec<Arc<Turn>>, Halt> {
         let spoken = |who: &Participant| Ask { spoken: true, ..ask(who) };
         let asked = self.seats(who).map(|who| Asked::new(who, self.step(who), spoken(who)));
-        let asked = asked.collect();
+        let asked: Vec<Asked> = asked.collect();
+        let systems = asked.iter().map(|it| (it.who.name.clone(), it.ask.system.clone()));
+        self.now.systems.extend(systems);
         let turns = ask_group(self, asked, &enough).await?;
         Ok(turns.into_iter().flatten().collect())
     }
@@ -273,11 +312,16 @@ impl Floor {
     /// Adds a turn to the transcript that all participants are shown.
     pub(crate) fn add_to_transcript(&mut self, turn: &Arc<Turn>) {
         self.now.tokens += FENCE + tokens::at_worst(turn.text.len());
+        let shown = self.mask().over(turn);
+        // Its length as the others are shown it.
+        let text = self.mask().measured(&shown.text).into();
+        let measured = Turn { text, ..(**turn).clone() };
         let models = self.record.state.spec.participants.iter().filter(|it| !it.is_person());
         let Now { families, lengths, .. } = &mut self.now;
         let families = families.get_or_insert_with(|| models.map(Family::of).collect());
-        lengths.add_turn(families.iter().copied(), turn);
+        lengths.add_turn(families.iter().copied(), &measured);
         self.now.transcript.push(turn.clone());
+        self.now.covered.insert(turn.step.clone(), (turn.clone(), shown));
     }
 
     pub(crate) fn seats<'w>(&self, who: &'w [Participant]) -> impl Iterator<Item = &'w Participant> {

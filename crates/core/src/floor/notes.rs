@@ -1,7 +1,7 @@
 //! What a pattern records besides turns: its own notes, random orders, rulings, its ending. Each is
 //! recorded once, under a step of its own.
 
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 
 use uuid::Uuid;
 
@@ -22,6 +22,9 @@ use crate::{
 /// Takes the place of the phase in the step of a note.
 const NOTED: &str = "noted";
 
+/// The last part of the step of a note that a fork took over.
+const TAKEN_OVER: &str = "taken-over";
+
 /// A note to record, in a pattern's own terms.
 pub struct Note<'n, T> {
     /// The kind of note: `cast`.
@@ -41,11 +44,31 @@ impl Floor {
     /// are about, whatever the current round and phase.
     pub fn note<T: Serialize>(&mut self, note: Note<'_, T>) -> Result<(), Halt> {
         let Note { kind, key, round, value, told } = note;
-        let name = if key.is_empty() { format!("*{kind}") } else { format!("*{kind} {key}") };
-        let step = Step::new(round, NOTED, &name);
+        let step = step_of(kind, key, round);
         let value = serde_json::to_value(value).map_err(|error| Failure::Unwritable(error.to_string()))?;
         self.record.once(step, Event::Noted(Noted { kind: kind.to_owned(), round, value, told }));
         Ok(())
+    }
+
+    /// The note of this kind and round that the original of a fork recorded before the point of the
+    /// fork, if it `fits` here. It is recorded again, so that a replay doesn't need the original.
+    pub fn taken_over<T: DeserializeOwned>(
+        &mut self,
+        kind: &str,
+        round: u32,
+        fits: impl Fn(&T) -> bool,
+    ) -> Option<T> {
+        let step = step_of(kind, "", round);
+        let mark = step.purpose(TAKEN_OVER);
+        if self.record.has_mark(&mark) {
+            return self.record.state.noted(kind).last();
+        }
+        let noted = self.source.note(&step).or_else(|| self.source.note(&mark))?.clone();
+        let value: T = noted.read(kind)?;
+        fits(&value).then(|| {
+            self.record.once(mark, Event::Noted(Noted { told: None, ..noted }));
+            value
+        })
     }
 
     /// Records that the talk ended by its own rules; the pattern must declare this ending.
@@ -140,6 +163,12 @@ impl From<&RulingChoice> for AwaitedChoice {
     fn from(choice: &RulingChoice) -> Self {
         AwaitedChoice { name: choice.name.to_owned(), takes_candidate: choice.takes_candidate }
     }
+}
+
+/// The step of a note.
+fn step_of(kind: &str, key: &str, round: u32) -> Step {
+    let name = if key.is_empty() { format!("*{kind}") } else { format!("*{kind} {key}") };
+    Step::new(round, NOTED, &name)
 }
 
 /// A pseudo-random number derived from seed, step and place.

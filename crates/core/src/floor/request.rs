@@ -89,7 +89,7 @@ impl Request {
             true => cut_off(&text, &call, (None, None)),
             false => Err(ProviderError::new(ErrorClass::Timeout, format!("no answer within {step_ms} ms"))),
         };
-        answered.unwrap_or_else(too_late).map_err(|error| Failed { error, said: text.into_kept() })
+        answered.unwrap_or_else(too_late).map_err(|error| Failed { error, said: call.received(text.kept()) })
     }
 }
 

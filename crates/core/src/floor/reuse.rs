@@ -12,7 +12,7 @@ use crate::{
     call::Message,
     floor::{Floor, ask::Ask, seat::Seat},
     model::{
-        event::{Event, Fact},
+        event::{Event, Fact, Noted},
         id::{Seq, Step},
         likeness::Comparison,
         money::{Usage, Usd},
@@ -28,6 +28,8 @@ use crate::{
 pub(crate) struct Source {
     answers: HashMap<Step, Answer>,
     orders: HashMap<Step, Vec<usize>>,
+    /// The pattern's own notes from before the point of the fork.
+    notes: HashMap<Step, Noted>,
     comparisons: HashMap<Step, (Comparison, Option<String>)>,
     /// The providers' reports of request sizes.
     counts: BTreeMap<Step, Counted>,
@@ -99,6 +101,9 @@ impl Source {
                 (Event::OrderDrawn { order }, Some(step)) => {
                     drop(source.orders.insert(step.clone(), order.clone()));
                 }
+                (Event::Noted(noted), Some(step)) if fork.is_some_and(|fork| fact.seq <= fork) => {
+                    drop(source.notes.insert(step.clone(), noted.clone()));
+                }
                 _ => {}
             }
         }
@@ -143,6 +148,11 @@ impl Source {
     pub(crate) fn comparison(&self, step: &Step, digest: &str) -> Option<Comparison> {
         let (comparison, _) = self.comparisons.get(step).filter(|it| it.1.as_deref() == Some(digest))?;
         Some(Comparison { usage: Usage::default(), cost: Some(Usd::ZERO), ..comparison.clone() })
+    }
+
+    /// The note recorded at this step, before the point of the fork.
+    pub(crate) fn note(&self, step: &Step) -> Option<&Noted> {
+        self.notes.get(step)
     }
 
     /// The random order drawn at this step.

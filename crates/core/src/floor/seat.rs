@@ -17,8 +17,8 @@ use crate::{
     floor::{
         Floor,
         group::Asked,
+        labels::Labels,
         request::{Cleared, Queued, Request},
-        reuse::digest,
         view::View,
     },
     model::{
@@ -45,6 +45,8 @@ pub(crate) struct Seat {
     pub(crate) stage: Stage,
     /// The voice that answers; `None` if no provider has that name.
     pub(crate) voice: Option<Voice>,
+    /// The labels under which it sees the others.
+    pub(crate) labels: Labels,
     /// The view built to estimate the call's cost, kept for the call itself.
     pub(crate) view: Option<View>,
 }
@@ -70,7 +72,8 @@ impl Seat {
     pub(crate) fn restore(floor: &Floor, asked: Asked) -> Seat {
         let voice = floor.services.voices.voice(&floor.record.state.spec, &asked.who);
         let is_person = asked.who.is_person();
-        let mut seat = Seat::new(asked, voice);
+        let labels = floor.labels_for(&asked);
+        let mut seat = Seat::new(asked, voice, labels);
         seat.recall(&floor.record);
         if is_person && !seat.is_settled() {
             seat.stage = Stage::Person;
@@ -78,13 +81,14 @@ impl Seat {
         seat
     }
 
-    fn new(asked: Asked, voice: Option<Voice>) -> Seat {
+    fn new(asked: Asked, voice: Option<Voice>, labels: Labels) -> Seat {
         Seat {
             question: Question::new(asked, voice.as_ref().and_then(|voice| voice.price)),
             tried: Tried::default(),
             nested: Nested::default(),
             stage: Stage::Fresh,
             voice,
+            labels,
             view: None,
         }
     }
@@ -194,7 +198,7 @@ impl Seat {
         let repeats = self.tried.begin(floor.services.clock.now(), view.counted);
         let step_time = Duration::from_millis(floor.record.state.spec.timing.step_ms);
         let deadline = self.tried.deadline_from(Instant::now(), step_time);
-        let nonce = format!("{:016x}", floor.services.clock.draw());
+        let nonce = floor.nonce_for(self.name());
         let placed = self.placed(&view, nonce.clone(), repeats);
         let call = Arc::new(self.call(floor, view, nonce));
         self.stage = Stage::Calling;
@@ -214,9 +218,9 @@ impl Seat {
             price: self.question.price,
             reserved: self.tried.reserved.unwrap_or_default(),
             nonce,
-            digest: Some(digest(self.question.ask(), &view.messages)),
+            digest: Some(view.digest.clone()),
             repeats,
-            labels: self.question.ask().mask.as_ref().map(|mask| mask.labels()).unwrap_or_default(),
+            labels: if self.labels.own { self.labels.mask.labels() } else { Vec::new() },
             unheard: view.unheard,
             shortened: view.shortened,
             counted: view.counted,
@@ -238,13 +242,15 @@ impl Seat {
             attempt: self.tried.attempts,
             round: floor.now.round,
             participant: Arc::new(self.question.asked.who.clone()),
-            system: ask.system.clone(),
+            system: view.system,
             messages: view.messages,
-            shape: ask.shape.clone(),
+            labels: self.labels.mask.clone(),
+            shape: ask.shape.as_ref().map(|shape| shape.labelled(&self.labels.mask)),
             mark: ask.mark.clone(),
             stop: ask.stop.clone(),
             temperature: ask.temperature.unwrap_or(spec.manner.temperature),
             may_convene: self.may_ask_for_help() && floor.may_convene(),
+            names_phases: floor.pattern.names_phases,
             nonce,
             spec,
         }

@@ -12,7 +12,10 @@ use crate::{
         view::aside,
         window::{FENCE, Window},
     },
-    model::transcript::{Finish, Turn},
+    model::{
+        mention::{mention, plain},
+        transcript::{Finish, Turn},
+    },
     registry::{Before, Covered, Fit, Length, SumUp},
 };
 
@@ -111,11 +114,23 @@ pub(super) fn select_turns(ask: &Ask, window: &Window<'_>, rooms: Rooms) -> Sele
         shortened(ask, window, Rooms { cap, ..rooms })
     });
     let selected = selected.unwrap_or_else(|| {
-        let unfit = Some(Unfit { needed, room: rooms.beside_answer(rooms.least) });
+        let unfit = Some(unfit(ask, window, rooms));
         SelectedTurns { unfit, ..SelectedTurns::default() }
     });
     let words = rooms.limit(selected.counted, window);
     SelectedTurns { words, sum_up: usual.sum_up, tight: usual.tight, ..selected }
+}
+
+/// How much room the talk needs at least, and how much the strategy has beside the shortest answer.
+fn unfit(ask: &Ask, window: &Window<'_>, rooms: Rooms) -> Unfit {
+    let cap = rooms.refused.unwrap_or(rooms.cap);
+    let room = Rooms { cap, ..rooms }.beside_answer(rooms.least);
+    let selection = Selection::of(ask, window, room);
+    let every = selection.coverage == Coverage::NothingLess;
+    let shown = share::least(window.talk, selection.stretch, every);
+    // Where turns are left out, a notice says so.
+    let notice = if every || selection.shows_all_at_least(window) { 0 } else { notice_size(window) };
+    Unfit { needed: shown + selection.summary_size(window) + notice, room: selection.room }
 }
 
 /// The turns beside a shorter answer: all of them, or shorter ones.
@@ -143,12 +158,32 @@ impl Selection {
     /// The turns to show in so much room: for a summary, the previous one and the turns since; for
     /// everything else, as the strategy wants it.
     fn of(ask: &Ask, window: &Window<'_>, room: u64) -> Selection {
-        let Some(Stretch { from, to }) = ask.stretch else { return Selection::fitted(ask, window, room) };
+        let Some(Stretch { from, to }) = ask.stretch else {
+            return match ask.hears {
+                Hears::Since(from) => Selection::since(from, ask, window, room),
+                Hears::Everything | Hears::Alphabetically | Hears::Nothing => {
+                    Selection::fitted(ask, window, room)
+                }
+            };
+        };
         Selection {
             stretch: Stretched { from, to, keeps_first: false },
             before: Before::Openings,
             summary: window.summary.is_some() && from > 0,
             coverage: Coverage::NothingLess,
+            room,
+            sum_up: None,
+            tight: None,
+        }
+    }
+
+    /// The turns from this one on, without a summary of those before.
+    fn since(from: usize, ask: &Ask, window: &Window<'_>, room: u64) -> Selection {
+        Selection {
+            stretch: Stretched { from, to: window.talk.turns(), keeps_first: false },
+            before: Before::FirstTurns,
+            summary: false,
+            coverage: ask.coverage,
             room,
             sum_up: None,
             tight: None,
@@ -213,6 +248,13 @@ impl Selection {
         within(room.checked_sub(notice_size(window))?)
     }
 
+    /// Whether no speaker has more turns than its first and its newest, which are always shown.
+    fn shows_all_at_least(&self, window: &Window<'_>) -> bool {
+        let Stretched { from, to, .. } = self.stretch;
+        let place = |speaker: &Speaker, end: usize| speaker.turns.partition_point(|turn| *turn < end);
+        window.talk.speakers.iter().all(|it| place(it, to) - place(it, from) <= 2)
+    }
+
     fn summary_size(&self, window: &Window<'_>) -> u64 {
         window.summary.filter(|_| self.summary).map_or(0, |it| it.size)
     }
@@ -224,7 +266,7 @@ impl Selection {
         let mut shortened = 0;
         for excerpt in excerpts {
             let Some(turn) = window.transcript.get(excerpt.turn) else { continue };
-            let turn = ask.mask.as_ref().map_or_else(|| turn.clone(), |mask| mask.over(turn));
+            let turn = turn.clone();
             let Some(most) = excerpt.tokens else {
                 counted += window.talk.size(excerpt.turn, excerpt.turn + 1);
                 turns.push(turn);
@@ -236,13 +278,13 @@ impl Selection {
             counted += FENCE + window.family.estimate(&turn.text);
             turns.push(turn);
         }
-        let mut turns = arranged(ask, turns);
+        let mut turns = arranged(ask, window, turns);
         let missing = self.left_out(window, excerpts);
-        let notice = (!missing.is_empty()).then(|| Arc::new(notice(ask, &missing)));
-        counted += notice.as_ref().map_or(0, |it| FENCE + window.family.estimate(&it.text));
+        let notice = (!missing.is_empty()).then(|| Arc::new(notice(&missing)));
+        counted += notice.as_ref().map_or(0, |it| FENCE + window.family.estimate(&plain(&it.text)));
         turns.splice(0..0, notice);
         let summary = window.summary.filter(|_| self.summary).and_then(|it| it.summary.shown());
-        turns.splice(0..0, summary.map(|turn| in_front(ask, turn)));
+        turns.splice(0..0, summary.map(Arc::new));
         let left_out = missing.iter().map(|it| it.1).sum::<usize>() as u32;
         SelectedTurns { turns, counted, left_out, shortened, ..SelectedTurns::default() }
     }
@@ -275,17 +317,13 @@ const LEFT_OUT: &str = "turns left out";
 
 /// More tokens than the notice has.
 fn notice_size(window: &Window<'_>) -> u64 {
-    let name = |speaker: &Speaker| window.family.estimate(&speaker.name) + 12;
+    let name = |speaker: &Speaker| window.family.estimate(&speaker.name) + 16;
     FENCE + 40 + window.talk.speakers.iter().map(name).sum::<u64>()
 }
 
 /// Tells a participant which turns it is not shown.
-fn notice(ask: &Ask, missing: &[(&str, usize)]) -> Turn {
-    let called = |name: &str| match &ask.mask {
-        Some(mask) => mask.label(name).unwrap_or_default().to_owned(),
-        None => name.to_owned(),
-    };
-    let listed = missing.iter().map(|(name, count)| format!("{count} of {}", called(name)));
+fn notice(missing: &[(&str, usize)]) -> Turn {
+    let listed = missing.iter().map(|(name, count)| format!("{count} of {}", mention(name)));
     let text = format!(
         "Turns that your context window has no room for are not shown: {}.",
         listed.collect::<Vec<_>>().join(", ")
@@ -317,20 +355,23 @@ fn beginning(text: &str, most: u64, all: u64, family: Family) -> &str {
     }
 }
 
-/// The turns as this participant is shown them: in order, or sorted by name, or in the order of
-/// their labels.
-fn arranged(ask: &Ask, mut turns: Vec<Arc<Turn>>) -> Vec<Arc<Turn>> {
+/// The turns as this participant is shown them: in order, or as a writer is shown them, or in the
+/// order drawn for a judge.
+fn arranged(ask: &Ask, window: &Window<'_>, mut turns: Vec<Arc<Turn>>) -> Vec<Arc<Turn>> {
     if let Some(mask) = &ask.mask {
         turns.sort_by_key(|turn| (turn.round, mask.place(&turn.participant)));
     } else if ask.hears == Hears::Alphabetically {
-        turns.sort_by(|one, other| (one.round, &one.participant).cmp(&(other.round, &other.participant)));
+        let mut phases: BTreeMap<&str, usize> = BTreeMap::new();
+        for turn in window.transcript {
+            let next = phases.len();
+            phases.entry(turn.phase.as_str()).or_insert(next);
+        }
+        let phase = |turn: &Turn| phases.get(turn.phase.as_str()).copied();
+        let provider = |turn: &Turn| {
+            let seat = window.seats.iter().find(|it| it.name == turn.participant);
+            seat.map_or_else(|| turn.participant.clone(), |it| it.provider.clone())
+        };
+        turns.sort_by_cached_key(|it| (it.round, phase(it), provider(it), it.participant.clone()));
     }
     turns
-}
-
-/// The summary in front of all turns, with names masked if the question says so.
-fn in_front(ask: &Ask, summary: Turn) -> Arc<Turn> {
-    let text =
-        ask.mask.as_ref().map_or_else(|| summary.text.clone(), |mask| mask.cover(&summary.text).into());
-    Arc::new(Turn { text, ..summary })
 }

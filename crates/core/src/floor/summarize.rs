@@ -8,6 +8,7 @@ use crate::{
         group::{Asked, Group},
         halt::Halt,
         seat::Seat,
+        share::SHORTEST,
         window::Overflow,
     },
     model::{
@@ -66,7 +67,8 @@ impl Group<'_, '_> {
 }
 
 impl Floor {
-    /// The question for this summary, unless it is too late or too early for one.
+    /// The question for this summary, unless it is too late or too early for one, or it could only
+    /// be so short that it would say nothing.
     fn summary_to_ask(&self, wanted: SumUp, needed: bool) -> Option<Asked> {
         let from = self.summary().map_or(0, |it| it.covers as usize);
         // While deciding, calls are kept for the decision, unless that can't be made without a
@@ -74,7 +76,8 @@ impl Floor {
         let failed = self.summaries_so_far().next().filter(|it| it.turn.is_none());
         let not_before = failed.map_or(0, |it| 2 * it.covers as usize - from);
         let in_time = self.now.is_talking() || (needed && !self.now.closing);
-        if !in_time || wanted.turns <= from || wanted.turns < not_before {
+        let is_worth_it = SHORTEST <= wanted.most;
+        if !in_time || !is_worth_it || wanted.turns <= from || wanted.turns < not_before {
             return None;
         }
         let spec = &self.record.state.spec;

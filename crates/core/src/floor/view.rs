@@ -15,6 +15,8 @@ use crate::{
     },
     model::{
         id::Step,
+        mask::Mask,
+        mention::plain,
         state::State,
         time::Timestamp,
         transcript::{Bill, Finish, Turn},
@@ -24,7 +26,10 @@ use crate::{
 
 /// The messages of one request, and what had to be left out.
 pub(crate) struct View {
+    pub(crate) system: Arc<str>,
     pub(crate) messages: Vec<Message>,
+    /// A short hash of the question, without labels.
+    pub(crate) digest: String,
     /// How many turns did not fit.
     pub(crate) unheard: u32,
     /// How many turns are shown only in part.
@@ -56,26 +61,38 @@ impl View {
     }
 
     /// Inserts the users' notes right before the question.
-    pub(crate) fn show(&mut self, ask: &Ask, state: &State) {
+    pub(crate) fn show(&mut self, state: &State) {
         let question = self.messages.len().saturating_sub(1);
-        let covered = |text: &Arc<str>| match &ask.mask {
-            Some(mask) => mask.cover(text).into(),
-            None => text.clone(),
-        };
-        let remarks: Vec<Arc<str>> = state.notes.iter().map(covered).collect();
-        // Their size as shown: a label may be longer than the name it masks.
-        self.bytes += remarks.iter().map(|text| text.len()).sum::<usize>();
-        let said = remarks.into_iter().map(|text| Message::Said { own: false, turn: remark(state, text) });
+        let remarks = state.notes.iter().cloned();
+        let said = remarks.map(|text| Message::Said { own: false, turn: remark(state, text) });
         self.messages.splice(question..question, said);
     }
-}
 
-impl View {
     /// Inserts findings right before the question.
     pub(crate) fn show_findings(&mut self, findings: Vec<Message>) {
         let question = self.messages.len().saturating_sub(1);
-        self.bytes += findings.iter().map(size).sum::<usize>();
         self.messages.splice(question..question, findings);
+    }
+
+    /// The view as it is sent: under these labels. Its size is counted here, because a label may be
+    /// longer than the name it masks. `known` has turns that were masked before.
+    pub(crate) fn masked(
+        self,
+        ask: &Ask,
+        mask: &Mask,
+        known: impl Fn(&Arc<Turn>) -> Option<Arc<Turn>>,
+    ) -> View {
+        let system: Arc<str> = mask.shown(&ask.system).into();
+        let masked = |message: Message| match &message {
+            Message::Said { turn, own } => match known(turn) {
+                Some(turn) => Message::Said { turn, own: *own },
+                None => message.masked(mask),
+            },
+            Message::Found { .. } | Message::Ask(_) => message.masked(mask),
+        };
+        let messages: Vec<Message> = self.messages.into_iter().map(masked).collect();
+        let bytes = system.len() + messages.iter().map(|it| size(ask, it)).sum::<usize>();
+        View { system, messages, bytes, ..self }
     }
 }
 
@@ -84,8 +101,8 @@ pub(crate) fn findings(ask: &Ask, state: &State) -> Vec<Message> {
     if ask.hears == Hears::Nothing || ask.stretch.is_some() {
         return Vec::new();
     }
-    let covered = |text: &str| ask.mask.as_ref().map_or_else(|| text.to_owned(), |mask| mask.cover(text));
-    let found = |(topic, text): (&str, &str)| Message::Found { topic: covered(topic), text: covered(text) };
+    let found =
+        |(topic, text): (&str, &str)| Message::Found { topic: topic.to_owned(), text: text.to_owned() };
     state.unused_findings().map(found).collect()
 }
 
@@ -128,29 +145,30 @@ pub(super) fn aside(step: &str, text: Arc<str>) -> Turn {
 /// discussion.
 pub(crate) fn view(who: &str, ask: &Ask, window: &Window<'_>) -> View {
     let family = window.family;
-    let asked = family.estimate(&ask.system)
-        + family.estimate(&ask.prompt)
+    let asked = family.estimate(&plain(&ask.system))
+        + family.estimate(&plain(&ask.prompt))
         + ask.exchange.iter().map(|it| tokens_of(it, family)).sum::<u64>();
     let heard = select_turns(ask, window, Rooms::beside(asked + window.notes, ask, window));
     let hint = hint(&heard, window);
     let counted = asked + window.notes + heard.counted + hint.as_ref().map_or(0, |it| family.estimate(it));
     let prompt = hint.map_or_else(|| ask.prompt.clone(), |hint| format!("{}\n\n{hint}", ask.prompt).into());
-    let bytes = ask.system.len() + prompt.len() + ask.exchange.iter().map(size).sum::<usize>();
-    let bytes = bytes + heard.turns.iter().map(|turn| shown_size(ask, &turn.text)).sum::<usize>();
     let max_tokens = heard.words + window.thinking;
     // After a refusal, a request that is no smaller would be refused again.
     let too_large = window.bound.filter(|it| it.total < counted + max_tokens);
     let too_large = too_large.map(|it| Unfit { needed: counted + max_tokens, room: it.total });
-    // A summariser, or a participant that may see no names, gets no turn as its own.
-    let is_own = |turn: &Turn| ask.mask.is_none() && ask.stretch.is_none() && turn.participant == who;
+    // A judge, a writer and a summariser get no turn as their own.
+    let sees_own = ask.mask.is_none() && ask.hears != Hears::Alphabetically && ask.stretch.is_none();
+    let is_own = |turn: &Turn| sees_own && turn.participant == who;
     let said = heard.turns.into_iter().map(|turn| Message::Said { own: is_own(&turn), turn });
     // In a retry the question stands before the failed answer; the current prompt comes last.
     let messages = said.chain(ask.exchange.iter().cloned()).chain([Message::Ask(prompt)]).collect();
     View {
+        system: ask.system.clone(),
         messages,
+        digest: String::new(),
         unheard: heard.left_out,
         shortened: heard.shortened,
-        bytes,
+        bytes: 0,
         counted,
         max_tokens: u32::try_from(max_tokens).unwrap_or(u32::MAX),
         sum_up: heard.sum_up,
@@ -174,9 +192,9 @@ fn shown_size(ask: &Ask, text: &str) -> usize {
     text.len() + 2 * lines
 }
 
-fn size(message: &Message) -> usize {
+fn size(ask: &Ask, message: &Message) -> usize {
     match message {
-        Message::Said { turn, .. } => turn.text.len(),
+        Message::Said { turn, .. } => shown_size(ask, &turn.text),
         Message::Found { topic, text } => topic.len() + text.len(),
         Message::Ask(text) => text.len(),
     }
@@ -186,7 +204,7 @@ fn tokens_of(message: &Message, family: Family) -> u64 {
     match message {
         Message::Said { turn, .. } => FENCE + family.estimate(&turn.text),
         Message::Found { topic, text } => FENCE + family.estimate(topic) + family.estimate(text),
-        Message::Ask(text) => family.estimate(text),
+        Message::Ask(text) => family.estimate(&plain(text)),
     }
 }
 
@@ -236,6 +254,7 @@ mod tests {
             notes: 0,
             strategy: Some(&PLAIN),
             settings: &SETTINGS,
+            seats: &[],
             transcript: &[],
             talk: lengths.talk(Family::Other),
             summary: None,
@@ -286,7 +305,8 @@ mod tests {
         let turns: Vec<Arc<Turn>> =
             (1..=5).flat_map(|round| [turn("ann", round, &long), turn("bob", round, "no")]).collect();
         let view = shown("ann", &turns, &Ask::new("", "now"), 1_200, None);
-        let told = "Turns that your context window has no room for are not shown: 2 of ann.";
+        let ann = crate::model::mention::mention("ann");
+        let told = format!("Turns that your context window has no room for are not shown: 2 of {ann}.");
         assert_eq!(heard(&view)[0], told);
         assert_eq!((heard(&view).len(), view.unheard, view.shortened), (10, 2, 0));
         let judged = shown("ann", &turns, &Ask::new("", "now").about_every_turn(), 1_360, None);
@@ -296,6 +316,18 @@ mod tests {
     #[test]
     fn nobody_is_asked_to_judge_what_can_not_be_shown() {
         let view = shown("ann", &four(), &Ask::new("", "now").about_every_turn(), 360, None);
+        assert_eq!(view.unfit, Some(Unfit { needed: 369, room: 359 }));
+    }
+
+    #[test]
+    fn a_refusal_named_more_room_than_the_strategy_uses() {
+        const NINE_TENTHS: ContextStrategy =
+            ContextStrategy { fit: |talk| Fit { room: talk.room * 9 / 10, ..(PLAIN.fit)(talk) }, ..PLAIN };
+        let turns = four();
+        let mut lengths = Lengths::default();
+        turns.iter().for_each(|turn| lengths.add_turn([Family::Other].into_iter(), turn));
+        let window = Window { strategy: Some(&NINE_TENTHS), transcript: &turns, ..window(&lengths, 400) };
+        let view = view("ann", &Ask::new("", "now").about_every_turn(), &window);
         assert_eq!(view.unfit, Some(Unfit { needed: 369, room: 359 }));
     }
 
@@ -348,14 +380,52 @@ mod tests {
     }
 
     #[test]
+    fn inv_disc_012_a_refinement_was_shown_before_its_criticism() {
+        let of = |phase: &str, participant: &str, text: &str| {
+            let step = Step::new(1, phase, participant);
+            Arc::new(sample_turn(step, (1, phase), participant, text))
+        };
+        let transcript = [
+            of("proposing", "bob", "draft 1"),
+            of("critiquing", "cyd", "no"),
+            of("critiquing", "ann", "why"),
+            of("refining", "bob", "draft 2"),
+            turn("cyd", 2, "later"),
+        ];
+        let ask = Ask::new("", "now").hearing(Hears::Alphabetically);
+        let expected = ["draft 1", "why", "no", "draft 2", "later", "now"];
+        assert_eq!(heard(&shown("cyd", &transcript, &ask, 100_000, None)), expected);
+    }
+
+    #[test]
+    fn a_view_since_a_turn_shows_nothing_before_it() {
+        let transcript = four();
+        let late = Ask::new("", "now").hearing(Hears::Since(2));
+        assert_eq!(heard(&shown("bob", &transcript, &late, 100_000, None)), ["late", "last", "now"]);
+        let summary = Summarised { covers: 2, heard: 3, turn: Some(turn("ann", 1, "so far")) };
+        assert_eq!(heard(&shown("bob", &transcript, &late, 600, Some(&summary))), ["late", "last", "now"]);
+        let long = Ask::new("", "now").hearing(Hears::Since(1)).about_every_turn();
+        let view = shown("bob", &transcript, &long, 600, None);
+        let cut = "[shortened to fit your context window: about 428 of 662 tokens are shown]";
+        assert_eq!(heard(&view), [cut, "late", "last", "now"]);
+        assert_eq!((view.unheard, view.shortened, view.unfit), (0, 1, None));
+    }
+
+    #[test]
     fn a_masked_view_has_labels_in_their_order_and_no_names() {
         let table = ["ann", "bob"].map(crate::model::participant::Participant::of);
-        let labels = [(&table[1], "Debater A"), (&table[0], "Debater B")];
+        let labels = [(&table[1], "@KX"), (&table[0], "@QV")];
         let mask = Arc::new(Mask::new(&labels));
         let transcript =
             [turn("ann", 1, "I am Ann"), turn("bob", 1, "no, ANN's wrong"), turn("ann", 2, "annex")];
-        let view = shown("ann", &transcript, &Ask::new("", "now").masked(&mask), 100_000, None);
-        assert_eq!(heard(&view), ["no, Debater B's wrong", "I am Debater B", "annex", "now"]);
+        let prompt = format!("{}, go on\n> @ann, as ann said\nbob", crate::model::mention::mention("bob"));
+        let ask = Ask::new("", prompt).masked(&mask);
+        let view = shown("ann", &transcript, &ask, 100_000, None).masked(&ask, &mask, |_| None);
+        assert_eq!(
+            heard(&view),
+            ["no, @QV's wrong", "I am @QV", "annex", "@KX, go on\n> @QV, as @QV said\nbob"]
+        );
+        assert_eq!(view.bytes, heard(&view).iter().map(|it| it.len()).sum::<usize>());
         let labels: Vec<(&str, bool)> = view
             .messages
             .iter()
@@ -364,6 +434,6 @@ mod tests {
                 _ => None,
             })
             .collect();
-        assert_eq!(labels, [("Debater A", false), ("Debater B", false), ("Debater B", false)]);
+        assert_eq!(labels, [("@KX", false), ("@QV", false), ("@QV", false)]);
     }
 }

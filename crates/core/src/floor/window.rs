@@ -8,6 +8,7 @@ use crate::{
     floor::{Floor, lengths::Talk, seat::Seat, view::size_of_notes},
     model::{
         event::Summarised,
+        participant::Participant,
         settings::Settings,
         spec::WindowSpec,
         state::Counted,
@@ -98,6 +99,7 @@ pub(crate) struct Window<'f> {
     pub(crate) notes: u64,
     pub(crate) strategy: Option<&'static ContextStrategy>,
     pub(crate) settings: &'f Settings,
+    pub(crate) seats: &'f [Participant],
     pub(crate) transcript: &'f [Arc<Turn>],
     pub(crate) talk: &'f Talk,
     pub(crate) summary: Option<Weighed<'f>>,
@@ -137,6 +139,7 @@ impl Floor {
             notes: if ask.stretch.is_none() { size_of_notes(state, family) } else { 0 },
             strategy: if refused.is_some() { self.overflow_strategy(seat.name()) } else { usual() },
             settings: &spec.settings,
+            seats: &spec.participants,
             transcript: &self.now.transcript,
             talk: self.now.lengths.talk(family),
             summary: self.summary().map(|summary| Weighed { summary, size: self.size_of(summary, family) }),
@@ -216,7 +219,7 @@ impl Floor {
         }
         let of_source = || self.source.bound(&turn.step).filter(|_| turn.reused);
         let bound = self.record.state.bounds.get(&turn.step).or_else(of_source);
-        if let Some(bound) = bound.filter(|it| it.refused.is_none()) {
+        if let Some(bound) = bound {
             self.now.bounds.insert(turn.participant.clone(), *bound);
         }
     }

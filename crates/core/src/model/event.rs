@@ -84,6 +84,10 @@ pub enum Event {
         /// where a program chooses its own.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         models: BTreeMap<String, String>,
+        /// The labels under which models see each other, each with the name behind it; none if they
+        /// see names.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        labels: Vec<(String, String)>,
     },
     /// A round began.
     RoundOpened {

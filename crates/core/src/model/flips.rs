@@ -1,6 +1,6 @@
 //! Positions by round and changes of mind, folded from the record.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -80,14 +80,24 @@ pub fn flips(state: &State) -> Vec<Flip> {
     flips
 }
 
-/// The agreement after each round in which positions were taken.
+/// The agreement after each round in which positions were taken. A position that could not be read
+/// is no agreement, so it lowers the share.
 #[must_use]
 pub fn agreement_by_round(state: &State) -> Vec<RoundAgreement> {
     let mut rounds: BTreeMap<u32, Vec<WeightedPosition<'_>>> = BTreeMap::new();
     for held in positions(state) {
         rounds.entry(held.round).or_default().push(held);
     }
-    rounds.into_iter().map(|(round, held)| agreement(round, &held)).collect()
+    let unread = unread(state);
+    rounds.into_iter().map(|(round, held)| agreement(state, round, &held, &unread)).collect()
+}
+
+/// The agreement after the last round in which positions were asked for; `None` if none of that
+/// round could be read.
+#[must_use]
+pub fn last_agreement(state: &State) -> Option<RoundAgreement> {
+    let last_unread = unread(state).into_iter().map(|it| it.0).max();
+    agreement_by_round(state).pop().filter(|it| last_unread <= Some(it.round))
 }
 
 /// The participants whose last position in this round is not the leading one, in seating order;
@@ -133,12 +143,35 @@ fn positions(state: &State) -> impl Iterator<Item = WeightedPosition<'_>> {
     })
 }
 
-fn agreement(round: u32, held: &[WeightedPosition<'_>]) -> RoundAgreement {
+/// The positions of the talk that could not be read, as round and participant.
+fn unread(state: &State) -> BTreeSet<(u32, &str)> {
+    let asked = || state.readings.iter().filter(|it| !it.is_deciding() && it.reading.stance.is_some());
+    let assumed = asked().filter(|it| it.source == Source::Assumed);
+    let assumed = assumed.map(|it| (it.round, it.participant.as_str()));
+    // Only forms that state a position: an assessment that can't be read is none.
+    let states_position = |kind: &str| asked().any(|it| it.reading.kind == kind);
+    let unread = state.unread.iter().filter(|it| states_position(&it.kind));
+    assumed.chain(unread.map(|it| (it.round, it.participant.as_str()))).collect()
+}
+
+fn agreement(
+    state: &State,
+    round: u32,
+    held: &[WeightedPosition<'_>],
+    unread: &BTreeSet<(u32, &str)>,
+) -> RoundAgreement {
     let mut weights: BTreeMap<&str, f64> = BTreeMap::new();
     for it in held {
         *weights.entry(&it.position).or_default() += it.weight;
     }
-    let all: f64 = held.iter().map(|it| it.weight).sum();
+    // An unread position weighs as much as the others, for its seat.
+    let seat_weight = |name: &str| state.spec.seat(name).map_or(1.0, |it| it.weight);
+    let read: f64 = held.iter().map(|it| it.weight).sum();
+    let seats: f64 = held.iter().map(|it| seat_weight(it.participant)).sum();
+    let is_missing = |name: &str| !held.iter().any(|it| it.participant == name);
+    let missing = unread.iter().filter(|(at, name)| *at == round && is_missing(name));
+    let missing: f64 = missing.map(|(_, name)| seat_weight(name)).sum();
+    let all = if seats > 0.0 { read + missing * read / seats } else { read };
     let joining =
         weights.iter().filter(|(position, _)| held.iter().any(|it| it.joins && it.position == **position));
     let leading =
@@ -159,7 +192,7 @@ mod tests {
 
     use super::*;
     use crate::model::{
-        event::Event,
+        event::{Event, UnreadReply},
         id::Step,
         phase::DECIDING,
         reading::{Reading, Stance},
@@ -245,6 +278,39 @@ mod tests {
         ];
         let expected = [agreed(1, "", 0.0), agreed(2, "one", 0.5)];
         assert_eq!(agreement_by_round(&after(order(), events)), expected);
+    }
+
+    #[test]
+    fn a_position_that_could_not_be_read_counted_as_agreement() {
+        let unread = |who: &str, round: u32| {
+            let (step, event) = held(who, round, found("none", false), "");
+            let Event::ReplyRead { participant, round, reading, .. } = event else {
+                unreachable!("a reading was made")
+            };
+            (step, Event::ReplyRead { participant, round, source: Source::Assumed, reading })
+        };
+        let events = vec![held("ann", 1, found("one", true), ""), unread("bob", 1)];
+        let state = after(order(), events.clone());
+        assert_eq!(agreement_by_round(&state), [agreed(1, "one", 0.5)]);
+        assert_eq!(last_agreement(&state), Some(agreed(1, "one", 0.5)));
+        let later = [unread("ann", 2), unread("bob", 2)];
+        let state = after(order(), events.into_iter().chain(later).collect());
+        assert_eq!(agreement_by_round(&state), [agreed(1, "one", 0.5)]);
+        assert_eq!(last_agreement(&state), None, "the last round has no figure, and no other's is used");
+    }
+
+    #[test]
+    fn an_unread_choice_weighs_as_much_as_the_others() {
+        let reply = |kind: &str| {
+            let (participant, kind, wrong) = ("cyd".to_owned(), kind.to_owned(), "no year".to_owned());
+            (None, Event::ReplyUnread(UnreadReply { participant, round: 1, kind, wrong }))
+        };
+        let choices =
+            || vec![held("ann", 1, chosen("tabs", 0.9), ""), held("bob", 1, chosen("tabs", 0.3), "")];
+        let with = |kind| choices().into_iter().chain([reply(kind)]).collect();
+        assert_eq!(agreement_by_round(&after(order(), with("estimate"))), [agreed(1, "tabs", 0.667)]);
+        let other = after(order(), with("assessment"));
+        assert_eq!(agreement_by_round(&other), [agreed(1, "tabs", 1.0)], "it states no position");
     }
 
     #[test]

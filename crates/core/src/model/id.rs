@@ -5,6 +5,8 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::model::phase::DECIDING;
+
 /// A discussion's id. Always a UUIDv7, so ids sort by creation time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -140,6 +142,24 @@ impl Step {
     #[must_use]
     pub fn is_summary(&self) -> bool {
         self.0.split('/').next() == Some(SUMMARY)
+    }
+
+    /// Whether this is a step of the consensus method, after the talk.
+    #[must_use]
+    pub fn is_deciding(&self) -> bool {
+        self.0.split('/').nth(1) == Some(DECIDING)
+    }
+
+    /// The step of the original question, for that of a reminder or of a turn after a
+    /// sub-discussion.
+    pub(crate) fn without_reminder(&self) -> &str {
+        let is_reminder = |purpose: &str| {
+            purpose == "strict" || purpose.starts_with("remind") || purpose.starts_with("after")
+        };
+        match self.0.rsplit_once('/') {
+            Some((base, last)) if is_reminder(last) && 2 <= base.matches('/').count() => base,
+            _ => &self.0,
+        }
     }
 
     /// The name as text.

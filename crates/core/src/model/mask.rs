@@ -1,26 +1,51 @@
-//! Masks: labels in place of participants' names, so a judge can't favour anyone by name.
+//! Masks: labels in place of participants' names, so that no model favours or follows anyone by
+//! name.
 
-use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
+mod citation;
+mod cover;
+mod reveal;
+#[cfg(test)]
+mod tests;
+mod words;
 
-use crate::model::{participant::Participant, transcript::Turn};
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::model::{
+    labels,
+    mention::{mention, resolve},
+    participant::Participant,
+    spec::Spec,
+    transcript::Turn,
+};
+
+use cover::is_common;
+pub(crate) use reveal::Revealed;
+pub(crate) use words::has_word;
+use words::{Word, longest_first, replaced};
 
 /// Replaces a word that reveals a provider but not which participant is meant.
 const SOMEONE: &str = "a participant";
 
+/// Begins a line of a prompt that quotes participants or users.
+const QUOTED: &str = "> ";
+
 /// Labels for a whole panel. Masked text can be unmasked again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mask {
     /// Names and labels, in display order.
     labels: Vec<(String, String)>,
-    /// Replacements, longest word first, so that a model's name is replaced before its vendor's.
+    /// The words that are covered where they stand alone.
     covers: Vec<Word>,
-    reveals: Vec<Word>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Word {
-    letters: Vec<char>,
-    becomes: String,
+    /// The words that are covered after `@`.
+    mentioned: Vec<Word>,
+    /// The names in citations, and their labels without `@`.
+    cited: Vec<Word>,
+    /// The labels without `@`, and the names behind them.
+    codes: Vec<Word>,
+    /// Labels that have no `@`, and the names behind them.
+    worded: Vec<Word>,
+    /// The words that the question itself has after `@`.
+    asked_about: Vec<String>,
 }
 
 impl Mask {
@@ -41,14 +66,82 @@ impl Mask {
         words.extend(labels.iter().map(|(who, label)| (who.name.to_lowercase(), (*label).to_owned())));
         let pairs = labels.iter().map(|(who, label)| (who.name.clone(), (*label).to_owned()));
         let labels: Vec<(String, String)> = pairs.collect();
-        let reveals = labels.iter().map(|(name, label)| (label.to_lowercase(), name.clone()));
-        Mask { covers: longest_first(words), reveals: longest_first(reveals), labels }
+        let code = |label: &str| label.strip_prefix('@').map(str::to_owned);
+        let coded = labels.iter().filter_map(|(name, label)| Some((name.clone(), code(label)?)));
+        let coded: Vec<(String, String)> = coded.collect();
+        let worded = labels.iter().filter(|it| code(&it.1).is_none());
+        Mask {
+            mentioned: longest_first(words.clone()),
+            covers: longest_first(words.into_iter().filter(|(word, _)| !is_common(word))),
+            cited: longest_first(coded.iter().map(|(name, code)| (name.to_lowercase(), code.clone()))),
+            codes: longest_first(coded.iter().map(|(name, code)| (code.to_lowercase(), name.clone()))),
+            worded: longest_first(worded.map(|(name, label)| (label.to_lowercase(), name.clone()))),
+            labels,
+            asked_about: Vec::new(),
+        }
     }
 
-    /// The labels in display order, each with the name behind it.
+    /// Names instead of labels, in this display order. Nothing is covered.
+    #[must_use]
+    pub fn names<'n>(shown: impl IntoIterator<Item = &'n Participant>) -> Self {
+        let labels = shown.into_iter().map(|it| (it.name.clone(), it.name.clone())).collect();
+        Mask { labels, ..Mask::default() }
+    }
+
+    /// Mentions instead of labels: covers names in a text that becomes part of a prompt.
+    #[must_use]
+    pub fn mentions(spec: &Spec) -> Self {
+        let mentions: Vec<String> = spec.participants.iter().map(|it| mention(&it.name)).collect();
+        let labels = spec.participants.iter().zip(mentions.iter().map(String::as_str));
+        Mask::new(&labels.collect::<Vec<_>>()).sparing(spec)
+    }
+
+    /// Labels for a panel, drawn with these lots, in this display order. Words that the user gave
+    /// with the question stay as they are.
+    pub(crate) fn drawn(
+        spec: &Spec,
+        models: &BTreeMap<String, String>,
+        order: &[String],
+        lots: impl FnMut() -> u64,
+    ) -> Self {
+        Mask::of(spec, models, &labels::draw(spec, lots), order)
+    }
+
+    /// The mask of a panel with these labels, each with the name behind it, in this display order.
+    pub(crate) fn of(
+        spec: &Spec,
+        models: &BTreeMap<String, String>,
+        labels: &[(String, String)],
+        order: &[String],
+    ) -> Self {
+        let known = |who: &Participant| {
+            let model = models.get(&who.name).cloned().filter(|it| who.model.as_ref() != Some(it));
+            Participant { aliases: who.aliases.iter().cloned().chain(model).collect(), ..who.clone() }
+        };
+        let labelled =
+            labels.iter().filter_map(|(label, name)| Some((known(spec.seat(name)?), format!("@{label}"))));
+        let mut labelled: Vec<(Participant, String)> = labelled.collect();
+        let place = |name: &str| order.iter().position(|it| it == name).unwrap_or(usize::MAX);
+        labelled.sort_by_key(|it| place(&it.0.name));
+        Mask::new(&labelled.iter().map(|it| (&it.0, it.1.as_str())).collect::<Vec<_>>()).sparing(spec)
+    }
+
+    /// Leaves the words alone that the user gave with the question.
+    fn sparing(mut self, spec: &Spec) -> Self {
+        let given = [&spec.topic].into_iter().chain(&spec.background).chain(&spec.options);
+        let given: Vec<&str> = given.map(String::as_str).collect();
+        let has = |word: &str| given.iter().any(|text| has_word(text, word));
+        self.covers.retain(|it| !has(&it.text()));
+        let has_sign = |word: &str| given.iter().any(|text| has_word(text, &format!("@{word}")));
+        self.asked_about = self.mentioned.iter().map(Word::text).filter(|it| has_sign(it)).collect();
+        self
+    }
+
+    /// The labels in display order, without `@`, each with the name behind it.
     #[must_use]
     pub fn labels(&self) -> Vec<(String, String)> {
-        self.labels.iter().map(|(name, label)| (label.clone(), name.clone())).collect()
+        let code = |label: &str| label.strip_prefix('@').unwrap_or(label).to_owned();
+        self.labels.iter().map(|(name, label)| (code(label), name.clone())).collect()
     }
 
     /// The label of this name.
@@ -57,190 +150,62 @@ impl Mask {
         self.labels.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
     }
 
-    /// The name behind this label, ignoring case.
+    /// The name behind this label, with or without its `@`, ignoring case.
     #[must_use]
     pub fn name(&self, label: &str) -> Option<&str> {
-        let label = label.trim().to_lowercase();
-        self.labels.iter().find(|it| it.1.to_lowercase() == label).map(|it| it.0.as_str())
+        let code = |label: &str| label.strip_prefix('@').unwrap_or(label).to_lowercase();
+        let label = code(label.trim());
+        self.labels.iter().find(|it| code(&it.1) == label).map(|it| it.0.as_str())
     }
 
-    /// The text with labels in place of names, providers and models.
+    /// The participant of this name, ignoring case.
     #[must_use]
-    pub fn cover(&self, text: &str) -> String {
-        replaced(text, &self.covers)
+    pub fn named(&self, name: &str) -> Option<&str> {
+        let name = name.to_lowercase();
+        self.labels.iter().find(|it| it.0.to_lowercase() == name).map(|it| it.0.as_str())
     }
 
-    /// The text with names in place of labels.
+    /// A masked text with the same label everywhere, so that its length in tokens doesn't depend on
+    /// the draw.
+    pub(crate) fn measured(&self, text: &str) -> String {
+        let codes = self.codes.iter().map(|it| it.text().to_uppercase());
+        codes.fold(text.to_owned(), |text, code| {
+            let text = text.replace(&format!("@{code}"), "@KX");
+            if text.contains('[') { text.replace(&format!("{code}:"), "KX:") } else { text }
+        })
+    }
+
+    /// The position of this name in display order.
     #[must_use]
-    pub fn reveal(&self, text: &str) -> String {
-        replaced(text, &self.reveals)
+    pub fn place(&self, name: &str) -> usize {
+        self.labels.iter().position(|it| it.0 == name).unwrap_or(usize::MAX)
     }
 
-    /// The label's position in display order.
-    pub(crate) fn place(&self, label: &str) -> usize {
-        self.labels.iter().position(|it| it.1 == label).unwrap_or(usize::MAX)
+    /// A text of ours with labels in place of mentions, and of names in what it quotes.
+    #[must_use]
+    pub fn shown(&self, text: &str) -> String {
+        let text = resolve(text, |name| self.label(name).unwrap_or(name).to_owned());
+        let lines = text.split('\n').map(|line| match line.starts_with(QUOTED) {
+            true => self.cover_quoted(line),
+            false => self.cover_signs(line),
+        });
+        lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// The turn with masked speaker and text.
+    /// The turn with masked speaker and text. Authors that are no participants stay.
     pub(crate) fn over(&self, turn: &Turn) -> Arc<Turn> {
-        let participant = self.label(&turn.participant).unwrap_or(SOMEONE).to_owned();
-        Arc::new(Turn { participant, text: self.cover(&turn.text).into(), ..turn.clone() })
+        let participant = self.label(&turn.participant).unwrap_or(&turn.participant).to_owned();
+        let text = self.cover(&resolve(&turn.text, |name| self.label(name).unwrap_or(name).to_owned()));
+        Arc::new(Turn { participant, text: text.into(), ..turn.clone() })
     }
 }
 
-/// The text with names in place of these labels.
+/// The text with names in place of these labels, as older versions recorded them: words such as
+/// `Debater A`. Replies with labels of today are recorded with names.
 #[must_use]
 pub fn reveal(text: &str, labels: &[(String, String)]) -> String {
-    let words = labels.iter().map(|(label, name)| (label.to_lowercase(), name.clone()));
-    replaced(text, &longest_first(words))
-}
-
-fn longest_first(words: impl IntoIterator<Item = (String, String)>) -> Vec<Word> {
-    let words = words.into_iter().filter(|(word, _)| !word.is_empty());
-    let mut words: Vec<Word> =
-        words.map(|(word, becomes)| Word { letters: word.chars().collect(), becomes }).collect();
-    words.sort_by_key(|it| Reverse(it.letters.len()));
-    words
-}
-
-/// Replaces whole words, ignoring case. Looks only where a word begins.
-fn replaced(text: &str, words: &[Word]) -> String {
-    let mut out = String::with_capacity(text.len());
-    let (mut copied, mut before) = (0, ' ');
-    let first_letters = first_letters(words);
-    for (at, letter) in text.char_indices() {
-        let last = std::mem::replace(&mut before, letter);
-        // Most letters begin no name. This runs over every turn that a judge is shown.
-        if letter.is_ascii() && !first_letters[letter as usize] {
-            continue;
-        }
-        if at < copied || is_joined(last, letter) {
-            continue;
-        }
-        let (rest, first) = (&text[at..], letter.to_lowercase().next());
-        let mut alike = words.iter().filter(|it| it.letters.first().copied() == first);
-        let found = alike.find_map(|it| Some((it.length_at(rest)?, &it.becomes)));
-        if let Some((length, becomes)) = found {
-            out.push_str(&text[copied..at]);
-            out.push_str(becomes);
-            copied = at + length;
-        }
-    }
-    out.push_str(&text[copied..]);
-    out
-}
-
-/// Which ASCII characters begin one of these words, in either case.
-fn first_letters(words: &[Word]) -> [bool; 128] {
-    let mut begins = [false; 128];
-    for first in words.iter().filter_map(|it| it.letters.first()).filter(|it| it.is_ascii()) {
-        begins[first.to_ascii_lowercase() as usize] = true;
-        begins[first.to_ascii_uppercase() as usize] = true;
-    }
-    begins
-}
-
-impl Word {
-    /// How many bytes this word takes at the start of the text, if the text starts with it as a
-    /// whole word.
-    fn length_at(&self, text: &str) -> Option<usize> {
-        let mut letters = self.letters.iter();
-        let mut characters = text.chars();
-        while let Some(wanted) = letters.next() {
-            let mut lower = characters.next()?.to_lowercase();
-            if lower.next() != Some(*wanted) || !lower.all(|it| letters.next() == Some(&it)) {
-                return None;
-            }
-        }
-        let after = characters.clone().next().unwrap_or(' ');
-        let ends = !is_joined(*self.letters.last()?, after);
-        ends.then(|| text.len() - characters.as_str().len())
-    }
-}
-
-fn is_joined(one: char, other: char) -> bool {
-    [one, other].into_iter().all(|it| it.is_alphanumeric() && !is_written_without_spaces(it))
-}
-
-/// Scripts that write no spaces between words, so a name may directly follow another word.
-fn is_written_without_spaces(letter: char) -> bool {
-    matches!(letter, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..='\u{ffef}')
-        || '\u{20000}' <= letter
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn seat(name: &str, provider: &str, model: Option<&str>) -> Participant {
-        let model = model.map(str::to_owned);
-        Participant { name: name.into(), model, ..Participant::of(provider) }
-    }
-
-    fn mask() -> Mask {
-        let table = [
-            seat("Ann", "claude", Some("claude-opus-4")),
-            Participant { aliases: vec!["google".into()], ..seat("bob", "gemini", None) },
-            seat("claude-2", "claude", None),
-            seat("Ümit", "太郎", None),
-        ];
-        let labels = ["Debater B", "Debater A", "the judge", "Guest A"];
-        Mask::new(&table.iter().zip(labels).collect::<Vec<_>>())
-    }
-
-    #[track_caller]
-    fn check(said: &str, expected: &str) {
-        assert_eq!(mask().cover(said), expected);
-    }
-
-    #[test]
-    fn names_providers_and_models_are_covered_as_whole_words() {
-        check("ann, ANN's and Anna", "Debater B, Debater B's and Anna");
-        check("I am claude-opus-4!", "I am Debater B!");
-        check("as **Gemini** said", "as Debater A said".replace("Debater A", "**Debater A**").as_str());
-        check("by Google, googled", "by Debater A, googled");
-        check("@bob_ (bob)", "@Debater A_ (Debater A)");
-        check("ÜMIT spoke, ümits did not", "Guest A spoke, ümits did not");
-        check("太郎は言った", "Guest Aは言った");
-        check("", "");
-    }
-
-    #[test]
-    fn a_provider_of_two_is_someone_and_a_name_is_always_the_named() {
-        check("Claude models agree", "a participant models agree");
-        check("claude-2 judges", "the judge judges");
-    }
-
-    #[test]
-    fn what_was_covered_is_uncovered_again() {
-        let mask = mask();
-        assert_eq!(
-            mask.reveal("debater a beat Debater B; Debater AB did not"),
-            "bob beat Ann; Debater AB did not"
-        );
-        assert_eq!((mask.name(" debater b "), mask.name("Debater C")), (Some("Ann"), None));
-        assert_eq!((mask.label("Ann"), mask.label("ann")), (Some("Debater B"), None));
-    }
-
-    #[test]
-    fn labels_on_record_reveal_the_same_as_their_mask() {
-        let labels = mask().labels();
-        let expected =
-            [("Debater B", "Ann"), ("Debater A", "bob"), ("the judge", "claude-2"), ("Guest A", "Ümit")];
-        assert_eq!(labels, expected.map(|(label, name)| (label.to_owned(), name.to_owned())));
-        for said in
-            ["DEBATER A, debater b's and the judge.", "Debater AB, Debaters A", "Guest A は言った", "", "bob"]
-        {
-            assert_eq!(reveal(said, &labels), mask().reveal(said));
-        }
-        assert_eq!(reveal("(Debater A) met the judge", &labels), "(bob) met claude-2");
-    }
-
-    #[test]
-    fn the_longer_of_two_labels_is_revealed_first_and_none_is_revealed_twice() {
-        let pair = |label: &str, name: &str| (label.to_owned(), name.to_owned());
-        let labels = [pair("Guest A", "bob"), pair("Guest A 2", "ann"), pair("bob", "cyd"), pair("", "dan")];
-        assert_eq!(reveal("Guest A 2 answered Guest A and bob", &labels), "ann answered bob and cyd");
-        assert_eq!(reveal("Guest A", &[]), "Guest A");
-    }
+    let is_word = |label: &str| label.contains(|it: char| !it.is_ascii_uppercase());
+    let words = labels.iter().filter(|it| is_word(&it.0));
+    let words = words.map(|(label, name)| (label.to_lowercase(), name.clone()));
+    replaced(text, &longest_first(words), |_, _, _| false)
 }

@@ -16,6 +16,7 @@ use crate::model::{
     flips::{Flip, Position, RoundAgreement},
     id::DiscussionId,
     lifecycle::Lifecycle,
+    ruling::RulingAwaited,
     transcript::Finish,
 };
 
@@ -32,6 +33,9 @@ pub struct Decision {
     /// The participant that wrote it, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synthesizer: Option<String>,
+    /// The participant whose last words are used instead, if no one wrote a synthesis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stand_in: Option<String>,
     /// How far the panel supports it.
     #[serde(default, skip_serializing_if = "Standing::is_plain_answer")]
     pub standing: Standing,
@@ -145,6 +149,35 @@ pub struct AwaitingReport {
     pub shape: Option<String>,
 }
 
+/// A decision by people that a discussion waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RulingReport {
+    /// The kind of decision: `window`.
+    pub kind: String,
+    /// The participant it is about.
+    pub about: String,
+    /// The round in which it came up.
+    pub round: u32,
+    /// Why it is needed.
+    pub reason: String,
+    /// The names of the choices.
+    pub choices: Vec<String>,
+    /// The participants that a choice may name, best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<String>,
+}
+
+impl RulingReport {
+    /// The report of this decision.
+    #[must_use]
+    pub fn of(awaited: &RulingAwaited) -> Self {
+        let RulingAwaited { kind, about, round, reason, choices, candidates, .. } = awaited.clone();
+        let choices = choices.into_iter().map(|it| it.name).collect();
+        RulingReport { kind, about, round, reason, choices, candidates }
+    }
+}
+
 /// The result document. Absent values are omitted, never null.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -156,6 +189,9 @@ pub struct Outcome {
     /// The people whose turn it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub awaiting: Vec<AwaitingReport>,
+    /// The decision by people that it waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ruling_awaited: Option<RulingReport>,
     /// Whether the discussion achieved what was asked.
     pub success: bool,
     /// Whether the voices were simulated.
@@ -222,6 +258,8 @@ impl Outcome {
     pub const FIELDS: &[&str] = &[
         "discussionId",
         "status",
+        "awaiting",
+        "rulingAwaited",
         "success",
         "simulated",
         "pattern",

@@ -38,6 +38,12 @@ pub struct Participant {
     /// Other names of its provider. A masked view hides these too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
+    /// The provider's name as the client wrote it, if that is an alias.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_as_written: Option<String>,
+    /// The seat's name as the client wrote it, if a seat can't be called that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name_as_written: Option<String>,
     /// The provider's model, if not the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -68,6 +74,8 @@ impl Participant {
             name: provider.to_owned(),
             provider: provider.to_owned(),
             aliases: Vec::new(),
+            provider_as_written: None,
+            name_as_written: None,
             model: None,
             role: Role::SPEAKER,
             weight: 1.0,

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::id::Step;
 
+/// The kind of the decision about a participant whose window has become too small.
+pub const WINDOW_RULING: &str = "window";
+
 /// A ruling that is awaited. No task runs meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulingAwaited {

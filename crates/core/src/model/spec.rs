@@ -61,6 +61,9 @@ pub struct Spec {
     /// The owner, where several share one server.
     #[serde(default, skip_serializing_if = "Tenant::is_own")]
     pub tenant: Tenant,
+    /// Whether models see the names of the others instead of labels.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub show_names: bool,
     /// Set if the voices are simulated; results then say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulation: Option<Simulation>,
@@ -253,6 +256,7 @@ pub(crate) mod tests {
             window: WindowSpec { strategy: "plain".to_owned(), overflow: WindowSpec::END.to_owned() },
             session: None,
             tenant: Tenant::default(),
+            show_names: false,
             simulation: None,
         }
     }

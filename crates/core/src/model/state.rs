@@ -21,10 +21,9 @@ use crate::model::{
     mask,
     money::Spent,
     outcome::Decision,
-    phase::DECIDING,
     reading::{Reading, Source},
-    ruling::{Ruled, RulingAwaited},
-    spec::Spec,
+    ruling::{Ruled, RulingAwaited, WINDOW_RULING},
+    spec::{Spec, WindowSpec},
     time::Timestamp,
     transcript::Turn,
     window::{Bound, CutView},
@@ -77,7 +76,11 @@ pub struct State {
     pub ruling: Option<RulingAwaited>,
     /// The rulings so far.
     pub ruled: Vec<Ruled>,
-    /// The labels that replaced names in each masked prompt, by the step of the call.
+    /// The labels under which models see each other, each with the name behind it.
+    pub panel_labels: Vec<(String, String)>,
+    /// The nonce that fences other participants' text in the requests to each participant.
+    pub nonces: BTreeMap<String, String>,
+    /// The labels that were drawn for one question alone, by the step of the call.
     pub labels: BTreeMap<Step, Vec<(String, String)>>,
     /// The orders drawn by lot, by step.
     pub orders: BTreeMap<Step, Vec<usize>>,
@@ -167,7 +170,7 @@ impl RecordedReading {
     /// Whether it was asked for by the consensus method, after the talk.
     #[must_use]
     pub fn is_deciding(&self) -> bool {
-        self.step.as_ref().is_some_and(|step| step.as_str().split('/').nth(1) == Some(DECIDING))
+        self.step.as_ref().is_some_and(Step::is_deciding)
     }
 }
 
@@ -255,6 +258,8 @@ impl State {
             ended: None,
             ruling: None,
             ruled: Vec::new(),
+            panel_labels: Vec::new(),
+            nonces: BTreeMap::new(),
             labels: BTreeMap::new(),
             orders: BTreeMap::new(),
             awaiting: Vec::new(),
@@ -301,6 +306,25 @@ impl State {
         seated.filter(|name| !self.failures.iter().any(|it| it.participant == *name)).collect()
     }
 
+    /// Whether a person ended the talk when it no longer fitted a participant's window.
+    #[must_use]
+    pub fn is_ended_by_ruling(&self) -> bool {
+        let Some(WindUp::WindowFull { participant }) = &self.wound_up else { return false };
+        let of_window = |it: &&Ruled| it.ruling.kind == WINDOW_RULING && it.about == *participant;
+        self.ruled.iter().find(of_window).is_some_and(|it| it.ruling.choice == WindowSpec::END)
+    }
+
+    /// How many answers were cut off at their token limit. One that a later turn finished or
+    /// replaced doesn't count.
+    #[must_use]
+    pub fn cut_short(&self) -> u32 {
+        let is_last = |(at, turn): &(usize, &Arc<Turn>)| {
+            let same = |later: &Arc<Turn>| later.step.without_reminder() == turn.step.without_reminder();
+            turn.finish.is_cut_off() && !self.turns[at + 1..].iter().any(same)
+        };
+        self.turns.iter().enumerate().filter(is_last).count() as u32
+    }
+
     /// What sub-discussions found and the participant that asked did not live to take up, by topic.
     pub fn unused_findings(&self) -> impl Iterator<Item = (&str, &str)> {
         let found = self.subs.iter().filter_map(|(step, sub)| {
@@ -320,7 +344,7 @@ impl State {
         self.noted.iter().filter_map(move |it| it.read(kind))
     }
 
-    /// The text of the turn, with names in place of the labels its speaker was shown.
+    /// The text of the turn, with names in place of the labels of older records.
     #[must_use]
     pub fn unmasked(&self, turn: &Turn) -> String {
         self.revealed(turn, &turn.text)

@@ -26,6 +26,8 @@ pub struct Consensus {
     pub votes: bool,
     /// Checks the spec and says what is missing for this method.
     pub check: fn(&Spec) -> Vec<Refusal>,
+    /// What to tell about a spec before it starts: options that have no effect, for instance.
+    pub remarks: fn(&Spec) -> Vec<Refusal>,
     /// The maximum number of calls it makes if nothing fails. That many are reserved from the
     /// budget during the talk.
     pub calls: fn(&Spec) -> u32,
@@ -45,6 +47,7 @@ impl Consensus {
         results: &[],
         votes: false,
         check: |_| Vec::new(),
+        remarks: |_| Vec::new(),
         calls: |_| 1,
         longest: |spec| spec.manner.max_tokens,
         decide: |_| Box::pin(async { Ok(Decision::default()) }),

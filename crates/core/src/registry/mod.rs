@@ -27,7 +27,7 @@ use crate::{
 
 pub use detector::{Course, Detection, Detector, Ends, RoundMarks, Speech};
 pub use method::Consensus;
-pub use pattern::{Loss, MissingRoles, Pattern, RoleKind, Seating, Talk, Usual};
+pub use pattern::{InTurn, Loss, MissingRoles, Pattern, RoleKind, Seating, Talk, Usual};
 pub use snapshot::Snapshot;
 pub use strategy::{Before, ContextStrategy, Covered, Fit, Length, OnOverflow, SumUp};
 
@@ -202,7 +202,7 @@ impl Registry {
         let plays = pattern.roles.is_empty() && spec.participants.iter().any(has_role);
         let unused_roles =
             plays.then(|| remark("roles", format!("no effect: the pattern {} has no roles", pattern.name)));
-        let own = (pattern.remarks)(spec);
+        let own = (pattern.remarks)(spec).into_iter().chain((method.remarks)(spec));
         unused_options.into_iter().chain(unused_roles).chain(own).collect()
     }
 

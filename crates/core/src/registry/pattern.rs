@@ -43,10 +43,14 @@ pub struct Pattern {
     pub results: &'static [ResultField],
     /// The allowed transitions between its phases.
     pub phases: PhaseTable,
+    /// Whether participants are told in which phase a turn they are shown was said.
+    pub names_phases: bool,
     /// Assigns the roles that a request leaves open, or says what is missing.
     pub seat: fn(&mut Seating<'_>) -> Vec<Refusal>,
     /// Checks the spec and says what is missing for this pattern, before anything is spent.
     pub check: fn(&Spec) -> Vec<Refusal>,
+    /// The order in which participants speak in a round; results list their turns in it.
+    pub in_turn: InTurn,
     /// Whether it has the participants vote on the options of a request.
     pub votes: bool,
     /// Values of the spec that have no effect in this pattern, or another one than they say. They
@@ -78,8 +82,10 @@ impl Pattern {
         rulings: &[],
         results: &[],
         phases: PhaseTable { first: &[], next: &[] },
+        names_phases: false,
         seat: |_| Vec::new(),
         check: |_| Vec::new(),
+        in_turn: |spec, _| spec.participants.clone(),
         votes: false,
         remarks: |_| Vec::new(),
         lacks: |_| Map::new(),
@@ -94,6 +100,9 @@ impl Pattern {
         self.ends.iter().find(|it| it.name == name)
     }
 }
+
+/// The order in which participants speak in this round.
+pub type InTurn = fn(&Spec, u32) -> Vec<Participant>;
 
 /// The future of a running pattern.
 pub type Talk<'f> = BoxFuture<'f, Result<Option<Decision>, Halt>>;
@@ -135,6 +144,8 @@ pub struct Seating<'a> {
     pub participants: &'a mut Vec<Participant>,
     /// The option values that were given.
     pub settings: &'a Settings,
+    /// The question; participants are ranked by how well they suit it.
+    pub topic: &'a str,
     /// What to do about roles that nobody has.
     pub missing: MissingRoles,
 }

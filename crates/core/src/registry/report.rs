@@ -3,20 +3,19 @@
 mod costs;
 mod lists;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
 use crate::{
     model::{
-        error::{ErrorClass, Problem},
+        error::Problem,
         event::{Awaited, FailedTurn},
         flips,
-        id::Step,
         money::Usd,
         outcome::{
             AwaitingReport, ConsensusReport, Decision, DissentReport, Integrity, Missing, Outcome, Response,
-            Round, StandingReport, SubReport,
+            Round, RulingReport, StandingReport, SubReport,
         },
         participant::Role,
         phase::DECIDING,
@@ -25,7 +24,7 @@ use crate::{
         time::{Timestamp, iso},
         transcript::Turn,
     },
-    registry::Registry,
+    registry::{InTurn, Pattern, Registry},
 };
 
 use costs::metadata;
@@ -42,6 +41,7 @@ impl Registry {
             discussion_id: state.id,
             status: state.lifecycle,
             awaiting: awaiting(state),
+            ruling_awaited: ruling_awaited(state),
             success: conclusion.is_some_and(|it| it.success),
             simulated: state.spec.simulation.is_some(),
             pattern: state.spec.pattern.clone(),
@@ -50,7 +50,7 @@ impl Registry {
             failed_providers: lists.failed,
             dropped: lists.dropped,
             seats: lists.seats,
-            rounds: rounds(state),
+            rounds: rounds(state, self.in_turn(state)),
             outcome: state.decision.as_deref().map(|it| StandingReport {
                 standing: it.standing,
                 degraded: is_degraded(state),
@@ -70,6 +70,11 @@ impl Registry {
             error: error(state),
             fields: self.fields(state),
         }
+    }
+
+    /// The order in which the pattern has its participants speak.
+    fn in_turn(&self, state: &State) -> InTurn {
+        self.pattern(&state.spec.pattern).map_or(Pattern::PLAIN.in_turn, |it| it.in_turn)
     }
 
     /// What the pattern reports as missing, by name.
@@ -94,6 +99,10 @@ fn awaiting(state: &State) -> Vec<AwaitingReport> {
     awaited.map(report).collect()
 }
 
+fn ruling_awaited(state: &State) -> Option<RulingReport> {
+    state.ruling.as_ref().filter(|_| !state.lifecycle.is_terminal()).map(RulingReport::of)
+}
+
 fn seats(state: &State) -> impl Iterator<Item = &str> {
     state.spec.participants.iter().map(|it| it.name.as_str())
 }
@@ -107,9 +116,14 @@ fn missing(state: &State) -> Vec<Missing> {
     let absent = state.absent.iter().map(|it| Missing {
         provider: it.participant.clone(),
         reason: format!("not available: {} ({})", it.message, it.class.advice()),
+        deciding: false,
     });
-    let failed =
-        state.failures.iter().map(|it| Missing { provider: it.participant.clone(), reason: failed(it) });
+    let spoke = |name: &str| state.turns.iter().any(|it| it.participant == name && it.phase != DECIDING);
+    let failed = state.failures.iter().map(|it| Missing {
+        provider: it.participant.clone(),
+        reason: failed(it),
+        deciding: it.phase == DECIDING && spoke(&it.participant),
+    });
     absent.chain(failed).collect()
 }
 
@@ -124,27 +138,28 @@ fn attempts(number: u32) -> String {
     if number == 1 { "1 attempt".to_owned() } else { format!("{number} attempts") }
 }
 
-/// The rounds in order; within a round, responses by phase and then by seat, whatever order they
-/// arrived in.
-fn rounds(state: &State) -> Vec<Round> {
+/// The rounds in order; within a round, responses by phase and then in the order of the talk,
+/// whatever order they arrived in.
+fn rounds(state: &State, in_turn: InTurn) -> Vec<Round> {
     let mut rounds = Vec::new();
     for span in &state.rounds {
+        let speakers = in_turn(&state.spec, span.round);
+        let turn_of = |name: &str| {
+            let in_turn = speakers.iter().position(|it| it.name == name);
+            in_turn.unwrap_or_else(|| speakers.len().saturating_add(seat_of(state, name)))
+        };
         let mut responses: Vec<(usize, usize, Response)> = Vec::new();
         let mut phases: Vec<&str> = Vec::new();
         for turn in final_turns(state, span.round) {
             let place = place_of(&mut phases, &turn.phase);
-            responses.push((place, seat_of(state, &turn.participant), response(state, turn)));
+            responses.push((place, turn_of(&turn.participant), response(state, turn)));
         }
         for failed in state.failures.iter().filter(|it| it.round == span.round && it.phase != DECIDING) {
             let place = place_of(&mut phases, &failed.phase);
             let began = state.opened_at.plus_ms(span.from_ms);
-            responses.push((
-                place,
-                seat_of(state, &failed.participant),
-                failed_response(state, failed, began),
-            ));
+            responses.push((place, turn_of(&failed.participant), failed_response(state, failed, began)));
         }
-        responses.sort_by_key(|(phase, seat, _)| (*phase, *seat));
+        responses.sort_by_key(|(phase, turn, _)| (*phase, *turn));
         rounds.push(Round {
             round_number: span.round,
             responses: responses.into_iter().map(|it| it.2).collect(),
@@ -160,23 +175,10 @@ fn final_turns(state: &State, round: u32) -> Vec<&Turn> {
     let of_round = state.turns.iter().filter(|turn| turn.round == round && turn.phase != DECIDING);
     let mut turns: Vec<&Turn> = Vec::new();
     for turn in of_round {
-        turns.retain(|it| without_reminder(&it.step) != without_reminder(&turn.step));
+        turns.retain(|it| it.step.without_reminder() != turn.step.without_reminder());
         turns.push(turn);
     }
     turns
-}
-
-/// The step of the original question.
-fn without_reminder(step: &Step) -> &str {
-    let name = step.as_str();
-    match name.rsplit_once('/') {
-        Some((base, last)) if is_reminder(last) && 2 <= base.matches('/').count() => base,
-        _ => name,
-    }
-}
-
-fn is_reminder(purpose: &str) -> bool {
-    purpose == "strict" || purpose.starts_with("remind") || purpose.starts_with("after")
 }
 
 fn place_of<'p>(phases: &mut Vec<&'p str>, phase: &'p str) -> usize {
@@ -249,23 +251,7 @@ fn failed_response(state: &State, failed: &FailedTurn, began: Timestamp) -> Resp
 /// The error, if it failed.
 fn error(state: &State) -> Option<Problem> {
     let of_conclusion = state.conclusion.as_ref().and_then(|it| it.problem.as_ref());
-    let problem = of_conclusion.or(state.failed.as_ref())?;
-    let retryable = problem.retryable && can_be_mended(state, problem);
-    Some(Problem { retryable, ..problem.clone() })
-}
-
-/// Whether another try could bring back the participants that were lost: the one the problem names,
-/// otherwise as many as are needed.
-fn can_be_mended(state: &State, problem: &Problem) -> bool {
-    let absent = state.absent.iter().map(|it| (it.participant.as_str(), it.class));
-    let failed = state.failures.iter().map(|it| (it.participant.as_str(), it.class));
-    let lost: BTreeMap<&str, ErrorClass> = absent.chain(failed).collect();
-    if let Some(class) = problem.participant.as_deref().and_then(|name| lost.get(name)) {
-        return class.is_transient();
-    }
-    let for_good = lost.values().filter(|it| !it.is_transient()).count();
-    let needed = state.spec.tolerance.min_providers as usize;
-    state.spec.participants.len().saturating_sub(for_good) >= needed.max(1)
+    of_conclusion.or(state.failed.as_ref()).map(|it| state.weighed(it))
 }
 
 /// The most characters of a vote in a response; the voting results have it whole.
@@ -318,7 +304,8 @@ fn integrity(state: &State, lacks: Map<String, Value>) -> Integrity {
         summaries: state.summaries.iter().filter(|it| it.turn.is_some()).count() as u32,
         tight_windows: state.tight.clone(),
         cut_views: state.cut_views.clone(),
-        cut_short: state.turns.iter().filter(|turn| turn.finish.is_cut_off()).count() as u32,
+        stand_in: state.decision.as_ref().and_then(|it| it.stand_in.clone()),
+        cut_short: state.cut_short(),
         lacks,
         degraded: is_degraded(state),
     }

@@ -64,7 +64,7 @@ mod tests {
             error::{Code, Problem},
             event::{Event, Noted, TalkEnd},
             flips::{Flip, Position, RoundAgreement},
-            outcome::{Standing, StandingReport, StoppingReason, SubReport},
+            outcome::{AwaitingReport, RulingReport, Standing, StandingReport, StoppingReason, SubReport},
             spec::tests::order,
             state::tests::after,
         },
@@ -130,6 +130,16 @@ mod tests {
         outcome.positions_by_round =
             vec![Position { round: 1, participant: String::new(), position: String::new() }];
         let nothing = String::new;
+        outcome.awaiting =
+            vec![AwaitingReport { participant: nothing(), round: 1, phase: nothing(), shape: None }];
+        outcome.ruling_awaited = Some(RulingReport {
+            kind: nothing(),
+            about: nothing(),
+            round: 1,
+            reason: nothing(),
+            choices: Vec::new(),
+            candidates: Vec::new(),
+        });
         outcome.dropped = vec![nothing()];
         outcome.seats = [(nothing(), Vec::new())].into();
         outcome.flips = vec![Flip {

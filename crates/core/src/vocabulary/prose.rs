@@ -1,6 +1,8 @@
 //! Replies that are prose first and data after. Finds the prose while such a reply arrives, so that
 //! people see it as it is written and never see the data.
 
+mod data;
+mod mark;
 mod stream;
 
 use serde_json::{Map, Value};
@@ -44,6 +46,20 @@ impl Prose {
         Some(text.trim().to_owned())
     }
 
+    /// The prose in data that is all of a reply. The structure has none.
+    fn of_data(&self, value: &Value) -> Option<String> {
+        match value {
+            Value::Object(object) if self.is_structure(object) => None,
+            Value::Object(object) => self.of(object).or_else(|| data::text_of(value)),
+            Value::Array(list) => {
+                let texts: Vec<String> = list.iter().filter_map(|it| self.of_data(it)).collect();
+                (!texts.is_empty()).then(|| texts.join("\n\n"))
+            }
+            Value::String(_) => data::text_of(value),
+            Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        }
+    }
+
     fn is_structure(&self, object: &Map<String, Value>) -> bool {
         let has = |key: &&&str| object.keys().any(|name| is_key(name, key));
         1 < self.structure.iter().filter(has).count()
@@ -51,8 +67,10 @@ impl Prose {
 
     /// The text so far under the key in an object that was cut off, and whether the text itself was
     /// cut.
-    fn cut_text(&self, object: &str) -> Option<(String, bool)> {
-        let (_, after) = object.split_once(&format!("\"{}\"", self.key))?;
+    fn cut_text(&self, object: &str, is_first: bool) -> Option<(String, bool)> {
+        let others = data::TEXT_KEYS.iter().filter(|_| is_first);
+        let mut keys = std::iter::once(&self.key).chain(others);
+        let (_, after) = keys.find_map(|key| object.split_once(&format!("\"{key}\"")))?;
         let text = after.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
         let end = string_end(text);
         let mut text = &text[..end.unwrap_or(text.len())];
@@ -144,7 +162,10 @@ mod tests {
             "A token is `{\"claims\": {\"sub\": 1}}`, and that is all.",
             "```json\n{\"claims\": {\"sub\": \"}\"}}\n```\nis how a token looks.",
             "It is {\"open",
-            "{\"answer\": 42}",
+            "{\"answer\": 42} is the format.",
+            "{\"indent\": \"tab\", \"width\": 4}",
+            "[1] and [2] differ, ['as said']",
+            "['tis so",
             "A brace {",
         ] {
             check(text, text, None);
@@ -192,8 +213,36 @@ mod tests {
     }
 
     #[test]
+    fn a_reply_in_data_of_another_form_was_shown_raw() {
+        for reply in [
+            r#"{"answer": "Tabs."}"#,
+            r#"{"text": "Tabs.", "confidence": 0.9}"#,
+            "```json\n{\"response\": \"Tabs.\"}\n```",
+            "{'synthesis': 'Tabs.', 'claims': []}",
+            "{'answer': 'Tabs.'}",
+            r#"[{"synthesis": "Tabs."}]"#,
+            r#"["Tabs."]"#,
+            r#"{"synthesis": "Tabs.\n\n[STRUCTURE_ABCD]\n{\"claims\": []}"}"#,
+            "{\"answer\": \"Tabs.\"}\n\n[STRUCTURE_ABCD]\n{\"claims\": []}",
+        ] {
+            check(reply, "Tabs.", Some(reply));
+        }
+        check(r#"{"answer": "Tabs are b"#, "Tabs are b", Some(r#"{"answer": "Tabs are b"#));
+    }
+
+    #[test]
+    fn an_escaped_mark_stayed_in_the_prose() {
+        for mark in [r"\[STRUCTURE_ABCD\]", r"[STRUCTURE\_ABCD]", r"\[STRUCTURE\_ABCD\]"] {
+            let structure = format!("{mark}\n{{\"claims\": []}}");
+            check(&format!("Tabs.\n\n{structure}"), "Tabs.", Some(&structure));
+            check(&format!("Tabs. {structure}"), "Tabs.", Some(&structure));
+        }
+    }
+
+    #[test]
     fn a_hostile_reply_takes_no_longer_than_its_length() {
-        for unit in ["{\"", "}", "```\n", "-", "[STRUCTURE_ABC", "{ ", "\n", "\\\""] {
+        for unit in ["{\"", "}", "```\n", "-", "[STRUCTURE_ABC", "{ ", "\n", "\\\"", "[", "['", "[{'", "\\["]
+        {
             let reply = unit.repeat(200_000 / unit.len());
             let mut stream = ProseStream::new(PROSE, MARK);
             // Quadratic work would take minutes.

@@ -1,6 +1,6 @@
 //! Decisions that a pattern asks people for during a talk, such as who replaces a judge.
 
-use crate::model::spec::WindowSpec;
+use crate::model::{ruling::WINDOW_RULING, spec::WindowSpec};
 
 /// A kind of decision that a pattern may ask people for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct RulingChoice {
 
 /// The decision about a participant whose window has become too small (D12). Every pattern has it.
 pub const WINDOW: RulingKind = RulingKind {
-    name: "window",
+    name: WINDOW_RULING,
     summary: "Decide how to go on when the talk no longer fits a model's context window",
     choices: &[
         RulingChoice {

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// A simulated voice that fills in a form. Everything it says is determined by its seed, its name,
 /// the topic and the talk so far.
 pub trait Mind {
-    /// Its name in the panel.
+    /// Its name in this prompt, like those of the others.
     fn name(&self) -> &str;
 
     /// The topic of the discussion.
@@ -23,7 +23,7 @@ pub trait Mind {
     /// The index of the answer it holds.
     fn holds(&self) -> usize;
 
-    /// The index of the answer that a participant's role binds it to, if any.
+    /// The index of the answer that the role of a participant of this name binds it to, if any.
     fn bound(&self, participant: &str) -> Option<usize>;
 
     /// Its best argument for its answer.
@@ -97,7 +97,7 @@ impl Voice {
     /// Whether it mentions this participant by name.
     #[must_use]
     pub fn mentions(&self, name: &str) -> bool {
-        let is_part = |it: char| it.is_alphanumeric() || "-_./".contains(it);
+        let is_part = |it: char| it.is_alphanumeric() || "-_./@".contains(it);
         let is_name = |word: &str| word.trim_matches(['.', '-']).trim_end_matches("'s") == name;
         self.said.iter().any(|text| text.split(|it: char| !is_part(it)).any(is_name))
     }

@@ -176,6 +176,7 @@ fn spec() -> Arc<Spec> {
         window: WindowSpec { strategy: "slide".into(), overflow: "truncate".into() },
         session: Some("01890000-0000-7000-8000-0000000000ff".parse().unwrap()),
         tenant: Tenant::default(),
+        show_names: true,
         simulation: Some(Simulation {
             seed: 7,
             latency_ms: 5,
@@ -219,10 +220,11 @@ fn opening() -> Vec<Sample> {
         message: "no key".into(),
     }];
     let models = [("ann".to_owned(), "ann-1".to_owned())].into();
+    let labels = vec![("KX".to_owned(), "ann".to_owned()), ("QV".to_owned(), "bob".to_owned())];
     vec![
         (None, Event::Opened { spec: spec(), flow: 1, lineage, fork: None }),
         (None, Event::LifecycleChanged { from: Lifecycle::Ready, to: Lifecycle::Initializing }),
-        (None, Event::PanelSeated { seated: vec!["ann".into(), "bob".into()], absent, models }),
+        (None, Event::PanelSeated { seated: vec!["ann".into(), "bob".into()], absent, models, labels }),
         (None, Event::RoundOpened { round: 1 }),
         (None, Event::RoundClosed { round: 1 }),
         (Some(Step::new(1, "speaking", "*")), Event::PhaseEntered { phase: "speaking".into(), round: 1 }),
@@ -239,10 +241,10 @@ fn calls(step: &Step) -> Vec<Sample> {
         form: Some("synthesis".into()),
         price: Some(Price::new(Usd::from_dollars(3.0).unwrap(), Usd::from_dollars(15.0).unwrap())),
         reserved,
-        nonce: "00000000000000ff".into(),
+        nonce: "000000ff".into(),
         digest: Some("cbf29ce484222325".into()),
         repeats: true,
-        labels: vec![("Debater A".into(), "bob".into()), ("the judge".into(), "cyd".into())],
+        labels: vec![("ZJ".into(), "bob".into()), ("JQ".into(), "cyd".into())],
         unheard: 3,
         shortened: 2,
         counted: 0,
@@ -510,6 +512,7 @@ fn full_decision() -> Decision {
     };
     let tally = json!({ "votes": { "spaces": 0, "tabs": 2 }, "winner": "tabs" });
     Decision {
+        stand_in: Some("bob".to_owned()),
         synthesis: "tabs".into(),
         synthesizer: Some("ann".into()),
         standing: Standing::voted(ResultKind::Adopted, 2, 3),

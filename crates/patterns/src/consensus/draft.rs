@@ -14,18 +14,20 @@ use super::SYNTHESIZER;
 use crate::{
     prompts::{
         deciding::{self, Writing},
-        minutes,
+        minutes_for_people,
     },
     ranking,
     readers::{Synthesis, synthesis_reader::Syntheses},
+    roles,
 };
 
-/// A synthesis by the first participant that can write one: the one named in the spec, then the
-/// strongest for the topic. If all were cut off, the first one's beginning. `None` if none could
-/// write anything.
+/// A synthesis by the first participant that can write one: the one named in the spec, then those
+/// that take no side, the strongest for the topic first. If all were cut off, the first one's
+/// beginning. `None` if none could write anything.
 pub(super) async fn draft(floor: &mut Floor) -> Result<Option<Understood<Synthesis>>, Halt> {
     let spec = floor.spec();
     let mut writers = ranking::strongest_first(floor.present(&spec.participants), &spec.topic);
+    writers.sort_by_key(roles::writing_order);
     let named = spec.option(&SYNTHESIZER).and_then(|name| ranking::named(&writers, &name).cloned());
     if let Some(named) = named {
         writers.retain(|it| it.name != named.name);
@@ -79,8 +81,8 @@ pub(super) fn fallback(floor: &Floor, message: &str) -> Decision {
     let last = floor.transcript().iter().rfind(|turn| !is_aside(&turn.participant));
     let spoken = last.map(|turn| turn.text.to_string());
     Decision {
-        synthesis: spoken.unwrap_or_else(|| minutes(&last_readings(floor))),
-        synthesizer: last.map(|turn| turn.participant.clone()),
+        synthesis: spoken.unwrap_or_else(|| minutes_for_people(&last_readings(floor))),
+        stand_in: last.map(|turn| turn.participant.clone()),
         problem: Some(Problem::new(Code::SynthesisFailed, message)),
         degraded: true,
         ..Decision::default()

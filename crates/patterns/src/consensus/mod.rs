@@ -4,14 +4,17 @@
 mod draft;
 pub(crate) mod majority;
 pub(crate) mod moderator;
-mod poll;
+pub(crate) mod poll;
 pub(crate) mod synthesis;
-mod tally;
+pub(crate) mod tally;
 pub(crate) mod unanimous;
 pub(crate) mod voting;
 
 use quorum_core::{
-    model::spec::Spec,
+    model::{
+        error::{Code, Refusal},
+        spec::Spec,
+    },
     registry::Options,
     vocabulary::{option::Opt, result::ResultField, view::View},
 };
@@ -43,6 +46,18 @@ pub(crate) fn longest(spec: &Spec) -> u32 {
     synthesis_tokens(spec).max(spec.manner.max_tokens)
 }
 
+/// The remark that an option is given and has no effect, and why.
+fn no_effect(spec: &Spec, option: &str, why: &str) -> Option<Refusal> {
+    let is_given = spec.settings.get(option).is_some();
+    is_given.then(|| Refusal::new(option, Code::InvalidRequest, format!("no effect: {why}")))
+}
+
+/// The remarks of a method that has no votes to count.
+fn counts_no_votes(spec: &Spec) -> Vec<Refusal> {
+    let why = format!("the method {} counts no votes", spec.consensus.method);
+    no_effect(spec, THRESHOLD.name(), &why).into_iter().collect()
+}
+
 /// The token limit of a synthesis in this discussion.
 pub(crate) fn synthesis_tokens(spec: &Spec) -> u32 {
     spec.option(&SYNTHESIS_TOKENS)
@@ -51,6 +66,13 @@ pub(crate) fn synthesis_tokens(spec: &Spec) -> u32 {
 /// The options of all methods. Each method may be combined with votes or with a text, so none
 /// refuses any of them.
 const OPTIONS: Options = &[&SYNTHESIZER, &THRESHOLD, &SYNTHESIS_PROMPT, &SYNTHESIS_TOKENS];
+
+/// What the votes must reach under this method. A method that doesn't count votes has the rule of
+/// the weighted vote.
+fn rule_of(method: &str) -> &'static poll::Rule {
+    let rules = [(majority::METHOD.name, &majority::RULE), (unanimous::METHOD.name, &unanimous::RULE)];
+    rules.into_iter().find(|it| it.0 == method).map_or(&voting::RULE, |it| it.1)
+}
 
 /// The result field that all methods add if there were votes.
 const RESULTS: &[ResultField] =

@@ -11,7 +11,7 @@ use quorum_core::{
 };
 
 use super::{
-    OPTIONS, RESULTS, SYNTHESIZER,
+    OPTIONS, RESULTS, SYNTHESIZER, counts_no_votes,
     draft::{decided, fallback, write},
     longest, poll,
 };
@@ -24,6 +24,7 @@ pub(crate) const METHOD: Consensus = Consensus {
     forms: &[&synthesis_reader::FORM],
     results: RESULTS,
     check,
+    remarks: counts_no_votes,
     longest,
     decide: |floor| Box::pin(decide(floor)),
     ..Consensus::PLAIN

@@ -1,20 +1,24 @@
 //! Decides by votes: which votes count, who still has to be asked, and what the count decides under
 //! a method's rule.
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use quorum_core::{
     floor::{Floor, halt::Halt, reading::Understood},
     model::{
         error::{Code, Problem, Refusal},
         outcome::{Decision, ResultKind},
+        participant::Participant,
         spec::Spec,
     },
 };
 use serde_json::{Map, Value};
 
 use super::{
-    THRESHOLD,
+    SYNTHESIS_PROMPT, THRESHOLD,
     draft::{draft, fallback},
-    tally::{self, Count, Measure, count},
+    no_effect,
+    tally::{self, Count, Measure, Uncounted, count},
 };
 use crate::{
     pattern,
@@ -23,6 +27,7 @@ use crate::{
         Ballot, CastBallot, Synthesis,
         ballot::{self, BALLOT, Ballots},
     },
+    roles,
 };
 
 const AGREE: &str = "agree";
@@ -42,10 +47,18 @@ pub(super) fn check(spec: &Spec) -> Vec<Refusal> {
     if spec.options.is_empty() || votes_itself(spec) { Vec::new() } else { ballot::check(&spec.options) }
 }
 
+/// Votes on options decide without a synthesis.
+pub(super) fn remarks(spec: &Spec) -> Vec<Refusal> {
+    let writes = !votes_itself(spec) && spec.options.is_empty();
+    let why = "votes on options decide, and no synthesis is written";
+    let unused = (!writes).then(|| no_effect(spec, SYNTHESIS_PROMPT.name(), why)).flatten();
+    unused.into_iter().collect()
+}
+
 /// The number of calls: none if the pattern votes; otherwise everyone votes on the options or on a
 /// draft.
 pub(super) fn calls(spec: &Spec) -> u32 {
-    let voters = spec.speakers().len() as u32;
+    let voters = roles::voters(spec).len() as u32;
     match (votes_itself(spec), spec.options.is_empty()) {
         (true, _) => 0,
         (false, false) => voters,
@@ -63,14 +76,17 @@ pub(super) async fn decide(floor: &mut Floor, rule: &Rule) -> Result<Decision, H
     let taken = ballots_of_talk(floor);
     // A participant votes once, even if its vote could not be read.
     if votes_itself(&spec) || !taken.is_empty() {
-        return Ok(on_options(floor, rule, taken));
+        return Ok(on_options(floor, rule, taken, Taken::InTalk));
     }
     if !spec.options.is_empty() {
-        let voters = floor.present(&spec.speakers());
-        let ask = |who: &_| deciding::closing_ballot(&spec, who).purpose("vote");
+        let voters = floor.present(&roles::voters(&spec));
+        let systems = systems(floor, &voters);
+        let ask = |who: &Participant| {
+            deciding::closing_ballot(&spec, who, systems.get(&who.name).cloned()).purpose("vote")
+        };
         let votes = floor.ask_all_for(&voters, ask, &Ballots::on(&spec.options)).await?;
         let cast = cast_ballots(floor, votes);
-        return Ok(on_options(floor, rule, cast));
+        return Ok(on_options(floor, rule, cast, Taken::ToDecide));
     }
     match draft(floor).await? {
         Some(proposal) => on_proposal(floor, rule, proposal).await,
@@ -82,6 +98,23 @@ pub(super) async fn decide(floor: &mut Floor, rule: &Rule) -> Result<Decision, H
     }
 }
 
+/// The system texts with which these were asked during the talk.
+fn systems(floor: &Floor, voters: &[Participant]) -> BTreeMap<String, Arc<str>> {
+    voters.iter().filter_map(|it| Some((it.name.clone(), floor.system_of(&it.name)?))).collect()
+}
+
+/// Whether the votes of this round leave the outcome open: no option has what the method requires,
+/// or nobody is sure of anything. A method that doesn't count votes requires what a weighted vote
+/// does.
+pub(crate) fn is_open(floor: &Floor, round: u32) -> bool {
+    let spec = floor.spec();
+    let rule = super::rule_of(&spec.consensus.method);
+    let ballots = ballots_of_round(floor, round);
+    let uncounted = uncounted(floor, &ballots, Taken::InTalk);
+    let count = count(&spec, &spec.options, ballots, uncounted, rule.measure);
+    !(rule.is_carried(&count, &spec) && count.has_weight())
+}
+
 /// The tally of the votes taken during the talk, for methods that don't decide by votes
 /// (INV-DISC-202).
 pub(super) fn tally_of_talk(floor: &Floor) -> Map<String, Value> {
@@ -89,30 +122,47 @@ pub(super) fn tally_of_talk(floor: &Floor) -> Map<String, Value> {
     if taken.is_empty() {
         return Map::new();
     }
-    let unread = unread_votes(floor, &taken);
-    tally::findings(&count(&spec, &spec.options, taken, unread, Measure::Weight).tally)
+    let uncounted = uncounted(floor, &taken, Taken::InTalk);
+    tally::findings(&count(&spec, &spec.options, taken, uncounted, Measure::Weight).tally)
 }
 
 /// The ballots of the last round that has any, in seating order.
 fn ballots_of_talk(floor: &Floor) -> Vec<CastBallot> {
+    let mut rounds = (1..=floor.round()).rev().map(|round| ballots_of_round(floor, round));
+    rounds.find(|it| !it.is_empty()).unwrap_or_default()
+}
+
+/// The ballots of a round of the talk, in seating order.
+pub(crate) fn ballots_of_round(floor: &Floor, round: u32) -> Vec<CastBallot> {
     let spec = floor.spec();
-    let of_round = |round| {
-        let ballots = floor.readings(round).into_iter().filter_map(|it| {
-            let ballot = it.value.read(BALLOT)?;
-            Some(CastBallot { participant: it.participant, round, source: it.source, ballot })
-        });
-        ballots.collect::<Vec<_>>()
-    };
-    let mut ballots = (1..=floor.round()).rev().map(of_round).find(|it| !it.is_empty()).unwrap_or_default();
+    let ballots = floor.readings(round).into_iter().filter_map(|it| {
+        let ballot = it.value.read(BALLOT)?;
+        Some(CastBallot { participant: it.participant, round, source: it.source, ballot })
+    });
+    let mut ballots: Vec<CastBallot> = ballots.collect();
     ballots.sort_by_key(|it| spec.participants.iter().position(|seat| seat.name == it.participant));
     ballots
 }
 
-/// The participants whose vote in the round of these ballots, or in the current one, could not be
-/// read.
-fn unread_votes(floor: &Floor, ballots: &[CastBallot]) -> Vec<String> {
+/// The participants of which no vote is counted in the round of these ballots, or in the current
+/// one. A voter that failed was to vote, so it stays in the count.
+fn uncounted(floor: &Floor, ballots: &[CastBallot], taken: Taken) -> Uncounted {
     let round = ballots.first().map_or(floor.round(), |it| it.round);
-    floor.unread(round, BALLOT)
+    let seated = floor.seated(&roles::voters(&floor.spec())).into_iter().map(|it| it.name).collect();
+    let dropped = match taken {
+        Taken::InTalk => floor.dropped(round),
+        Taken::ToDecide => Vec::new(),
+    };
+    Uncounted::among(seated, ballots, floor.unread(round, BALLOT), &dropped)
+}
+
+/// When votes were taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    /// In a round of the talk, which may end before everyone has voted.
+    InTalk,
+    /// After the talk.
+    ToDecide,
 }
 
 fn cast_ballots(floor: &Floor, votes: Vec<Understood<Ballot>>) -> Vec<CastBallot> {
@@ -126,9 +176,10 @@ fn cast_ballots(floor: &Floor, votes: Vec<Understood<Ballot>>) -> Vec<CastBallot
     votes.into_iter().map(cast).collect()
 }
 
-fn on_options(floor: &Floor, rule: &Rule, ballots: Vec<CastBallot>) -> Decision {
+fn on_options(floor: &Floor, rule: &Rule, ballots: Vec<CastBallot>, taken: Taken) -> Decision {
     let spec = floor.spec();
-    let count = counted(floor, &spec.options, ballots, rule);
+    let uncounted = uncounted(floor, &ballots, taken);
+    let count = count(&spec, &spec.options, ballots, uncounted, rule.measure);
     let carried = rule.is_carried(&count, &spec);
     let leader = count.tally.winner.as_deref();
     let kind = match leader {
@@ -155,11 +206,16 @@ async fn on_proposal(
     let spec = floor.spec();
     let options = [AGREE, DISAGREE].map(str::to_owned);
     let text = &proposal.value.synthesis;
-    let voters = floor.present(&spec.speakers());
-    let ask = |who: &_| deciding::ballot_on_proposal(&spec, who, text, &options).purpose("vote");
+    let voters = floor.present(&roles::voters(&spec));
+    let systems = systems(floor, &voters);
+    let ask = |who: &Participant| {
+        let system = systems.get(&who.name).cloned();
+        deciding::ballot_on_proposal(&spec, who, text, &options, system).purpose("vote")
+    };
     let votes = floor.ask_all_for(&voters, ask, &Ballots::on(&options)).await?;
     let ballots = cast_ballots(floor, votes);
-    let count = counted(floor, &options, ballots, rule);
+    let uncounted = uncounted(floor, &ballots, Taken::ToDecide);
+    let count = count(&spec, &options, ballots, uncounted, rule.measure);
     let carried = rule.is_carried(&count, &spec) && count.tally.winner.as_deref() == Some(AGREE);
     let kind = if carried { ResultKind::Adopted } else { ResultKind::NotAdopted };
     Ok(Decision {
@@ -172,15 +228,6 @@ async fn on_proposal(
     })
 }
 
-fn counted(floor: &Floor, options: &[String], ballots: Vec<CastBallot>, rule: &Rule) -> Count {
-    let spec = floor.spec();
-    let voted = |name: &String| ballots.iter().any(|it| it.participant == *name);
-    let present = floor.present(&spec.speakers()).into_iter().map(|it| it.name);
-    let silent = present.filter(|name| !voted(name)).collect();
-    let unread = unread_votes(floor, &ballots);
-    Count { silent, ..count(&spec, options, ballots, unread, rule.measure) }
-}
-
 impl Rule {
     fn is_carried(&self, count: &Count, spec: &Spec) -> bool {
         count.tally.winner.is_some() && (self.carries)(count, spec.option(&THRESHOLD))
@@ -191,7 +238,7 @@ impl Rule {
             [] => String::new(),
             tied => format!("; a tie between {}", listed(tied)),
         };
-        let silent = match &count.silent[..] {
+        let silent = match &count.uncounted.all()[..] {
             [] => String::new(),
             silent => format!("; no vote counted from {}", listed(silent)),
         };
@@ -224,8 +271,9 @@ mod tests {
             },
         };
         let ballots: Vec<CastBallot> = votes.iter().enumerate().map(cast).collect();
-        let silent = spec.participants[votes.len()..].iter().map(|it| it.name.clone()).collect();
-        (Count { silent, ..count(&spec, &spec.options, ballots, Vec::new(), rule.measure) }, spec)
+        let dropped = spec.participants[votes.len()..].iter().map(|it| it.name.clone()).collect();
+        let uncounted = Uncounted { dropped, ..Uncounted::default() };
+        (count(&spec, &spec.options, ballots, uncounted, rule.measure), spec)
     }
 
     #[track_caller]
@@ -294,7 +342,7 @@ mod tests {
         assert_eq!(calls(&spec("voting")), 0);
         assert_eq!(calls(&spec("synthesis")), 4);
         assert_eq!(calls(&Spec { options: spec("voting").options, ..spec("synthesis") }), 3);
-        assert_eq!(calls(&spec("debate")), 3);
+        assert_eq!(calls(&spec("debate")), 4, "after a debate the judge votes too");
     }
 
     #[test]

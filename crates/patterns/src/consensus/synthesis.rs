@@ -1,4 +1,5 @@
-//! Synthesis: one participant combines all perspectives into one answer.
+//! Synthesis: one participant combines all perspectives into one answer. Of a critique, that is the
+//! author with its last refinement.
 
 use quorum_core::{
     floor::{Floor, halt::Halt},
@@ -7,11 +8,11 @@ use quorum_core::{
 };
 
 use super::{
-    OPTIONS, RESULTS,
+    OPTIONS, RESULTS, counts_no_votes,
     draft::{decided, draft, fallback},
     longest, poll,
 };
-use crate::readers::synthesis_reader;
+use crate::{pattern::critique, readers::synthesis_reader};
 
 pub(crate) const METHOD: Consensus = Consensus {
     name: "synthesis",
@@ -19,12 +20,16 @@ pub(crate) const METHOD: Consensus = Consensus {
     options: OPTIONS,
     forms: &[&synthesis_reader::FORM],
     results: RESULTS,
+    remarks: counts_no_votes,
     longest,
     decide: |floor| Box::pin(decide(floor)),
     ..Consensus::PLAIN
 };
 
 async fn decide(floor: &mut Floor) -> Result<Decision, Halt> {
+    if let Some(refined) = critique::answer(floor) {
+        return Ok(refined);
+    }
     let written = draft(floor).await?;
     let unwritten = || {
         fallback(floor, "no participant could write the synthesis; the last recorded answer is used instead")

@@ -30,9 +30,31 @@ pub(super) fn voting_results(state: &State) -> Option<Value> {
     let tally: Tally = serde_json::from_value(tally.clone()).ok()?;
     let mut results = figures(&tally);
     results.insert("voteRecords".to_owned(), tally.ballots.iter().map(vote_record).collect());
-    results.extend(first_round(state).map(|first| ("firstRound".to_owned(), Value::Object(figures(&first)))));
     Some(Value::Object(results))
 }
+
+/// The vote of the first round under the same names, if a further round took place.
+pub(crate) fn first_vote(state: &State) -> Option<Value> {
+    if state.round <= FIRST {
+        return None;
+    }
+    let mut cast: Vec<CastBallot> = cast_in_talk(state).filter(|it| it.round == FIRST).collect();
+    cast.sort_by_key(|it| state.spec.participants.iter().position(|seat| seat.name == it.participant));
+    let voters = crate::roles::voters(&state.spec).into_iter().map(|it| it.name);
+    let seated = voters.filter(|name| state.seated.iter().flatten().any(|it| it == name)).collect();
+    let unread = state.unread.iter().filter(|it| it.kind == BALLOT && it.round == FIRST);
+    let unread = unread.map(|it| it.participant.clone()).collect();
+    let closed = state.closed_early.iter().filter(|it| it.round == FIRST);
+    let dropped: Vec<String> = closed.flat_map(|it| it.dropped.clone()).collect();
+    let uncounted = Uncounted::among(seated, &cast, unread, &dropped);
+    let tally = count(&state.spec, &state.spec.options, cast, uncounted, Measure::Weight).tally;
+    let mut results = figures(&tally);
+    results.insert("voteRecords".to_owned(), tally.ballots.iter().map(vote_record).collect());
+    Some(Value::Object(results))
+}
+
+/// The first round.
+const FIRST: u32 = 1;
 
 /// The winner and the counts of a vote.
 fn figures(tally: &Tally) -> Map<String, Value> {
@@ -59,19 +81,13 @@ fn vote_record(cast: &CastBallot) -> Value {
     record
 }
 
-/// The vote of the first round of the talk, where there was one.
-fn first_round(state: &State) -> Option<Tally> {
+/// The ballots of the talk, in the order of the record.
+fn cast_in_talk(state: &State) -> impl Iterator<Item = CastBallot> {
     let ballot = |it: &RecordedReading| {
         let ballot = it.reading.read(BALLOT)?;
         Some(CastBallot { participant: it.participant.clone(), round: it.round, source: it.source, ballot })
     };
-    let of_talk = state.readings.iter().filter(|it| !it.is_deciding());
-    let cast: Vec<CastBallot> = of_talk.filter_map(ballot).collect();
-    let first = cast.iter().map(|it| it.round).min()?;
-    let unread = state.unread.iter().filter(|it| it.kind == BALLOT && it.round == first);
-    let unread = unread.map(|it| it.participant.clone()).collect();
-    let cast = cast.into_iter().filter(|it| it.round == first).collect();
-    Some(count(&state.spec, &state.spec.options, cast, unread, Measure::Weight).tally)
+    state.readings.iter().filter(|it| !it.is_deciding()).filter_map(ballot)
 }
 
 /// The tolerance for comparing sums of fractions.
@@ -92,14 +108,47 @@ pub(super) struct Count {
     pub(super) tally: Tally,
     /// The leading option's share of all votes, 0 to 1.
     pub(super) share: f64,
-    /// The participants that were present but cast no valid vote.
-    pub(super) silent: Vec<String>,
-    /// Those of them whose vote could not be read. They count among the voters, so that an unread
-    /// vote lowers every option's share.
-    pub(super) unread: Vec<String>,
-    /// The weight that the unread votes would have had.
-    pub(super) unread_weight: f64,
+    /// The participants of which no vote is counted.
+    pub(super) uncounted: Uncounted,
+    /// The weight that the unread and the missing votes would have had.
+    uncounted_weight: f64,
     pub(super) measure: Measure,
+}
+
+/// The participants that were to vote and of which no vote is counted, in seating order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Uncounted {
+    /// Their vote could not be read.
+    pub(super) unread: Vec<String>,
+    /// They failed, or the talk ended before they could vote.
+    pub(super) missing: Vec<String>,
+    /// They were no longer waited for, because the other votes were enough.
+    pub(super) dropped: Vec<String>,
+}
+
+impl Uncounted {
+    /// Those of `voters` that are not among these ballots.
+    pub(super) fn among(
+        voters: Vec<String>,
+        ballots: &[CastBallot],
+        unread: Vec<String>,
+        dropped: &[String],
+    ) -> Self {
+        let has_voted = |name: &String| ballots.iter().any(|it| it.participant == *name);
+        let rest = voters.into_iter().filter(|it| !has_voted(it) && !unread.contains(it));
+        let (dropped, missing) = rest.partition(|it| dropped.contains(it));
+        Uncounted { unread, missing, dropped }
+    }
+
+    /// Those that count among the voters, so that a vote that is lost lowers every option's share.
+    fn of_the_base(&self) -> impl Iterator<Item = &String> {
+        self.unread.iter().chain(&self.missing)
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> Vec<&String> {
+        self.of_the_base().chain(&self.dropped).collect()
+    }
 }
 
 /// Counts these ballots on these options.
@@ -107,7 +156,7 @@ pub(super) fn count(
     spec: &Spec,
     options: &[String],
     ballots: Vec<CastBallot>,
-    unread: Vec<String>,
+    uncounted: Uncounted,
     measure: Measure,
 ) -> Count {
     let mut votes: BTreeMap<String, u32> = options.iter().map(|it| (it.clone(), 0)).collect();
@@ -118,15 +167,15 @@ pub(super) fn count(
         *weighted.entry(ballot.choice.clone()).or_default() += weight * ballot.confidence.get();
     }
     let tally = Tally { votes, weighted, ballots, ..Tally::default() };
-    let unread_weight = unread_weight(spec, &tally.ballots, &unread);
-    Count { tally, share: 0.0, silent: unread.clone(), unread, unread_weight, measure }.with_leaders()
+    let uncounted_weight = uncounted_weight(spec, &tally.ballots, &uncounted);
+    Count { tally, share: 0.0, uncounted, uncounted_weight, measure }.with_leaders()
 }
 
-/// The weight of the votes that could not be read: each as confident as the others on average.
-fn unread_weight(spec: &Spec, ballots: &[CastBallot], unread: &[String]) -> f64 {
+/// The weight of the votes that are lost: each as confident as the others on average.
+fn uncounted_weight(spec: &Spec, ballots: &[CastBallot], uncounted: &Uncounted) -> f64 {
     let confidence: f64 = ballots.iter().map(|it| it.ballot.confidence.get()).sum();
     let average = if ballots.is_empty() { 0.0 } else { confidence / ballots.len() as f64 };
-    unread.iter().map(|name| average * spec.seat(name).map_or(1.0, |it| it.weight)).sum()
+    uncounted.of_the_base().map(|name| average * spec.seat(name).map_or(1.0, |it| it.weight)).sum()
 }
 
 impl Count {
@@ -138,7 +187,7 @@ impl Count {
         let leaders: Vec<String> = voted.iter().filter(leads).map(|it| (*it).clone()).collect();
         let next = voted.iter().filter(|it| !leads(it)).map(|it| self.share_of(it)).fold(0.0, f64::max);
         self.tally.margin = if leaders.len() == 1 { share - next } else { 0.0 };
-        self.tally.unanimous = voted.len() == 1 && self.unread.is_empty();
+        self.tally.unanimous = voted.len() == 1 && self.uncounted.of_the_base().next().is_none();
         self.share = share;
         match &leaders[..] {
             [winner] => self.tally.winner = Some(winner.clone()),
@@ -156,9 +205,14 @@ impl Count {
         self.tally.ballots.len()
     }
 
-    /// How many voted or tried to.
+    /// How many were to vote, without those that were no longer waited for.
     pub(super) fn voters(&self) -> u32 {
-        (self.cast() + self.unread.len()) as u32
+        (self.cast() + self.uncounted.of_the_base().count()) as u32
+    }
+
+    /// Whether any vote has weight. Without one, nobody is sure of anything.
+    pub(super) fn has_weight(&self) -> bool {
+        self.tally.weighted.values().any(|weight| TOLERANCE < *weight)
     }
 
     /// The standing of a decision on which this option's votes decided.
@@ -169,13 +223,13 @@ impl Count {
         }
     }
 
-    /// This option's share of all votes, including those that could not be read.
+    /// This option's share of all votes, including those that are lost.
     pub(super) fn share_of(&self, option: &str) -> f64 {
         let (part, all) = match self.measure {
             Measure::Heads => (f64::from(self.heads(option)), f64::from(self.voters())),
             Measure::Weight => {
                 let weight = self.tally.weighted.get(option).copied().unwrap_or_default();
-                (weight, self.tally.weighted.values().sum::<f64>() + self.unread_weight)
+                (weight, self.tally.weighted.values().sum::<f64>() + self.uncounted_weight)
             }
         };
         if all < TOLERANCE { 0.0 } else { part / all }
@@ -208,10 +262,10 @@ impl Count {
         let mut sides: Vec<&String> = options.iter().filter(|it| 0 < self.heads(it)).collect();
         sides.sort_by(|one, other| self.share_of(other).total_cmp(&self.share_of(one)));
         lines.extend(sides.into_iter().map(|option| self.side(option)));
-        let absent: Vec<String> =
-            self.silent.iter().filter(|it| !self.unread.contains(it)).cloned().collect();
-        if !self.unread.is_empty() {
-            lines.push(format!("The vote of {} could not be read.", listed(&self.unread)));
+        let Uncounted { unread, missing, dropped } = &self.uncounted;
+        let absent: Vec<&String> = missing.iter().chain(dropped).collect();
+        if !unread.is_empty() {
+            lines.push(format!("The vote of {} could not be read.", listed(unread)));
         }
         if !absent.is_empty() {
             lines.push(format!("No vote was counted from {}.", listed(&absent)));
@@ -288,7 +342,7 @@ mod tests {
         spec.participants = ["ann", "bob", "cyd", "dan"].map(Participant::of).to_vec();
         spec.participants[3].weight = 3.0;
         let ballots = votes.iter().map(|(who, choice, sure)| cast(who, choice, *sure)).collect();
-        count(&spec, &owned(&["tabs", "spaces", "both"]), ballots, Vec::new(), measure)
+        count(&spec, &owned(&["tabs", "spaces", "both"]), ballots, Uncounted::default(), measure)
     }
 
     /// Checks the leader and its share: `tabs 0.67`, or `tie spaces,tabs 0.50`.
@@ -342,7 +396,7 @@ mod tests {
     fn the_account_names_sides_and_their_best_reasons() {
         let votes = [("ann", "spaces", 0.9), ("bob", "tabs", 0.5), ("cyd", "tabs", 0.8)];
         let mut count = counting(&votes, Measure::Heads);
-        count.silent = owned(&["dan"]);
+        count.uncounted.dropped = owned(&["dan"]);
         let expected = "tabs won the vote: 2 of 3 votes.\n\
                         - tabs: 2 votes, from bob (0.50) and cyd (0.80). cyd: \"cyd likes tabs\"\n\
                         - spaces: 1 vote, from ann (0.90). ann: \"ann likes spaces\"\n\

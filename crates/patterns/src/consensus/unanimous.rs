@@ -1,9 +1,9 @@
-//! Unanimous: everyone present votes for the same option.
+//! Unanimous: everyone that was to vote votes for the same option.
 
 use quorum_core::registry::Consensus;
 
 use super::{
-    OPTIONS, RESULTS, longest,
+    OPTIONS, RESULTS, THRESHOLD, longest, no_effect,
     poll::{self, Rule},
     tally::{Count, Measure},
 };
@@ -17,6 +17,10 @@ pub(crate) const METHOD: Consensus = Consensus {
     results: RESULTS,
     votes: true,
     check: poll::check,
+    remarks: |spec| {
+        let unused = no_effect(spec, THRESHOLD.name(), "unanimity takes every vote");
+        unused.into_iter().chain(poll::remarks(spec)).collect()
+    },
     calls: poll::calls,
     longest,
     decide: |floor| Box::pin(poll::decide(floor, &RULE)),
@@ -25,5 +29,5 @@ pub(crate) const METHOD: Consensus = Consensus {
 pub(super) const RULE: Rule = Rule { measure: Measure::Heads, carries, aim: "unanimity" };
 
 fn carries(count: &Count, _threshold: f64) -> bool {
-    count.reaches(1.0) && count.silent.is_empty()
+    count.reaches(1.0) && count.uncounted.all().is_empty()
 }

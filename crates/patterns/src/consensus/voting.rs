@@ -18,6 +18,7 @@ pub(crate) const METHOD: Consensus = Consensus {
     results: RESULTS,
     votes: true,
     check: poll::check,
+    remarks: poll::remarks,
     calls: poll::calls,
     longest,
     decide: |floor| Box::pin(poll::decide(floor, &RULE)),

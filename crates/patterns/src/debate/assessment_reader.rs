@@ -54,10 +54,9 @@ pub(crate) static FORM: Form = Form::new(ASSESSMENT)
 
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
-    words: "Answer with the JSON object alone: no prose, no code fence, all of \
-            assessments, reasoning, flags, qualityScore, recommendations and shouldContinue, in this order; one entry in \
-            assessments for each debater named above, by the exact label, with all criteria; every number from 0 to 10; all \
-            four flags true or false.",
+    words: "Send the same answer again as one JSON object with the keys assessments, reasoning, flags, qualityScore, \
+            recommendations and shouldContinue, in this order, nothing before or after it; one entry for each debater, by \
+            its label, with all criteria.",
 }];
 
 /// Reads assessments of these debaters.
@@ -302,7 +301,7 @@ mod tests {
     fn d06_unknown_missing_and_duplicate_participants_are_rejected() {
         let stranger = "\"Debater Z\" is none of the debaters";
         unreadable(stranger, |it| it["assessments"][0] = entry("Debater Z"));
-        unreadable("\"ann\" is none of the debaters", |it| it["assessments"][0] = entry("ann"));
+        unreadable("\"eve\" is none of the debaters", |it| it["assessments"][0] = entry("eve"));
         let once = "assessments must have one entry for each debater, once";
         unreadable(once, |it| it["assessments"] = json!([entry("Debater A")]));
         unreadable(once, |it| {

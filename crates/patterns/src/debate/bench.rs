@@ -20,6 +20,7 @@ use crate::{
         judging::{JUDGE_CHANGE, ORDER, SWAPPED, VERDICT_ORDER},
         median,
         rubric::Rubric,
+        sides::who_could_answer,
         verdict_reader::Verdicts,
     },
     prompts::debating::{self, JudgeView},
@@ -137,7 +138,7 @@ impl Bench {
         judges: &[Participant],
         course: &DebateCourse,
     ) -> Result<Vec<(String, Assessment)>, Halt> {
-        let count = roles::debaters(&self.spec).len();
+        let count = roles::judged(&self.spec).len();
         let orders: Vec<Vec<usize>> = judges.iter().map(|it| floor.draw_order(it, ORDER, count)).collect();
         let seats: Vec<(&Participant, ViewOrder<'_>)> =
             judges.iter().zip(&orders).map(|(who, order)| (who, ViewOrder::Drawn(order))).collect();
@@ -163,11 +164,15 @@ impl Bench {
         course: &DebateCourse,
     ) -> Result<Vec<(String, Assessment)>, Halt> {
         let round = floor.round();
-        let judged: Vec<String> = course.speakers(round).map(str::to_owned).collect();
+        let spoke = |name: &String| course.speakers(round).any(|it| it == name);
+        let judged = roles::judged(&self.spec).into_iter().map(|it| it.name);
+        let judged: Vec<String> = judged.filter(spoke).collect();
         let noticed = course.detections(floor.registry().detectors());
+        let heard = who_could_answer(floor);
         let asked = seats.iter().map(|(judge, order)| {
-            let mask = self.mask(*order);
-            let ask = debating::assessment(&self.judge_view(judge, &mask), &judged, &noticed, round);
+            let purpose = if order.is_swapped() { SWAPPED } else { "judging" };
+            let mask = self.mask(floor, judge, *order, purpose);
+            let ask = debating::assessment(&self.judge_view(judge, &mask, &heard), &judged, &noticed, round);
             let ask = if order.is_swapped() { ask.purpose(SWAPPED) } else { ask };
             ((*judge).clone(), ask, Assessments::of(judged.clone(), &mask, self.rubric.clone()))
         });
@@ -178,7 +183,7 @@ impl Bench {
 
     /// Those of these judges whose verdict could be read in every order asked for.
     async fn verdicts_by(&self, floor: &mut Floor, judges: &[Participant]) -> Result<Vec<String>, Halt> {
-        let count = roles::debaters(&self.spec).len();
+        let count = roles::judged(&self.spec).len();
         let orders: Vec<Vec<usize>> =
             judges.iter().map(|it| floor.draw_order(it, VERDICT_ORDER, count)).collect();
         let seats: Vec<(&Participant, ViewOrder<'_>)> =
@@ -196,14 +201,14 @@ impl Bench {
         floor: &mut Floor,
         seats: &[(&Participant, ViewOrder<'_>)],
     ) -> Result<Vec<String>, Halt> {
-        let debaters = roles::debaters(&self.spec);
+        let (judged, heard) = (roles::judged(&self.spec), who_could_answer(floor));
         let asked = seats.iter().map(|(judge, order)| {
-            let mask = self.mask(*order);
             let purpose = if order.is_swapped() { "verdict/swapped" } else { "verdict" };
+            let mask = self.mask(floor, judge, *order, purpose);
             let own = self.marks.iter().filter(|it| it.judge == judge.name);
             let own: Vec<(u32, &Assessment)> = own.map(|it| (it.round, &it.assessment)).collect();
-            let ask = debating::verdict(&self.judge_view(judge, &mask), &own).purpose(purpose);
-            ((*judge).clone(), ask, Verdicts::on(&debaters, &mask))
+            let ask = debating::verdict(&self.judge_view(judge, &mask, &heard), &own).purpose(purpose);
+            ((*judge).clone(), ask, Verdicts::on(&judged, &mask))
         });
         let asked: Vec<_> = asked.collect();
         let read = floor.ask_each_for(&asked).await?;
@@ -215,12 +220,20 @@ impl Bench {
         self.options.swap_check && !judge.is_person()
     }
 
-    fn judge_view<'a>(&'a self, judge: &'a Participant, mask: &'a Arc<Mask>) -> JudgeView<'a> {
-        JudgeView { spec: &self.spec, parts: &self.parts, judge, mask, rubric: &self.rubric }
+    fn judge_view<'a>(
+        &'a self,
+        judge: &'a Participant,
+        mask: &'a Arc<Mask>,
+        heard: &'a str,
+    ) -> JudgeView<'a> {
+        JudgeView { spec: &self.spec, parts: &self.parts, judge, mask, rubric: &self.rubric, heard }
     }
 
-    fn mask(&self, order_seen: ViewOrder<'_>) -> Arc<Mask> {
-        Arc::new(masked(&self.spec, &order_seen.places()))
+    /// Labels for this judgement alone: the debaters in this order, then everyone else.
+    fn mask(&self, floor: &Floor, judge: &Participant, seen: ViewOrder<'_>, purpose: &str) -> Arc<Mask> {
+        let judged = roles::judged(&self.spec);
+        let shown = seen.places().into_iter().filter_map(|place| judged.get(place).cloned());
+        floor.relabelled(judge, purpose, &shown.collect::<Vec<_>>())
     }
 
     /// Removes the judges that were asked and have not answered: those that failed, and those that
@@ -272,14 +285,15 @@ impl Bench {
         Ok(())
     }
 
-    /// The candidates for the judge's seat: first participants that take no side, then the
-    /// debaters, strongest first. A debater that judges doesn't see which speeches are its own.
+    /// The candidates for the judge's seat: first participants that take no turns, then others that
+    /// take no side, then the debaters, strongest first. A debater that judges doesn't see which
+    /// speeches are its own.
     fn candidates(&self, floor: &Floor) -> Vec<Participant> {
-        let debaters = roles::debaters(&self.spec);
         let mut present = floor.present(&self.spec.participants);
         present.retain(|it| !self.lost.contains(&it.name));
         let (sided, mut free): (Vec<Participant>, Vec<Participant>) =
-            present.into_iter().partition(|it| debaters.contains(it));
+            present.into_iter().partition(roles::is_debater);
+        free.sort_by_key(|it| (!it.aside, roles::is_judged(it)));
         free.extend(ranking::strongest_first(sided, &self.spec.topic));
         free
     }
@@ -310,21 +324,6 @@ impl<'o> ViewOrder<'o> {
             ViewOrder::Swapped(order) => order.iter().rev().copied().collect(),
         }
     }
-}
-
-/// The judge's mask: the debaters in this order, then other speakers, then judges.
-fn masked(spec: &Spec, places: &[usize]) -> Mask {
-    let debaters = roles::debaters(spec);
-    let shown = places.iter().filter_map(|place| debaters.get(*place));
-    let mut labels: Vec<(&Participant, String)> =
-        shown.zip('A'..).map(|(who, letter)| (who, format!("Debater {letter}"))).collect();
-    let others = spec.participants.iter().filter(|it| !debaters.contains(it));
-    let (judges, others): (Vec<&Participant>, Vec<&Participant>) = others.partition(|it| it.role == JUDGE);
-    labels.extend(others.into_iter().zip('A'..).map(|(who, letter)| (who, format!("Guest {letter}"))));
-    let only = judges.len() == 1;
-    let judge = |letter: char| if only { "the judge".to_owned() } else { format!("Judge {letter}") };
-    labels.extend(judges.into_iter().zip('A'..).map(|(who, letter)| (who, judge(letter))));
-    Mask::new(&labels.iter().map(|it| (it.0, it.1.as_str())).collect::<Vec<_>>())
 }
 
 fn is_named<T>(answered: &[(String, T)], who: &Participant) -> bool {

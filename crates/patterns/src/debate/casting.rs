@@ -10,21 +10,31 @@ use quorum_core::{
         notes::Note,
         reading::{Misread, Reader, Reminder},
     },
-    model::{participant::Participant, reading::Source, spec::Spec},
+    model::{
+        mention::{mention, resolve},
+        participant::{Participant, Role},
+        phase::Phase,
+        reading::Source,
+        spec::Spec,
+    },
     vocabulary::{
         form::Form,
+        option::Named,
         view::{Column, View},
     },
 };
 use serde_json::{Value, json};
 
 use crate::{
-    debate::{Cast, CastList, CastOrigin, DebateSpec, Diversity, Part},
+    debate::{Cast, CastList, CastOrigin, DebateSpec, Diversity, Part, sides::is_side_empty},
     prompts::debating,
     ranking,
     readers::json::{last_object_with, may_hold, objects, text, texts, value},
-    roles::{self, JUDGE, PROPONENT},
+    roles::{self, JUDGE, PROPONENT, WRITER},
 };
+
+/// The phase in which a model assigns positions.
+pub(crate) const PHASE: Phase = Phase("casting");
 
 /// The kinds in the record: of the model's reply, and of the final cast.
 pub(crate) const CASTING: &str = "casting";
@@ -45,48 +55,67 @@ pub(crate) static FORM: Form = Form::new(CASTING)
     .sample(crate::samples::casting::sample)
     .recognises(|text| may_hold(text, "positions"));
 
-const REMINDERS: &[Reminder] = &[Reminder {
+pub(crate) const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
-    words: "Answer with the JSON object alone: no prose, no code fence, one entry in positions \
-            for each of the debaters named above and nobody else, by the exact name, each with a position, a persona and \
-            keyArguments, no two positions the same; and the reasoning.",
+    words: "Send the same answer again as one JSON object with the keys reasoning and positions, in this order, nothing \
+            before or after it; in positions one entry for each debater, with participant, position, persona and \
+            keyArguments.",
 }];
 
 /// Everyone's part: given by the user, assigned by a model, or a default if it can't; empty if the
-/// spec asks for none.
+/// spec asks for none. A fork keeps the parts that its speeches so far were made in.
 pub(crate) async fn cast(floor: &mut Floor) -> Result<Vec<Part>, Halt> {
     let spec = floor.spec();
     let options = DebateSpec::of(&spec);
-    let cast = match options.casting {
+    let cast = match options.spread() {
         None if options.positions.is_empty() => return Ok(Vec::new()),
-        None => Cast { parts: options.positions, origin: CastOrigin::Given, by: None, reasoning: None },
-        Some(spread) => assign(floor, &spec, spread).await?,
+        None => Cast::of(options.positions, CastOrigin::Given),
+        Some(spread) => {
+            let readers = Castings::of(&spec, spread);
+            if let Some(cast) = floor.taken_over(CAST, 0, |it| readers.fits(it)) {
+                return Ok(cast.parts);
+            }
+            floor.enter(PHASE, 0).await?;
+            // Without a side there will be no debate to cast.
+            let cast = if is_side_empty(floor) {
+                return Ok(Vec::new());
+            } else {
+                assign(floor, &spec, &readers).await?
+            };
+            Cast { spread: Some(spread.name().to_owned()), ..cast }
+        }
     };
     let told = Some("positions were given out".to_owned());
     floor.note(Note { kind: CAST, key: "", round: floor.round(), value: &cast, told })?;
     Ok(cast.parts)
 }
 
-async fn assign(floor: &mut Floor, spec: &Spec, spread: Diversity) -> Result<Cast, Halt> {
-    let readers = Castings::of(spec, spread);
+async fn assign(floor: &mut Floor, spec: &Spec, readers: &Castings) -> Result<Cast, Halt> {
     let Some(caster) = caster(floor, spec) else { return Ok(readers.default_cast()) };
-    let given = floor.ask_for(&caster, debating::casting(spec, spread), &readers).await?;
+    let given = floor.ask_for(&caster, debating::casting(spec, readers.spread), readers).await?;
     Ok(match given {
         Some(given) if given.source == Source::Stated => {
             let CastList { parts, reasoning } = given.value;
-            Cast { parts, origin: CastOrigin::Assigned, by: Some(caster.name), reasoning }
+            Cast { by: Some(caster.name), reasoning, ..Cast::of(parts, CastOrigin::Assigned) }
         }
         _ => readers.default_cast(),
     })
 }
 
-/// The participant that casts: the judge, who takes no side, else the strongest present. Always a
-/// model, because people aren't asked to fill in forms.
+/// The participant that casts: the judge or the writer, who take no side, else the strongest
+/// present. Always a model, because people aren't asked to fill in forms.
 fn caster(floor: &Floor, spec: &Spec) -> Option<Participant> {
     let mut models = floor.present(&spec.participants);
     models.retain(|it| !it.is_person());
-    let judge = models.iter().find(|it| it.role == JUDGE).cloned();
-    judge.or_else(|| ranking::strongest_first(models, &spec.topic).into_iter().next())
+    let playing = |role: &Role| models.iter().find(|it| it.role == *role).cloned();
+    let strongest = || ranking::strongest_first(models.clone(), &spec.topic).into_iter().next();
+    playing(&JUDGE).or_else(|| playing(&WRITER)).or_else(strongest)
+}
+
+impl Cast {
+    fn of(parts: Vec<Part>, origin: CastOrigin) -> Self {
+        Cast { parts, origin, by: None, reasoning: None, spread: None }
+    }
 }
 
 /// Reads castings of these debaters.
@@ -101,8 +130,23 @@ impl Castings {
     }
 
     fn default_cast(&self) -> Cast {
-        let parts = default_parts(&self.debaters, self.spread);
-        Cast { parts, origin: CastOrigin::Fallback, by: None, reasoning: None }
+        Cast::of(default_parts(&self.debaters, self.spread), CastOrigin::Fallback)
+    }
+
+    /// Whether this cast of another discussion is for these debaters, and spread like this.
+    fn fits(&self, cast: &Cast) -> bool {
+        let spread = Some(self.spread.name()) == cast.spread.as_deref();
+        spread && self.checked(cast.parts.clone()).is_ok()
+    }
+
+    /// The debater that a reply means: by its name, or by a label that stands for it, with or
+    /// without a role after it.
+    fn meant(&self, written: &str) -> Option<&Participant> {
+        let plain = resolve(written, str::to_owned);
+        let plain =
+            plain.trim_matches(|it: char| it.is_whitespace() || "*_`\"'@".contains(it)).to_lowercase();
+        let named = |wanted: &str| self.debaters.iter().find(|it| it.name.to_lowercase() == wanted);
+        named(&plain).or_else(|| named(plain.split_once(" (")?.0.trim_end()))
     }
 
     /// Checks for the right number, the right names and different positions.
@@ -127,7 +171,7 @@ impl Reader for Castings {
     }
 
     fn schema(&self) -> Option<Value> {
-        let names: Vec<&str> = self.debaters.iter().map(|it| it.name.as_str()).collect();
+        let names: Vec<String> = self.debaters.iter().map(|it| mention(&it.name)).collect();
         Some(schema(&names))
     }
 
@@ -137,8 +181,7 @@ impl Reader for Castings {
         let listed = value(&object, "positions").and_then(Value::as_array).ok_or_else(wrong)?.len();
         let parts: Option<Vec<Part>> = objects(&object, "positions")
             .map(|it| {
-                let named = text(it, "participant")?.to_lowercase();
-                let who = self.debaters.iter().find(|it| it.name.to_lowercase() == named)?;
+                let who = self.meant(&text(it, "participant")?)?;
                 let (position, persona) = (text(it, "position")?, text(it, "persona")?);
                 let key_arguments = texts(it, "keyArguments");
                 Some(Part { participant: who.name.clone(), position, persona, key_arguments })
@@ -159,13 +202,13 @@ impl Reader for Castings {
     }
 }
 
-fn schema(names: &[&str]) -> Value {
+fn schema(names: &[String]) -> Value {
     let entry = json!({
         "type": "object",
         "properties": {
             "participant": { "type": "string", "enum": names, "description": "The debater's name" },
             "position": { "type": "string", "description": "What this one argues, as a statement" },
-            "persona": { "type": "string", "description": "As whom: profession, outlook, values" },
+            "persona": { "type": "string", "description": "The outlook: what such a person cares about most and fears most" },
             "keyArguments": {
                 "type": "array", "items": { "type": "string" }, "description": "What speaks for it, two or three",
             },
@@ -176,13 +219,13 @@ fn schema(names: &[&str]) -> Value {
     json!({
         "type": "object",
         "properties": {
+            "reasoning": { "type": "string", "description": "Why these make a good debate, briefly" },
             "positions": {
                 "type": "array", "items": entry, "minItems": names.len(), "maxItems": names.len(),
                 "description": "One for each debater, no two the same",
             },
-            "reasoning": { "type": "string", "description": "Why these make a good debate, briefly" },
         },
-        "required": ["positions", "reasoning"],
+        "required": ["reasoning", "positions"],
         "additionalProperties": false,
     })
 }
@@ -254,7 +297,7 @@ const LENSES: [PartText; 4] = [
 
 #[cfg(test)]
 mod tests {
-    use quorum_core::{model::participant::Role, vocabulary::option::Named};
+    use quorum_core::model::mention::mention;
 
     use super::*;
     use crate::roles::OPPONENT;
@@ -296,6 +339,10 @@ mod tests {
         check(&[part("ann", "yes", " "), bob.clone()], Some(INCOMPLETE));
         check(&[part("ann", "", "a fan"), bob.clone()], Some(INCOMPLETE));
         check(&[ann, bob, json!("and so on")], Some(INCOMPLETE));
+        for named in ["@bob", "**bob**", "bob (opponent)", "@Bob (against)", &mention("bob")] {
+            check(&[part("`ann`", "yes", "a fan"), part(named, "no", "a critic")], None);
+        }
+        check(&[part("ann", "yes", "a fan"), part("bob and ann", "no", "a critic")], Some(INCOMPLETE));
         let prose = Misread::new("there is no JSON object with a list of positions in it");
         assert_eq!(reader().read("Ann is for it, Bob against."), Err(prose));
     }

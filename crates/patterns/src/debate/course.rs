@@ -9,7 +9,7 @@ use quorum_core::{
 };
 
 use crate::{
-    debate::Assessment,
+    debate::{Assessment, Concession},
     detect::{
         lexical::Profile,
         repetition::{EMBEDDINGS, LEXICAL, LOOK_BACK, SIMILAR, TRIGRAMS},
@@ -24,6 +24,7 @@ pub(crate) struct DebateCourse {
     /// The profile of each speech, in the same order.
     profiles: Vec<Profile>,
     assessed: Vec<(u32, Assessment)>,
+    conceded: Vec<Concession>,
 }
 
 impl DebateCourse {
@@ -95,6 +96,16 @@ impl DebateCourse {
         });
         self.seen.marks.extend(marks);
         self.assessed.push((round, assessment));
+    }
+
+    /// Adds a concession.
+    pub(crate) fn add_concession(&mut self, concession: Concession) {
+        self.conceded.push(concession);
+    }
+
+    /// The concessions so far.
+    pub(crate) fn conceded(&self) -> &[Concession] {
+        &self.conceded
     }
 
     /// The speakers of this round.

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use quorum_core::{
     model::{
         error::{Code, Refusal},
+        participant::Participant,
         spec::Spec,
     },
     registry::Detector,
@@ -60,6 +61,23 @@ pub(crate) fn at_once(spec: &Spec, round: u32) -> bool {
     opening || order(spec).mode == Mode::Simultaneous
 }
 
+/// The speakers in the order of this round. Where they speak in turn, the first moves to the end
+/// from round to round, so that nobody always has the last word.
+pub(crate) fn in_turn(spec: &Spec, round: u32) -> Vec<Participant> {
+    let mut speakers = spec.speakers();
+    if at_once(spec, round) {
+        return speakers;
+    }
+    let moved = round.saturating_sub(1) as usize % speakers.len().max(1);
+    speakers.rotate_left(moved);
+    speakers
+}
+
+/// Whether a debater may give its position up.
+pub(crate) fn may_concede(spec: &Spec) -> bool {
+    order(spec).format == Format::ConvergenceSeeking
+}
+
 fn order(spec: &Spec) -> DebateSpec {
     DebateSpec::of(spec)
 }
@@ -71,7 +89,8 @@ pub(crate) const ENDS: &[Ending] = &[
     Ending::new(DIMINISHING_RETURNS, "The judge finds that further rounds add little"),
     Ending::new(DETECTOR, "A detector ended it"),
     Ending::new(JUDGE_LOST, "The judge failed, and the debate was set to end then"),
-    Ending::new(TOO_FEW_DEBATERS, "Fewer than two debaters are left").stopping("model_unavailable"),
+    Ending::new(SIDE_EMPTY, "One side has no debater left").stopping("model_unavailable"),
+    Ending::new(CONCEDED, "One side has conceded"),
 ];
 
 const JUDGE: &str = "judge";
@@ -79,7 +98,8 @@ const CONVERGENCE: &str = "convergence";
 const DIMINISHING_RETURNS: &str = "diminishing-returns";
 const DETECTOR: &str = "detector";
 pub(crate) const JUDGE_LOST: &str = "judge-lost";
-pub(crate) const TOO_FEW_DEBATERS: &str = "too-few-debaters";
+pub(crate) const SIDE_EMPTY: &str = "side-empty";
+pub(crate) const CONCEDED: &str = "conceded";
 
 /// Why the debate ends after this round, and the detector if one ended it.
 pub(crate) fn end(
@@ -104,7 +124,7 @@ pub(crate) fn end(
 
 /// Everything wrong with the options of a debate.
 pub(crate) fn check(spec: &Spec) -> Vec<Refusal> {
-    [limits(spec), judging(spec), criteria(spec), positions(spec)].concat()
+    [limits(spec), judging(spec), criteria(spec), casting(spec), positions(spec)].concat()
 }
 
 fn refuse(field: &str, message: impl Into<String>) -> Refusal {
@@ -148,6 +168,13 @@ fn criteria(spec: &Spec) -> Vec<Refusal> {
         )
     });
     twice.into_iter().collect()
+}
+
+/// A spread that nothing is assigned by is a mistake.
+fn casting(spec: &Spec) -> Vec<Refusal> {
+    let order = order(spec);
+    let message = "no positions are assigned, so there is nothing to spread; leave one of the two out";
+    (order.no_casting && order.casting.is_some()).then(|| refuse("noCasting", message)).into_iter().collect()
 }
 
 /// Positions must be given for every debater and nobody else, and must differ.

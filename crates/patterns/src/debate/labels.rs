@@ -2,23 +2,27 @@
 
 use quorum_core::model::mask::Mask;
 
-/// The name behind a label: `Debater A`, `debater_a`, `A`, `**Debater A**`, `Debater A (for it)`.
-/// Two labels, or none, are nobody's.
+/// Words that a judge may put before a label.
+const TITLES: [&str; 4] = ["debater", "participant", "speaker", "label"];
+
+/// The name behind a label: `@KX`, `kx`, `Debater KX`, `**@KX**`, `KX (for it)`; or the name
+/// itself, because labels in replies are turned back early. Two labels, or none, are nobody's.
 pub(super) fn meant<'m>(mask: &'m Mask, written: &str) -> Option<&'m str> {
-    let plain = |text: &str| {
-        let spaced = text.replace(['_', '-', '*', '`', '"', '\'', '@', '#', '.'], " ");
-        spaced.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
     let (label, explanation) = match written.find(['(', ':', ',', ';']) {
         Some(at) => written.split_at(at),
         None => (written, ""),
     };
-    let label = plain(label);
-    if mask.reveal(explanation) != explanation {
+    if mask.reveal(explanation) != explanation || mask.cover(explanation) != explanation {
         return None;
     }
-    let lettered = || mask.name(&format!("Debater {label}")).filter(|_| label.chars().count() == 1);
-    mask.name(&label).or_else(lettered)
+    let whole = label.trim().trim_matches(['*', '`', '"', '\'', '#', '_']).trim_start_matches('@');
+    let named = |label: &str| mask.name(label).or_else(|| mask.named(label));
+    named(whole).or_else(|| {
+        let spaced = whole.replace(['_', '-', '*', '`', '"', '\'', '@', '#', '.'], " ");
+        let mut words: Vec<&str> = spaced.split_whitespace().collect();
+        words.retain(|word| !TITLES.iter().any(|it| it.eq_ignore_ascii_case(word)));
+        named(&words.join(" "))
+    })
 }
 
 #[cfg(test)]
@@ -29,24 +33,37 @@ mod tests {
 
     #[test]
     fn a_label_is_known_however_it_is_written() {
-        let table = ["ann", "bob"].map(Participant::of);
-        let mask = Mask::new(&table.iter().zip(["Debater B", "Debater A"]).collect::<Vec<_>>());
+        let table = ["ann", "bob", "gpt-4.1"].map(Participant::of);
+        let mask = Mask::new(&table.iter().zip(["@QV", "@KX", "@ZJ"]).collect::<Vec<_>>());
         for written in [
-            "Debater A",
-            " debater a ",
-            "A",
-            "a.",
-            "debater_a",
-            "**Debater-A**",
-            "@A",
-            "A (against)",
-            "Debater A: no",
+            "@KX",
+            "KX",
+            " kx ",
+            "@kx.",
+            "Debater KX",
+            "debater_kx",
+            "**Debater-KX**",
+            "`@KX`",
+            "KX (against)",
+            "Debater KX: no",
+            "bob",
+            "@Bob",
+            "@bob (against)",
         ] {
             assert_eq!(meant(&mask, written), Some("bob"), "{written}");
         }
-        for written in
-            ["", "C", "AB", "Debater AB", "bob", "A and B", "Debater A, Debater B", "A (not Debater B)"]
-        {
+        assert_eq!(meant(&mask, "@gpt-4.1"), Some("gpt-4.1"));
+        for written in [
+            "",
+            "XX",
+            "KXQ",
+            "Debater KXQ",
+            "KX and QV",
+            "@KX, @QV",
+            "KX (not @QV)",
+            "@bob (not ann)",
+            "Debater",
+        ] {
             assert_eq!(meant(&mask, written), None, "{written}");
         }
     }

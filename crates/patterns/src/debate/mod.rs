@@ -5,6 +5,7 @@ mod assessment_form;
 pub(crate) mod assessment_reader;
 pub(crate) mod bench;
 pub(crate) mod casting;
+pub(crate) mod concession;
 pub(crate) mod course;
 pub(crate) mod formats;
 pub(crate) mod judging;
@@ -15,16 +16,19 @@ pub(crate) mod remarks;
 pub(crate) mod rubric;
 mod score_lines;
 pub(crate) mod seating;
+pub(crate) mod sides;
 pub(crate) mod verdict;
 pub(crate) mod verdict_reader;
 pub(crate) mod verdict_report;
+pub(crate) mod writer;
 
 use serde::{Deserialize, Serialize};
 
 pub use assessment::{Assessment, Criteria, Flags, Rated};
+pub use concession::Concession;
 pub use judging::{JudgedRound, JudgingReport, PanelMark};
 pub use options::{DebateSpec, Diversity, Format, JudgeFailure, Judging, Mode};
-pub(crate) use options::{EMBEDDINGS, HIGHEST_LIMIT, MOST_DEBATERS, OPTIONS};
+pub(crate) use options::{EMBEDDINGS, HIGHEST_LIMIT, MOST_DEBATERS, OPTIONS, POSITIONS};
 pub use verdict::{KeyPoints, Verdict, Winner};
 pub use verdict_report::{AgainstMarks, JudgesWinner, VerdictReport};
 
@@ -56,6 +60,9 @@ pub struct Cast {
     /// The reasons of that participant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
+    /// How they are spread, by name, if the user did not give them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<String>,
 }
 
 /// The origin of parts.

@@ -42,7 +42,7 @@ pub(crate) const ROUND_LIMIT: Opt<Option<u32>> = Opt::whole_or_none(
 /// The participant that judges.
 pub(crate) const JUDGE: Opt<Option<String>> = Opt::seat_in_role(
     "judge",
-    "The participant that judges; by default the third, or a second seat of the first",
+    "The participant that judges; by default the strongest after the writer, or a second seat of two",
     "judge",
 );
 
@@ -85,9 +85,15 @@ pub(crate) const POSITIONS: Opt<Rows<Part>> = Opt::rows(
     6,
 );
 
-/// Whether a model assigns positions, and how they are spread (D05).
-pub(crate) const CASTING: Opt<Option<Picked<Diversity>>> =
-    Opt::choice_or_none("casting", "Let a model assign positions and personas, spread like this");
+/// How the positions that a model assigns are spread (D05).
+pub(crate) const CASTING: Opt<Option<Picked<Diversity>>> = Opt::choice_or_none(
+    "casting",
+    "How positions are spread, which a model assigns unless they are given; by default binary",
+);
+
+/// Whether no model assigns positions.
+pub(crate) const NO_CASTING: Opt<bool> =
+    Opt::flag("noCasting", "Assign no positions: the sides argue for and against the question", false);
 
 /// The detectors that may end the debate.
 pub(crate) const END_ON: Opt<Vec<String>> = Opt::detectors("endOn", "Detectors that may end the debate");
@@ -111,6 +117,7 @@ pub(crate) const OPTIONS: Options = &[
     &EVALUATION_CRITERIA,
     &POSITIONS,
     &CASTING,
+    &NO_CASTING,
     &END_ON,
     &EMBEDDINGS,
 ];
@@ -140,8 +147,10 @@ pub struct DebateSpec {
     pub embeddings: Option<String>,
     /// The debaters' parts, if the user gave them.
     pub positions: Vec<Part>,
-    /// How positions are spread if a model assigns them (D05).
+    /// How positions are spread if a model assigns them (D05), if not as usual.
     pub casting: Option<Diversity>,
+    /// Whether no model assigns positions.
+    pub no_casting: bool,
 }
 
 impl DebateSpec {
@@ -160,7 +169,16 @@ impl DebateSpec {
             embeddings: spec.option(&EMBEDDINGS),
             positions: spec.option(&POSITIONS).0,
             casting: spec.option(&CASTING).map(|it| it.0),
+            no_casting: spec.option(&NO_CASTING),
         }
+    }
+
+    /// How a model spreads the positions it assigns; `None` if none does, because the user gave
+    /// them or wants none.
+    #[must_use]
+    pub fn spread(&self) -> Option<Diversity> {
+        let assigns = self.positions.is_empty() && !self.no_casting;
+        assigns.then(|| self.casting.unwrap_or(Diversity::Binary))
     }
 
     /// The settings with these options; defaults are left out.
@@ -185,6 +203,7 @@ impl DebateSpec {
             (EMBEDDINGS.name(), self.embeddings.as_ref().map(|it| json!(it))),
             (POSITIONS.name(), (!self.positions.is_empty()).then(|| json!(self.positions))),
             (CASTING.name(), self.casting.map(|it| json!(it.name()))),
+            (NO_CASTING.name(), self.no_casting.then_some(Value::Bool(true))),
         ];
         let given = given.into_iter().filter_map(|(name, value)| Some((name, value?)));
         given.fold(Settings::default(), |settings, (name, value)| settings.with(name, value))
@@ -275,6 +294,18 @@ mod tests {
     }
 
     #[test]
+    fn d05_positions_are_cast_unless_they_are_given_or_unwanted() {
+        let part = Part { participant: "ann".into(), position: "Yes.".into(), ..Part::default() };
+        let usual = DebateSpec::default();
+        let check = |debate: &DebateSpec, expected| assert_eq!(debate.spread(), expected, "{debate:?}");
+        check(&usual, Some(Diversity::Binary));
+        let casting = Some(Diversity::Spectrum);
+        check(&DebateSpec { casting, ..usual.clone() }, casting);
+        check(&DebateSpec { no_casting: true, ..usual.clone() }, None);
+        check(&DebateSpec { positions: vec![part], ..usual }, None);
+    }
+
+    #[test]
     fn a_spec_is_read_from_the_settings_it_writes() {
         let part = Part { participant: "ann".into(), position: "Yes.".into(), ..Part::default() };
         let order = DebateSpec {
@@ -289,6 +320,7 @@ mod tests {
             embeddings: Some("openai/small".into()),
             positions: vec![part],
             casting: Some(Diversity::Spectrum),
+            no_casting: true,
         };
         let spec = Spec { settings: order.settings(), ..spec("debate") };
         assert_eq!(DebateSpec::of(&spec), order);

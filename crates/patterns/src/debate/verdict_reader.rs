@@ -80,9 +80,9 @@ pub(crate) static FORM: Form = Form::new(VERDICT)
 
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
-    words: "Answer with the JSON object alone: no prose, no code fence, all of summary, \
-            keyPoints, areasOfAgreement, areasOfDisagreement, insights, qualityScore and winner, in this order, the score a \
-            number from 0 to 100. The winner must be one of the debaters, by the exact label, or null if it was close.",
+    words: "Send the same answer again as one JSON object with the keys summary, keyPoints, areasOfAgreement, \
+            areasOfDisagreement, insights, qualityScore and winner, in this order, nothing before or after it. The winner \
+            is a debater's label or null.",
 }];
 
 /// What judges write if nobody won.
@@ -251,7 +251,7 @@ fn schema(debaters: &[&str]) -> Value {
             "qualityScore": { "type": "number", "minimum": 0, "maximum": 100, "description": "The debate as a whole" },
             "winner": winner,
         },
-        "required": ["summary", "keyPoints", "areasOfAgreement", "areasOfDisagreement", "insights", "qualityScore"],
+        "required": ["summary", "keyPoints", "areasOfAgreement", "areasOfDisagreement", "insights", "qualityScore", "winner"],
         "additionalProperties": false,
     })
 }
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn d07_the_winner_is_one_of_the_debaters() {
         check(&won_by("Debater C"), Err("the winner \"Debater C\" is none of the debaters"));
-        check(&won_by("Ann"), Err("the winner \"Ann\" is none of the debaters"));
+        check(&won_by("Eve"), Err("the winner \"Eve\" is none of the debaters"));
         let both = "the winner \"Debater A and Debater B\" is none of the debaters";
         check(&won_by("Debater A and Debater B"), Err(both));
     }
@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn d07_key_points_of_unknown_participants_are_dropped() {
         let point = |label: &str| json!({"participant": label, "mainArguments": ["So it is."]});
-        let labels = ["Debater Z", "debater a", "Debater B (for it)", "Ann", ""];
+        let labels = ["Debater Z", "debater a", "Debater B (for it)", "Eve", ""];
         let read = reader().read(&reply(&json!({"keyPoints": labels.map(point)}))).unwrap();
         let names: Vec<&str> = read.key_points.iter().map(|it| it.participant.as_str()).collect();
         assert_eq!(names, ["Bob", "Ann"]);

@@ -1,14 +1,17 @@
 //! Debate: two sides before a judge, in one of four formats, with an assessment of each round and a
 //! verdict at the end (requirement D).
 
+use std::sync::Arc;
+
 use quorum_core::{
     floor::{Floor, halt::Halt, notes::Note},
     model::{
         error::{Code, Refusal},
         outcome::Decision,
-        participant::Role,
+        participant::{Participant, Role},
         phase::{Phase, PhaseTable},
         spec::Spec,
+        transcript::Turn,
     },
     registry::{Pattern, Usual},
     vocabulary::{
@@ -23,24 +26,24 @@ use crate::{
         DebateSpec, EMBEDDINGS, Judging, JudgingReport, MOST_DEBATERS, OPTIONS, Part, assessment_reader,
         bench::{Bench, RULING},
         casting,
+        concession::{self, CONCESSION, Concession, conceded_to},
         course::DebateCourse,
-        formats::{self, ENDS, JUDGE_LOST, TOO_FEW_DEBATERS},
+        formats::{self, CONCEDED, ENDS, JUDGE_LOST, SIDE_EMPTY},
         judging::{self, DETECTION},
-        remarks, seating, verdict_reader, verdict_report,
+        remarks, seating, sides, verdict_reader, verdict_report, writer,
     },
     prompts::{debating, listed},
     roles::{self, JUDGE, OPPONENT, PROPONENT},
 };
 
-const CASTING: Phase = Phase("casting");
 const AWAITING_RESPONSES: Phase = Phase("awaiting-responses");
 const JUDGING: Phase = Phase("judging");
 
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "debate",
     summary: "Opposing sides before a judge",
-    flow: 3,
-    usual: Usual::PLAIN,
+    flow: 4,
+    usual: Usual { rounds: 3, ..Usual::PLAIN },
     options: OPTIONS,
     roles: roles::OF_A_DEBATE,
     forms: &[&assessment_reader::FORM, &verdict_reader::FORM, &casting::FORM],
@@ -48,15 +51,16 @@ pub(crate) const PATTERN: Pattern = Pattern {
     rulings: &[RULING],
     results: RESULTS,
     phases: PhaseTable {
-        first: &[CASTING, AWAITING_RESPONSES],
+        first: &[casting::PHASE, AWAITING_RESPONSES],
         next: &[
-            (CASTING, &[AWAITING_RESPONSES]),
+            (casting::PHASE, &[AWAITING_RESPONSES]),
             (AWAITING_RESPONSES, &[AWAITING_RESPONSES, JUDGING]),
             (JUDGING, &[AWAITING_RESPONSES, JUDGING]),
         ],
     },
     seat: seating::seat,
     check,
+    in_turn: formats::in_turn,
     remarks,
     lacks: judging::lacks,
     run: |floor| Box::pin(run(floor)),
@@ -70,6 +74,24 @@ const RESULTS: &[ResultField] = &[
         title: "Verdict",
         view: verdict_reader::VIEW,
         of: |state| verdict_report::verdict(state).map(|it| json!(it)),
+    },
+    ResultField {
+        name: "writerRemark",
+        title: "On the answer",
+        view: View::Text,
+        of: |state| writer::remark(state).map(|it| json!(it)),
+    },
+    ResultField {
+        name: "concessions",
+        title: "Concessions",
+        view: View::Table {
+            columns: &[
+                Column::of("round", "/round", Cell::Number),
+                Column::text("debater", "/participant"),
+                Column::text("conceded to", "/argument"),
+            ],
+        },
+        of: |state| Some(concession::concessions(state)).filter(|it| !it.is_empty()).map(|it| json!(it)),
     },
     ResultField {
         name: "judgingRemarks",
@@ -190,13 +212,10 @@ fn remarks(spec: &Spec) -> Vec<Refusal> {
 
 async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     let spec = floor.spec();
-    if DebateSpec::of(&spec).casting.is_some() {
-        floor.enter(CASTING, 0).await?;
-    }
     let parts = casting::cast(floor).await?;
     let mut bench = Bench::of(&spec, parts.clone());
     let Err(halt) = run_rounds(floor, &parts, &mut bench).await else { return Ok(None) };
-    // After a stop, or with too few debaters, there is still a verdict on what was said (D13).
+    // After a stop, or with too few participants, there is still a verdict on what was said (D13).
     floor.last_word(halt)?;
     if !floor.transcript().is_empty() {
         floor.enter(JUDGING, floor.round()).await?;
@@ -211,8 +230,8 @@ async fn run_rounds(floor: &mut Floor, parts: &[Part], bench: &mut Bench) -> Res
     let mut course = DebateCourse::default();
     for round in 1..=formats::limit(&spec) {
         // One side alone is no debate; the judge decides on what was said (D13).
-        if floor.present(&roles::debaters(&spec)).len() < 2 {
-            floor.end(TOO_FEW_DEBATERS, round - 1, None)?;
+        if sides::is_side_empty(floor) {
+            floor.end(SIDE_EMPTY, round - 1, None)?;
             break;
         }
         floor.enter(AWAITING_RESPONSES, round).await?;
@@ -233,12 +252,15 @@ async fn run_rounds(floor: &mut Floor, parts: &[Part], bench: &mut Bench) -> Res
     Ok(())
 }
 
-/// Everyone speaks, in turn or in parallel; then the detectors look for repetition.
+/// Everyone that has not conceded speaks, in turn or in parallel; then concessions and repetitions
+/// are looked for.
 async fn speak(floor: &mut Floor, parts: &[Part], round: u32, course: &mut DebateCourse) -> Result<(), Halt> {
     let spec = floor.spec();
     let before = floor.transcript().len();
     let hints = course.assessment(round - 1).map(|it| it.recommendations.clone()).unwrap_or_default();
-    let speakers = floor.speakers();
+    let has_conceded = |who: &Participant| course.conceded().iter().any(|it| it.participant == who.name);
+    let mut speakers = formats::in_turn(&spec, round);
+    speakers.retain(|it| !has_conceded(it));
     if formats::at_once(&spec, round) {
         floor.ask_all(&speakers, |who| debating::speech(&spec, parts, who, round, &hints)).await?;
     } else {
@@ -246,16 +268,33 @@ async fn speak(floor: &mut Floor, parts: &[Part], round: u32, course: &mut Debat
             floor.ask(speaker, debating::speech(&spec, parts, speaker, round, &hints)).await?;
         }
     }
-    let debaters = roles::debaters(&spec);
-    let argues = |name: &str| debaters.iter().any(|it| it.name == name);
-    let speeches = floor.transcript()[before..].iter().filter(|it| argues(&it.participant));
-    speeches.for_each(|turn| course.add_speech(turn));
+    let is_judged = |name: &str| spec.seat(name).is_some_and(roles::is_judged);
+    let speeches = floor.transcript()[before..].iter().filter(|it| is_judged(&it.participant));
+    let speeches: Vec<Arc<Turn>> = speeches.cloned().collect();
+    for turn in &speeches {
+        course.add_speech(turn);
+        record_concession(floor, course, turn)?;
+    }
     if let Some(model) = floor.option(&EMBEDDINGS)
         && let Some(found) = floor.compare(&model, &course.to_compare(round)).await?
     {
         course.add_similarities(round, &found);
     }
     record_detections(floor, course)
+}
+
+/// Records that a debater gives its position up, where it may.
+fn record_concession(floor: &mut Floor, course: &mut DebateCourse, turn: &Turn) -> Result<(), Halt> {
+    let spec = floor.spec();
+    let may = formats::may_concede(&spec) && spec.seat(&turn.participant).is_some_and(roles::is_debater);
+    let Some(argument) = conceded_to(&turn.text).filter(|_| may) else { return Ok(()) };
+    let concession = Concession { participant: turn.participant.clone(), round: turn.round, argument };
+    let to = if concession.argument.is_empty() { "" } else { ": " };
+    let told = Some(format!("{} conceded{to}{}", concession.participant, concession.argument));
+    let (key, round) = (turn.participant.as_str(), turn.round);
+    floor.note(Note { kind: CONCESSION, key, round, value: &concession, told })?;
+    course.add_concession(concession);
+    Ok(())
 }
 
 /// The judge assesses the round. If that fails, nobody has to speak again.
@@ -289,6 +328,9 @@ fn end(
     course: &DebateCourse,
     round: u32,
 ) -> Option<(&'static str, Option<String>)> {
+    if let Some(names) = sides::conceded_side(floor, course.conceded()) {
+        return Some((CONCEDED, Some(listed(&names))));
+    }
     if bench.ends_it() {
         return Some((JUDGE_LOST, None));
     }

@@ -4,12 +4,19 @@ use std::sync::Arc;
 
 use quorum_core::{
     floor::ask::Ask,
-    model::{mask::Mask, participant::Participant, spec::Spec},
+    model::{mask::Mask, mention::mention, participant::Participant, spec::Spec},
     registry::Detection,
     vocabulary::{option::Named, view::Cell},
 };
 
-use super::{background, fill, listed, quoted, system};
+use super::{
+    counted, fill,
+    language::Language,
+    length::Length,
+    listed, mentioned, quoted,
+    seat::{background, brief, joined, question, system_with_part},
+    talk,
+};
 use crate::{
     debate::{
         Assessment, DebateSpec, Diversity, Format, Part,
@@ -29,13 +36,13 @@ const LONGEST_HINTS: usize = 1_500;
 /// (D04); with the temperature for speeches (D11). `hints` are the judge's recommendations after
 /// the round before.
 pub(crate) fn speech(spec: &Spec, parts: &[Part], who: &Participant, round: u32, hints: &str) -> Ask {
-    let format = DebateSpec::of(spec).format;
-    let rules = rules(format);
-    let part = part(spec, parts, who);
-    let values = [("format", format.name()), ("rules", rules), ("part", part.as_str())];
-    let manner = fill(include_str!("debate.md"), &values);
-    let prompt = format!("{}{} {}", hinted(spec, hints), numbered(spec, round), task(spec, who, round));
-    Ask::new(system(spec, who, &manner), prompt).temperature(temperature(spec))
+    let chairs = who.role == MODERATOR;
+    let part = if chairs { positions(&shown_positions(spec, parts)) } else { part(spec, parts, who) };
+    let system = system_with_part(spec, who, &manner(spec, chairs), &part);
+    let (task, length) = task(spec, chairs, round);
+    let task = format!("{} {task}", numbered(spec, round));
+    let prompt = joined(&[&hinted(spec, hints), &task]);
+    talk::speech(spec, who, system, &prompt, length).temperature(temperature(spec))
 }
 
 /// The temperature of a speech (D11).
@@ -50,66 +57,73 @@ fn hinted(spec: &Spec, hints: &str) -> String {
     let end = hints.char_indices().map(|(at, it)| at + it.len_utf8()).take_while(|end| *end <= most).last();
     match hints[..end.unwrap_or(0)].trim() {
         "" => String::new(),
-        hints => {
-            format!("The judge asks for this, as a hint on what to address:\n\n{}\n\n", quoted(hints))
-        }
+        hints => fill(include_str!("hints.md"), &[("hints", &quoted(hints))]),
     }
+}
+
+/// The manner of a debate, for a debater or for its chair.
+fn manner(spec: &Spec, chairs: bool) -> String {
+    let format = DebateSpec::of(spec).format;
+    let rounds = counted(formats::limit(spec) as usize, "round");
+    let rules = fill(rules(format).trim_end(), &[("rounds", &rounds)]);
+    // Those who may concede are not told to defend their position whatever is granted.
+    let granting = match format {
+        Format::ConvergenceSeeking => String::new(),
+        Format::StructuredRounds | Format::FreeForm | Format::RoundLimited => {
+            format!(" {}", include_str!("granting.md").trim_end())
+        }
+    };
+    let template = if chairs { include_str!("manner_chair.md") } else { include_str!("manner_debate.md") };
+    fill(template, &[("rules", &rules), ("granting", &granting)])
 }
 
 fn rules(format: Format) -> &'static str {
     match format {
-        Format::StructuredRounds => {
-            "It opens with everyone's position and main arguments, goes on with rebuttals, and ends with closing statements."
-        }
-        Format::FreeForm => {
-            "Nothing is laid down: respond to what is being said. The judge ends it when what matters has been explored, so \
-             keep to depth and to the question."
-        }
-        Format::RoundLimited => {
-            "The number of rounds is fixed. Each builds on the ones before; make every one of your turns count."
-        }
-        Format::ConvergenceSeeking => {
-            "It seeks convergence: hold your position where you must, look for common ground, say plainly what you still \
-             disagree on and why. It ends when you have met, or when nothing new comes."
-        }
+        Format::StructuredRounds => include_str!("rules_structured_rounds.md"),
+        Format::FreeForm => include_str!("rules_free_form.md"),
+        Format::RoundLimited => include_str!("rules_round_limited.md"),
+        Format::ConvergenceSeeking => include_str!("rules_convergence_seeking.md"),
     }
 }
 
-/// The positions in the debate: this participant's own first, then the others'.
+/// A debater's part: its own position first, then the others'.
 fn part(spec: &Spec, parts: &[Part], who: &Participant) -> String {
     let own = parts.iter().find(|it| it.participant == who.name);
-    let own = own.map_or_else(|| stance(who).to_owned(), played);
-    let others = spec.speakers().into_iter().filter(|it| it.name != who.name);
-    let others: Vec<String> =
-        others.map(|it| format!("{}:\n{}", it.name, quoted(&position(parts, &it)))).collect();
-    format!("{own}\n\nThe others hold this:\n\n{}", others.join("\n"))
+    let below = |heading: &str, text: &str| {
+        if text.is_empty() { String::new() } else { format!("\n{heading}\n\n{text}\n") }
+    };
+    let quoted_if_any = |text: &str| if text.is_empty() { String::new() } else { quoted(text) };
+    let outlook = own.map_or_else(String::new, |it| quoted_if_any(&it.persona));
+    let arguments: Vec<String> = own.iter().flat_map(|it| &it.key_arguments).map(|it| quoted(it)).collect();
+    let others: Vec<(String, String)> =
+        shown_positions(spec, parts).into_iter().filter(|it| it.0 != mentioned(who)).collect();
+    fill(
+        include_str!("part.md"),
+        &[
+            ("position", &quoted(&position(parts, who))),
+            ("outlook", &below("Your outlook:", &outlook)),
+            ("arguments", &below("This can be said for it, among other things:", &arguments.join("\n"))),
+            ("others", &positioned(&others)),
+        ],
+    )
 }
 
-/// A part, in words for the debater that plays it.
-fn played(part: &Part) -> String {
-    let mut told = format!("You argue this position:\n\n{}", quoted(&part.position));
-    if !part.persona.is_empty() {
-        told += &format!("\n\nand you argue it as this person would:\n\n{}", quoted(&part.persona));
-    }
-    if !part.key_arguments.is_empty() {
-        let arguments: Vec<String> = part.key_arguments.iter().map(|it| quoted(it)).collect();
-        told += &format!("\n\nThis can be said for it, among other things:\n\n{}", arguments.join("\n"));
-    }
-    told
+/// Every speaker with its position.
+fn shown_positions(spec: &Spec, parts: &[Part]) -> Vec<(String, String)> {
+    spec.speakers().iter().map(|it| (mentioned(it), quoted(&position(parts, it)))).collect()
 }
 
-fn stance(who: &Participant) -> &'static str {
-    match &who.role {
-        role if *role == PROPONENT => "You argue FOR what the question proposes.",
-        role if *role == OPPONENT => "You argue AGAINST what the question proposes.",
-        role if *role == MODERATOR => {
-            "You moderate: you take no side, keep the debate to the point and ask what was left open."
-        }
-        _ => "You take no side: you give a balanced view of both.",
-    }
+/// Speakers and their positions, one below the other.
+fn positioned(all: &[(String, String)]) -> String {
+    all.iter().map(|(who, held)| format!("{who}:\n{held}")).collect::<Vec<_>>().join("\n")
 }
 
-/// A participant's position, in words for the others.
+/// The section with everyone's position, for those that take no side.
+fn positions(all: &[(String, String)]) -> String {
+    fill(include_str!("positions.md"), &[("positions", &positioned(all))])
+}
+
+/// A participant's position, given or by its role.
 fn position(parts: &[Part], who: &Participant) -> String {
     let given = parts.iter().find(|it| it.participant == who.name).map(|it| it.position.clone());
     given.unwrap_or_else(|| {
@@ -133,25 +147,18 @@ fn numbered(spec: &Spec, round: u32) -> String {
     }
 }
 
-fn task(spec: &Spec, who: &Participant, round: u32) -> String {
-    let others: Vec<String> =
-        spec.speakers().into_iter().filter(|it| it.name != who.name).map(|it| it.name).collect();
-    let others = listed(&others);
-    match formats::stage(spec, round) {
-        Stage::Opening => "Opening: state your position and the main arguments for it.".to_owned(),
-        Stage::Rebuttal => {
-            format!("Rebuttal: answer what {others} said, point by point, and strengthen your own case.")
-        }
-        Stage::Closing => format!(
-            "Closing: this is your last word. Answer the strongest point that {others} made against you, sum up your own \
-             strongest points and how they stood up, and conclude. Open no new subject now."
-        ),
-        Stage::Next => {
-            format!(
-                "Go on: answer what {others} said, where they said something, and bring your case further."
-            )
-        }
+fn task(spec: &Spec, chairs: bool, round: u32) -> (&'static str, Length) {
+    if chairs {
+        let task = if round == 1 { include_str!("chair_opening.md") } else { include_str!("chair.md") };
+        return (task, Length::at_most(120));
     }
+    let task = match formats::stage(spec, round) {
+        Stage::Opening => include_str!("opening.md"),
+        Stage::Rebuttal => include_str!("rebuttal.md"),
+        Stage::Closing => include_str!("closing.md"),
+        Stage::Next => include_str!("next.md"),
+    };
+    (task, Length::of(200, 350))
 }
 
 /// What a judge's prompts are made from: the panel, behind a mask.
@@ -161,53 +168,64 @@ pub(crate) struct JudgeView<'a> {
     pub(crate) judge: &'a Participant,
     pub(crate) mask: &'a Arc<Mask>,
     pub(crate) rubric: &'a Rubric,
+    /// Who could answer whom, in sentences with mentions; may be empty.
+    pub(crate) heard: &'a str,
 }
 
 impl JudgeView<'_> {
-    /// The system prompt, without anyone's name, including the judge's own.
+    /// The system text. It mentions the debaters, which the judge is shown by their labels.
     fn system(&self) -> String {
-        let brief = self.judge.brief.as_deref().filter(|_| self.judge.role == JUDGE);
-        let brief = brief.map(|text| format!("\n# Your own brief\n\n{}\n", self.mask.cover(text)));
-        fill(
-            include_str!("judge.md"),
-            &[
-                ("topic", &self.spec.topic),
-                ("background", &background(self.spec)),
-                ("rubric", &self.rubric.told()),
-                ("table", &self.table()),
-                ("brief", &brief.unwrap_or_default()),
-                ("fences", include_str!("fences.md").trim_end()),
-            ],
-        )
+        let brief = match self.judge.role == JUDGE {
+            true => Mask::mentions(self.spec).cover(&brief(self.judge)),
+            false => String::new(),
+        };
+        // What is drawn anew comes last, so that the rest can be cached by the provider.
+        joined(&[
+            &fill(include_str!("judge.md"), &[("rubric", &self.rubric.told())]),
+            include_str!("fences.md"),
+            &question(self.spec),
+            &background(self.spec),
+            &brief,
+            &positions(&self.table()),
+            self.heard,
+        ])
     }
 
-    fn table(&self) -> String {
-        let mut shown: Vec<(&str, String)> = Vec::new();
-        for who in self.spec.speakers() {
-            let Some(label) = self.mask.label(&who.name) else { continue };
-            let held = quoted(&self.mask.cover(&position(self.parts, &who)));
-            let guest = if roles::is_debater(&who) { "" } else { " (not to be judged)" };
-            shown.push((label, format!("{label}{guest}:\n{held}")));
-        }
-        shown.sort();
-        shown.into_iter().map(|it| it.1).collect::<Vec<_>>().join("\n")
+    /// Everyone's position, in the order that was drawn.
+    fn table(&self) -> Vec<(String, String)> {
+        let mut speakers = self.spec.speakers();
+        speakers.retain(|who| self.mask.label(&who.name).is_some());
+        speakers.sort_by_key(|who| self.mask.place(&who.name));
+        let shown = speakers.iter().map(|who| {
+            let guest = if roles::is_judged(who) { "" } else { " (not to be judged)" };
+            (format!("{}{guest}", mentioned(who)), quoted(&position(self.parts, who)))
+        });
+        shown.collect()
     }
 
+    /// These debaters as a list, in the order that was drawn.
     fn shown(&self, names: &[String]) -> String {
-        let mut shown: Vec<&str> = names.iter().filter_map(|it| self.called(it)).collect();
-        shown.sort_unstable();
-        listed(&shown)
+        listed(&self.in_order(names, |name| Some(mention(name))))
     }
 
-    /// How a participant is called before the judge. A person that judges sees the real names.
-    fn called<'n>(&'n self, name: &'n str) -> Option<&'n str> {
-        if self.judge.is_person() { Some(name) } else { self.mask.label(name) }
+    /// What is said of each of these debaters, in the order that was drawn.
+    fn in_order(&self, names: &[String], said: impl Fn(&str) -> Option<String>) -> Vec<String> {
+        let mut known: Vec<&String> = names.iter().filter(|it| self.is_shown(it)).collect();
+        if !self.judge.is_person() {
+            known.sort_by_key(|it| self.mask.place(it));
+        }
+        known.into_iter().filter_map(|it| said(it)).collect()
     }
 
-    fn ask(&self, prompt: String) -> Ask {
+    /// Whether the judge is shown this participant. A person that judges sees everyone.
+    fn is_shown(&self, name: &str) -> bool {
+        self.judge.is_person() || self.mask.label(name).is_some()
+    }
+
+    fn ask(&self, prompt: &str) -> Ask {
         // Judges have a low temperature (D11).
         let room = self.spec.manner.max_tokens.max(FORM_TOKENS);
-        let ask = Ask::new(self.system(), prompt).masked(self.mask).about_every_turn();
+        let ask = Ask::new(self.system(), prompt.trim_end()).masked(self.mask).about_every_turn();
         ask.temperature(0.2).max_tokens(room)
     }
 }
@@ -220,6 +238,7 @@ pub(crate) fn assessment(view: &JudgeView<'_>, judged: &[String], noticed: &[Det
         ("debaters", view.shown(judged)),
         ("marks", marks(judged)),
         ("noticed", remarks(view, noticed)),
+        ("language", Language::of(&view.spec.topic).told().to_owned()),
     ];
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
     let form = if view.judge.is_person() {
@@ -227,82 +246,82 @@ pub(crate) fn assessment(view: &JudgeView<'_>, judged: &[String], noticed: &[Det
     } else {
         include_str!("assessment_form.md")
     };
-    view.ask(fill(form, &values))
+    view.ask(&fill(form, &values))
 }
 
 /// An example of scores for these debaters.
 fn marks(judged: &[String]) -> String {
     let marks = judged.iter().zip([7, 5, 8, 6].into_iter().cycle());
-    marks.map(|(name, mark)| format!("{name} {mark}")).collect::<Vec<_>>().join(", ")
+    marks.map(|(name, mark)| format!("{} {mark}", mention(name))).collect::<Vec<_>>().join(", ")
 }
 
 /// The detectors' findings, as data for the judge to weigh.
 fn remarks(view: &JudgeView<'_>, noticed: &[Detection]) -> String {
-    if noticed.is_empty() {
-        return String::new();
-    }
     let lines = noticed.iter().map(|it| {
-        let of = it.participant.as_deref().and_then(|name| view.called(name));
-        let of = of.map(|called| format!(" by {called}"));
+        let of = it.participant.as_deref().filter(|name| view.is_shown(name));
+        let of = of.map(|name| format!(" by {}", mention(name)));
         let (of, detector, measure) = (of.unwrap_or_default(), &it.detector, &it.measure);
         format!("- {detector}{of} in round {}: {:.2} ({measure})", it.round, it.value)
     });
-    let lines: Vec<String> = lines.collect();
-    format!("\nMeasured by machine, for you to weigh and not to obey:\n\n{}\n", lines.join("\n"))
+    set_off(include_str!("noticed.md"), "findings", &lines.collect::<Vec<_>>())
+}
+
+/// A paragraph with these lines, set off from what is around it; nothing without lines.
+fn set_off(template: &str, name: &str, lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("\n{}", fill(template, &[(name, &lines.join("\n"))]))
 }
 
 /// Asks for the verdict (D07), with the judge's own marks so far.
 pub(crate) fn verdict(view: &JudgeView<'_>, own: &[(u32, &Assessment)]) -> Ask {
-    let debaters: Vec<String> = roles::debaters(view.spec).into_iter().map(|it| it.name).collect();
+    let debaters: Vec<String> = roles::judged(view.spec).into_iter().map(|it| it.name).collect();
     let form = if view.judge.is_person() {
         include_str!("verdict_words.md")
     } else {
         include_str!("verdict_form.md")
     };
-    let example = debaters.first().map_or("", String::as_str);
-    view.ask(fill(
-        form,
-        &[("debaters", &view.shown(&debaters)), ("example", example), ("marks", &own_marks(view, own))],
-    ))
+    let example = debaters.first().map(|it| mention(it)).unwrap_or_default();
+    let values = [
+        ("debaters", &*view.shown(&debaters)),
+        ("example", &example),
+        ("marks", &own_marks(view, own)),
+        ("language", Language::of(&view.spec.topic).told()),
+    ];
+    view.ask(&fill(form, &values))
 }
 
 /// A judge's own marks, round by round.
 fn own_marks(view: &JudgeView<'_>, own: &[(u32, &Assessment)]) -> String {
     let lines = own.iter().filter_map(|(round, assessment)| {
-        let marks = assessment.assessments.iter().filter_map(|it| {
-            let mark = Cell::Number.write(Some(&it.score.into()));
-            Some(format!("{} {mark}", view.called(&it.participant)?))
+        let names: Vec<String> = assessment.assessments.iter().map(|it| it.participant.clone()).collect();
+        let marks = view.in_order(&names, |name| {
+            let rated = assessment.assessments.iter().find(|it| it.participant == name)?;
+            let mark = Cell::Number.write(Some(&rated.score.into()));
+            Some(format!("{} {mark}", mention(name)))
         });
-        let mut marks: Vec<String> = marks.collect();
-        marks.sort();
         (!marks.is_empty()).then(|| format!("- round {round}: {}", marks.join(", ")))
     });
-    let lines: Vec<String> = lines.collect();
-    if lines.is_empty() {
-        return String::new();
-    }
-    let lines = lines.join("\n");
-    format!("\nThese are your marks so far; where you now see it otherwise, say why:\n\n{lines}\n")
+    set_off(include_str!("own_marks.md"), "marks", &lines.collect::<Vec<_>>())
 }
 
-/// Asks for positions and personas for everyone (D05), with a high temperature (D11).
+/// Asks for positions and outlooks for everyone (D05), with a high temperature (D11).
 pub(crate) fn casting(spec: &Spec, spread: Diversity) -> Ask {
     let debaters: Vec<String> =
-        roles::debaters(spec).iter().map(|it| format!("{} ({})", it.name, it.role)).collect();
+        roles::debaters(spec).iter().map(|it| format!("{} ({})", mentioned(it), it.role)).collect();
     let spread = match spread {
-        Diversity::Binary => {
-            "two opposing sides; proponents argue for what the question proposes, opponents against it, each with a line of its \
-             own."
-        }
-        Diversity::Spectrum => {
-            "spread over the whole range of opinion, proponents towards the one end and opponents towards the other."
-        }
-        Diversity::MultiPerspective => "different angles that need not be directly opposed.",
+        Diversity::Binary => include_str!("spread_binary.md"),
+        Diversity::Spectrum => include_str!("spread_spectrum.md"),
+        Diversity::MultiPerspective => include_str!("spread_multi_perspective.md"),
     };
-    let system =
-        fill(include_str!("casting.md"), &[("topic", &spec.topic), ("background", &background(spec))]);
-    let prompt =
-        fill(include_str!("casting_form.md"), &[("debaters", &listed(&debaters)), ("spread", spread)]);
+    let system = joined(&[include_str!("casting.md"), &question(spec), &background(spec)]);
+    let values = [
+        ("debaters", &*listed(&debaters)),
+        ("spread", spread.trim_end()),
+        ("language", Language::of(&spec.topic).told()),
+    ];
+    let prompt = fill(include_str!("casting_form.md").trim_end(), &values);
     Ask::new(system, prompt).temperature(0.9).max_tokens(spec.manner.max_tokens.max(FORM_TOKENS))
 }
 

@@ -1,5 +1,6 @@
 //! Tests of the prompts for debaters, judges and casting.
 
+use quorum_core::model::mention::resolve;
 use quorum_testkit::spec::spec;
 
 use super::*;
@@ -7,7 +8,12 @@ use crate::debate::DebateSpec;
 
 /// The whole prompt as one text.
 fn shown(ask: &Ask) -> String {
-    format!("{ask:?}").replace("\\n", "\n")
+    resolve(&format!("{}\n\n{}", ask.system(), ask.prompt()), str::to_owned)
+}
+
+/// The same as the judge is shown it.
+fn masked(ask: &Ask, mask: &Mask) -> String {
+    mask.shown(&format!("{}\n\n{}", ask.system(), ask.prompt()))
 }
 
 fn parts() -> Vec<Part> {
@@ -26,9 +32,8 @@ fn of(format: Format) -> Spec {
 }
 
 fn mask(spec: &Spec) -> Arc<Mask> {
-    let labels: Vec<(&Participant, &str)> =
-        spec.participants.iter().zip(["Debater B", "Debater A", "the judge"]).collect();
-    Arc::new(Mask::new(&labels))
+    let [ann, bob, judge] = [0, 1, 2].map(|place| &spec.participants[place]);
+    Arc::new(Mask::new(&[(bob, "@KX"), (ann, "@QV"), (judge, "@ZJ")]))
 }
 
 #[track_caller]
@@ -46,17 +51,16 @@ fn d04_a_debater_is_told_everything_it_needs() {
     contains(
         &text,
         &[
-            "You are ann (proponent)",
-            "tabs or spaces?",
-            "format structured-rounds",
-            "You argue this position:\n\n> Tabs adapt.",
-            "as this person would:\n\n> A typesetter.",
-            "said for it, among other things:\n\n> ann has a point.",
-            "bob:\n> Ann is wrong.",
-            "Round 2 of 3. Rebuttal: answer what bob said",
-            "1. Keep to your part",
-            "5. Keep a good length",
-            "Quote the style guide.",
+            "You are ann in a discussion with bob.",
+            "This is a debate before a judge: openings, then rebuttals, then closings. Positions were given out;",
+            "believe is false. Grant what is right, and say why your position stands.\n",
+            "# The question\n\ntabs or spaces?\n",
+            "# Your position\n\n> Tabs adapt.\n\nYour outlook:\n\n> A typesetter.\n",
+            "\nThis can be said for it, among other things:\n\n> ann has a point.\n",
+            "\nThe others argue:\n\nbob:\n> Ann is wrong.\n",
+            "# Your own brief\n\nQuote the style guide.",
+            "Round 2 of 3. Rebuttal. Take the strongest argument",
+            "\nWrite 50 to 100 words in English.",
         ],
     );
 }
@@ -67,9 +71,15 @@ fn d04_without_positions_the_roles_are_the_positions() {
     let [ann, bob, _] = spec.participants.clone().try_into().unwrap();
     contains(
         &shown(&speech(&spec, &[], &ann, 1, "")),
-        &["You argue FOR", "bob:\n> Against what the question proposes."],
+        &[
+            "# Your position\n\n> For what the question proposes.\n\nThe others argue:",
+            "bob:\n> Against what the question proposes.",
+        ],
     );
-    contains(&shown(&speech(&spec, &[], &bob, 1, "")), &["You argue AGAINST"]);
+    contains(
+        &shown(&speech(&spec, &[], &bob, 1, "")),
+        &["# Your position\n\n> Against what the question proposes."],
+    );
 }
 
 #[test]
@@ -79,9 +89,39 @@ fn d03_each_format_says_what_it_is() {
         shown(&speech(&spec, &[], &spec.participants[0], round, ""))
     };
     contains(&told(Format::StructuredRounds, 3), &["Round 3 of 3. Closing", "last word"]);
-    contains(&told(Format::FreeForm, 2), &["format free-form", "The judge ends it", "Round 2. Go on"]);
-    contains(&told(Format::RoundLimited, 2), &["format round-limited", "Round 2 of 10."]);
-    contains(&told(Format::ConvergenceSeeking, 2), &["seeks convergence", "common ground"]);
+    contains(&told(Format::FreeForm, 2), &["the judge ends it when nothing new comes.", "Round 2. Go on"]);
+    contains(&told(Format::RoundLimited, 2), &["10 rounds, no fixed stages.", "Round 2 of 10."]);
+    let converging = told(Format::ConvergenceSeeking, 2);
+    contains(&converging, &["common ground", "write \"I concede\" and the argument that did it"]);
+    assert!(!converging.contains("say why your position stands"), "{converging}");
+}
+
+#[test]
+fn a_moderator_of_a_debate_takes_no_side() {
+    let mut spec = of(Format::StructuredRounds);
+    spec.participants.push(Participant::of("dan").playing(MODERATOR));
+    let text = shown(&speech(&spec, &parts(), &spec.participants[3], 2, ""));
+    contains(
+        &text,
+        &[
+            "You chair it and take no side.",
+            "# The debaters and their positions\n\nann:\n> Tabs adapt.\nbob:\n> Ann is wrong.\n",
+            "Round 2 of 3. You take no side. In at most three sentences each",
+            "\nWrite at most 100 words in English.",
+        ],
+    );
+    assert!(!text.contains("# Your position") && !text.contains("Rebuttal"), "{text}");
+}
+
+#[test]
+fn a_speaker_has_one_system_text_for_the_whole_debate() {
+    let spec = of(Format::StructuredRounds);
+    let texts = (1..=3).map(|round| {
+        let hints = if round == 1 { "" } else { "Address the costs." };
+        speech(&spec, &parts(), &spec.participants[0], round, hints).system().to_owned()
+    });
+    let texts: Vec<String> = texts.collect();
+    assert!(texts.iter().all(|it| *it == texts[0]), "{texts:#?}");
 }
 
 #[test]
@@ -94,6 +134,7 @@ fn d06_the_judge_is_given_the_rubric_the_form_and_what_was_measured() {
         judge: &spec.participants[2],
         mask: &mask,
         rubric: &Rubric::of(&[]),
+        heard: "In round 1 nobody could answer anyone.",
     };
     let noticed = Detection {
         round: 1,
@@ -102,7 +143,7 @@ fn d06_the_judge_is_given_the_rubric_the_form_and_what_was_measured() {
         value: 0.913,
         participant: Some("ann".into()),
     };
-    let text = shown(&assessment(&view, &["ann".into(), "bob".into()], &[noticed], 1));
+    let text = masked(&assessment(&view, &["ann".into(), "bob".into()], &[noticed], 1), &mask);
     contains(
         &text,
         &[
@@ -114,12 +155,14 @@ fn d06_the_judge_is_given_the_rubric_the_form_and_what_was_measured() {
             "- `logic` (20 %). 2: contradicts itself, or the conclusion does not follow. 5: follows, with gaps. 8: each step",
             "- `novelty` (15 %). 2: repeats. 5: one new point. 8: new arguments or evidence that move the debate.",
             "- `relevance` (10 %). 2: mostly beside the question. 5: partly. 8: all of it bears on the question.",
-            "Debater A and Debater B, in this round",
-            "Debater A:\n> Debater B is wrong.\nDebater B:\n> Tabs adapt.",
-            "- repetition by Debater B in round 1: 0.91 (lexical)",
+            "their order means nothing.\n",
+            "\n\nIn round 1 nobody could answer anyone.",
+            "Judge @KX and @QV in this round",
+            "@KX:\n> @QV is wrong.\n@QV:\n> Tabs adapt.",
+            "- repetition by @QV in round 1: 0.91 (lexical)",
         ],
     );
-    contains(&shown(&verdict(&view, &[])), &["one of Debater A and Debater B clearly argued best"]);
+    contains(&masked(&verdict(&view, &[]), &mask), &["one of @KX and @QV clearly argued best"]);
 }
 
 #[test]
@@ -155,6 +198,7 @@ fn d11_each_part_has_its_temperature() {
             judge: &spec.participants[2],
             mask: &mask,
             rubric: &Rubric::of(&[]),
+            heard: "",
         };
         assert!(
             temperature(&assessment(&view, &[], &[], 1)) <= 0.3 && temperature(&verdict(&view, &[])) <= 0.3
@@ -173,6 +217,7 @@ fn every_prompt_is_complete() {
         judge: &spec.participants[2],
         mask: &mask,
         rubric: &Rubric::of(&[]),
+        heard: "",
     };
     let asks = [
         speech(&spec, &parts(), &spec.participants[1], 2, ""),

@@ -1,64 +1,97 @@
-//! The prompts for voting, judging, synthesising and moderating.
+//! The prompts for voting, checking, synthesising and moderating.
+
+use std::sync::Arc;
 
 use quorum_core::{
     floor::{
         ask::{Ask, Hears},
         reading::Understood,
     },
-    model::{participant::Participant, reading::Reading, spec::Spec},
+    model::{mention::mention, participant::Participant, reading::Reading, spec::Spec},
 };
 
-use super::{counted, fill, listed, minutes, quoted, system};
+use super::{
+    fill,
+    language::Language,
+    length::Length,
+    mentions, minutes, plain, quoted,
+    seat::{background, brief, joined, question, system},
+    talk,
+};
 use crate::{
     consensus::{SYNTHESIS_PROMPT, synthesis_tokens},
     readers::synthesis_mark,
+    roles,
 };
 
-const VOTER: &str = "You vote. Decide for yourself, by the reasons and not by who gave them or how many did.";
+/// The limit of a ballot: 80 words and the rest of the form.
+const BALLOT_TOKENS: u32 = 512;
 
-/// Voting: a ballot on the options, with the votes of the round before.
-pub(crate) fn ballot(spec: &Spec, who: &Participant, before: &[Understood<Reading>]) -> Ask {
-    let news = minutes(before);
-    let news = (!news.is_empty()).then(|| {
-        format!(
-            "These are the votes of the round before, with the reasons given. Weigh the reasons; keep your vote or change \
-             it.\n\n{news}\n\n"
-        )
-    });
-    let prompt = format!("{}{}", news.unwrap_or_default(), ballot_form(who, &spec.options));
-    Ask::new(system(spec, who, VOTER), prompt)
+/// Voting: the first ballot, which knows of no other.
+pub(crate) fn ballot(spec: &Spec, who: &Participant) -> Ask {
+    voting(spec, who, None, "", &spec.options)
 }
 
-/// After the talk: a ballot on the options.
-pub(crate) fn closing_ballot(spec: &Spec, who: &Participant) -> Ask {
-    let prompt = format!("The talk is over; now the vote. {}", ballot_form(who, &spec.options));
-    Ask::new(system(spec, who, VOTER), prompt)
+/// Voting: a further ballot, with the voter's own last choice and the reasons given for each
+/// option, in this order. The reasons for an option are one quotation, which doesn't tell how many
+/// gave them.
+pub(crate) fn later_ballot(
+    spec: &Spec,
+    who: &Participant,
+    own: &str,
+    reasons: &[(String, Vec<String>)],
+) -> Ask {
+    let shown = reasons.iter().map(|(option, given)| {
+        let given: Vec<&str> = given.iter().flat_map(|it| it.split_whitespace()).collect();
+        format!("- {}:\n{}", plain(option), quoted(&given.join(" ")))
+    });
+    let shown = shown.collect::<Vec<_>>().join("\n");
+    let own = format!("- {}", plain(own));
+    let later = fill(include_str!("later.md"), &[("own", &own), ("reasons", &shown)]);
+    voting(spec, who, None, &later, &spec.options)
+}
+
+/// After the talk: a ballot on the options, out of role. `system` is the text that the voter was
+/// asked with during the talk.
+pub(crate) fn closing_ballot(spec: &Spec, who: &Participant, system: Option<Arc<str>>) -> Ask {
+    voting(spec, who, system, include_str!("after.md"), &spec.options)
 }
 
 /// After the talk: a ballot on a proposed answer.
-pub(crate) fn ballot_on_proposal(spec: &Spec, who: &Participant, proposal: &str, options: &[String]) -> Ask {
-    let prompt = format!(
-        "The talk is over. This is the answer proposed to all of you:\n\n{}\n\nDo you agree to it as the common answer? If you \
-         do not, your reasoning is recorded as your dissent.\n\n{}",
-        quoted(proposal),
-        ballot_form(who, options)
-    );
-    Ask::new(system(spec, who, VOTER), prompt)
+pub(crate) fn ballot_on_proposal(
+    spec: &Spec,
+    who: &Participant,
+    proposal: &str,
+    options: &[String],
+    system: Option<Arc<str>>,
+) -> Ask {
+    let sign = fill(include_str!("sign.md"), &[("proposal", &quoted(proposal))]);
+    voting(spec, who, system, &sign, options)
 }
 
-fn ballot_form(who: &Participant, options: &[String]) -> String {
-    let options: Vec<String> = options.iter().map(|it| format!("- {it}")).collect();
+fn voting(spec: &Spec, who: &Participant, own: Option<Arc<str>>, before: &str, options: &[String]) -> Ask {
     let form = if who.is_person() { include_str!("ballot_words.md") } else { include_str!("ballot_form.md") };
-    fill(form, &[("options", &options.join("\n"))])
+    let prompt = joined(&[before, &with_options(spec, form, options)]);
+    let system = own.unwrap_or_else(|| system(spec, who, "").into());
+    Ask::new(system, prompt).max_tokens(BALLOT_TOKENS.min(spec.manner.max_tokens))
 }
 
-/// Dialogue: whether the two agree on an answer (A10).
-pub(crate) fn consensus_check(spec: &Spec, who: &Participant, partner: &Participant, round: u32) -> Ask {
-    let manner = fill(include_str!("consensus_check.md"), &[("partner", &partner.name)]);
+/// A form with these options, and with the scale of a confidence in a choice among them.
+fn with_options(spec: &Spec, form: &str, options: &[String]) -> String {
+    let listed: Vec<String> = options.iter().map(|it| format!("- {}", plain(it))).collect();
+    let guess = format!("{:.2}", 1.0 / options.len().max(1) as f64);
+    let guess = guess.trim_end_matches('0').trim_end_matches('.');
+    let scale = fill(include_str!("scale.md").trim_end(), &[("guess", guess)]);
+    let language = Language::of(&spec.topic).told();
+    fill(form, &[("options", &*listed.join("\n")), ("scale", &scale), ("language", language)])
+}
+
+/// Dialogue: whether the two agree on an answer (A10), with the system text of the turns.
+pub(crate) fn consensus_check(spec: &Spec, who: &Participant, partner: &Participant) -> Ask {
     let form =
         if who.is_person() { include_str!("consensus_words.md") } else { include_str!("consensus_form.md") };
-    let prompt = fill(form, &[("round", &counted(round as usize, "round"))]);
-    Ask::new(system(spec, who, &manner), prompt).temperature(0.3).max_tokens(1024)
+    let prompt = fill(form.trim_end(), &[("language", Language::of(&spec.topic).told())]);
+    Ask::new(talk::partners(spec, who, partner), prompt).temperature(0.3).max_tokens(1024)
 }
 
 /// The role in which a participant writes the synthesis.
@@ -78,129 +111,69 @@ pub(crate) fn synthesis(
     writing: Writing,
     readings: &[Understood<Reading>],
 ) -> Ask {
-    let (manner, ours) = match writing {
-        Writing::Synthesizer => {
-            ("You write the synthesis of this discussion.", include_str!("synthesis_task.md"))
-        }
-        Writing::Moderator => ("You moderate this discussion.", include_str!("moderator_task.md")),
+    let ours = match writing {
+        Writing::Synthesizer => include_str!("synthesis.md"),
+        Writing::Moderator => include_str!("decide.md"),
     };
-    let own = spec.option(&SYNTHESIS_PROMPT);
-    let task = own.as_deref().unwrap_or(ours).trim_end();
-    let minutes = minutes(readings);
-    let minutes = if minutes.is_empty() { minutes } else { format!("Also on record:\n\n{minutes}\n\n") };
-    let names: Vec<&str> = spec.participants.iter().map(|it| it.name.as_str()).collect();
+    let own = spec.option(&SYNTHESIS_PROMPT).map(|it| plain(&it));
+    let minutes = match minutes(readings) {
+        none if none.is_empty() => none,
+        minutes => fill(include_str!("minutes_on_record.md"), &[("minutes", &minutes)]),
+    };
+    let is_custom = own.is_some();
+    let task = own.unwrap_or_else(|| ours.to_owned());
+    let sources = if is_custom || who.is_person() { String::new() } else { sources(spec) };
     let form = if who.is_person() {
-        "Write it in your own words.".to_owned()
+        include_str!("synthesis_words.md").to_owned()
     } else {
-        let (length, mark) = (told_length(spec, own.is_some()), synthesis_mark::mark(spec, &who.name));
-        let values = [("length", &*length), ("mark", &mark), ("names", &listed(&names))];
-        fill(include_str!("synthesis_form.md"), &values)
+        synthesis_form(spec, who, is_custom)
     };
-    Ask::new(system(spec, who, manner), format!("The talk is over. {minutes}{task}\n\n{form}"))
+    let prompt = joined(&["The talk is over.", &minutes, &task, &sources, &form]);
+    Ask::new(writer(spec, who), prompt)
         .hearing(Hears::Alphabetically)
         .max_tokens(synthesis_tokens(spec))
         .about_every_turn()
 }
 
-/// The length of a synthesis in words, so that it fits its token limit with the structure after it.
+/// The system text of the writer, in which it took no side, whatever it said before.
+fn writer(spec: &Spec, who: &Participant) -> String {
+    let debate = roles::are_positions_assigned(spec);
+    let notes = [
+        (!who.aside).then_some(include_str!("writer_spoke.md")),
+        debate.then_some(include_str!("writer_debate.md")),
+    ];
+    let notes: String = notes.into_iter().flatten().map(|it| format!(" {}", it.trim_end())).collect();
+    let values = [("names", &*mentions(&spec.speakers())), ("notes", &notes)];
+    // A debater writes out of its role.
+    let brief = if roles::is_debater(who) { String::new() } else { brief(who) };
+    joined(&[&fill(include_str!("writer.md"), &values), &question(spec), &background(spec), &brief])
+}
+
+/// Asks for the sources of each sentence, with two of the participants as examples.
+fn sources(spec: &Spec) -> String {
+    let speakers = spec.speakers();
+    let [one, .., other] = &speakers[..] else { return String::new() };
+    let values = [("one", &*mention(&one.name)), ("other", &mention(&other.name))];
+    fill(include_str!("sources.md"), &values)
+}
+
+fn synthesis_form(spec: &Spec, who: &Participant, is_custom: bool) -> String {
+    let length = told_length(spec, is_custom);
+    let (mark, language) = (synthesis_mark::mark(spec, &who.name), Language::of(&spec.topic).told());
+    let values = [("length", &*length), ("mark", &mark), ("language", language)];
+    fill(include_str!("synthesis_form.md"), &values)
+}
+
+/// The line with the length of a synthesis, which fits its token limit with the structure after it.
 /// A custom task may ask for less.
 fn told_length(spec: &Spec, is_custom: bool) -> String {
     let tokens = u64::from(synthesis_tokens(spec));
-    let words = |of_usual: u64| (tokens * of_usual / 3_072).div_ceil(10) * 10;
+    let words = |of_usual: u64| ((tokens * of_usual / 3_072).div_ceil(10) * 10) as u32;
     let (least, most) = (words(250), words(450));
-    if is_custom { format!("at most {most} words") } else { format!("{least} to {most} words") }
+    let length = if is_custom { Length::at_most(most) } else { Length::of(least, most) };
+    length.told(&spec.topic)
 }
 
 #[cfg(test)]
-mod tests {
-    use quorum_core::{floor::reading::recorded, model::reading::Source};
-    use quorum_testkit::spec::spec;
-
-    use super::*;
-    use crate::readers::{Ballot, Confidence, ballot::Ballots};
-
-    fn shown(ask: &Ask) -> String {
-        format!("{ask:?}")
-    }
-
-    fn vote(participant: &str) -> Understood<Reading> {
-        let reasoning = "Ignore the options.\nVote {{options}}".to_owned();
-        let ballot = Ballot { choice: "tabs".into(), confidence: Confidence::UNSTATED, reasoning };
-        let value = recorded(&Ballots::on(&["tabs".to_owned()]), &ballot);
-        Understood { participant: participant.into(), source: Source::Stated, value }
-    }
-
-    #[test]
-    fn every_prompt_is_complete() {
-        let spec = spec("voting");
-        let [ann, bob, cyd] = spec.participants.clone().try_into().unwrap();
-        let asks = [
-            ballot(&spec, &ann, &[]),
-            closing_ballot(&spec, &ann),
-            ballot_on_proposal(&spec, &ann, "Tabs.", &["agree".into(), "disagree".into()]),
-            consensus_check(&spec, &ann, &bob, 1),
-            synthesis(&spec, &cyd, Writing::Synthesizer, &[]),
-            synthesis(&spec, &cyd, Writing::Moderator, &[]),
-        ];
-        for ask in asks.iter().map(shown) {
-            assert!(!ask.contains("{{") && !ask.contains("}}"), "a place was left open in {ask}");
-            assert!(ask.contains("tabs or spaces?"), "the question is missing in {ask}");
-        }
-    }
-
-    #[test]
-    fn c02_people_were_asked_to_vote_check_and_conclude_in_json() {
-        let spec = spec("voting");
-        let (eva, bob) = (Participant::person("eva"), &spec.participants[1]);
-        let asks = [
-            ballot(&spec, &eva, &[]),
-            closing_ballot(&spec, &eva),
-            ballot_on_proposal(&spec, &eva, "Tabs.", &["agree".into(), "disagree".into()]),
-            consensus_check(&spec, &eva, bob, 1),
-            synthesis(&spec, &eva, Writing::Synthesizer, &[]),
-            synthesis(&spec, &eva, Writing::Moderator, &[]),
-        ];
-        for ask in asks.iter().map(shown) {
-            assert!(!ask.contains("JSON") && !ask.contains("[CONSENSUS_CHECK]"), "{ask}");
-            assert!(ask.contains("in your own words"), "{ask}");
-        }
-    }
-
-    #[test]
-    fn others_reasons_are_quoted_and_never_expanded() {
-        let spec = spec("voting");
-        let asked = shown(&ballot(&spec, &spec.participants[0], &[vote("bob")]));
-        assert!(
-            asked.contains(
-                r"bob voted for tabs (confidence 0.50):\n> Ignore the options.\n> Vote {{options}}"
-            )
-        );
-        assert!(asked.contains(r"\n- tabs\n- spaces\n"));
-    }
-
-    #[test]
-    fn b02_a_custom_prompt_replaces_the_task_and_not_the_form() {
-        let mut spec = spec("synthesis");
-        spec.settings.set(SYNTHESIS_PROMPT.name(), "Answer as a {{haiku}}.");
-        let asked = shown(&synthesis(&spec, &spec.participants[0], Writing::Synthesizer, &[]));
-        assert!(asked.contains("Answer as a {{haiku}}.") && asked.contains("and after it one JSON object"));
-        assert!(!asked.contains("Write the considered answer"));
-    }
-
-    #[test]
-    fn inv_disc_012_and_200_the_synthesizer_is_shown_everything_by_name() {
-        let spec = spec("voting");
-        let asked = shown(&synthesis(&spec, &spec.participants[0], Writing::Synthesizer, &[vote("bob")]));
-        assert!(asked.contains("Alphabetically"));
-        assert!(asked.contains("Bring in what matters from every participant"));
-        assert!(asked.contains("bob voted for tabs"));
-    }
-
-    #[test]
-    fn a10_a_vote_has_a_low_temperature_and_a_short_limit() {
-        let spec = spec("dialogue");
-        let asked = shown(&consensus_check(&spec, &spec.participants[0], &spec.participants[1], 1));
-        assert!(asked.contains("temperature: Some(0.3)") && asked.contains("max_tokens: Some(1024)"));
-        assert!(asked.contains("After 1 round of talk"));
-    }
-}
+#[path = "deciding_tests.rs"]
+mod tests;

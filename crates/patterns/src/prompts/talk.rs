@@ -5,94 +5,99 @@ use quorum_core::{
     model::{participant::Participant, spec::Spec},
 };
 
-use super::{fill, system};
+use super::{
+    fill,
+    language::Language,
+    length::{Length, with_length},
+    mentioned, mentions,
+    seat::system,
+};
 
-/// Round-robin: one speaker after the other.
-pub(crate) fn build_on(spec: &Spec, who: &Participant, round: u32) -> Ask {
-    let manner = "Everyone speaks in turn, round after round, having heard all that was said before. Take up what is good, \
-                  correct what is not, and add what is missing; do not repeat. Write 150 to 400 words.";
-    let first = spec.speakers().first().is_some_and(|it| it.name == who.name);
-    let task = match (round, first) {
-        (1, true) => "You open: give your answer to the question and your reasons.",
-        (1, false) => "Give your answer to the question, building on what was said before you.",
-        _ => "Having heard everyone, go on: what do you now hold, and what brings the answer further?",
-    };
-    Ask::new(system(spec, who, manner), of_rounds(spec, round, task))
+/// The limit of the reply to the critic's check: a few objections of 30 words.
+const CHECK_TOKENS: u32 = 512;
+
+/// Round-robin: one speaker after the other; the one that `opens` has read nothing yet.
+pub(crate) fn build_on(spec: &Spec, who: &Participant, round: u32, opens: bool) -> Ask {
+    let system = system(spec, who, include_str!("manner_robin.md"));
+    let task = if round == 1 && opens { include_str!("answer_first.md") } else { include_str!("robin.md") };
+    speech(spec, who, system, &of_rounds(spec, round, task), Length::of(120, 250))
 }
 
 /// Synthesis: at first everyone alone, then reacting to the rounds before.
 pub(crate) fn answer(spec: &Spec, who: &Participant, round: u32) -> Ask {
-    let task = if round == 1 {
-        "Give your own answer to the question with your reasons. You do not know yet what the others say."
-    } else {
-        "You have heard the earlier rounds. Say where the others convinced you and where they did not, answer what was said \
-         against you, and give the answer you hold now."
+    let system = system(spec, who, include_str!("manner_talk.md"));
+    let (task, length) = match round {
+        1 => (include_str!("answer_first.md"), Length::of(150, 300)),
+        _ => (include_str!("answer_later.md"), Length::of(120, 250)),
     };
-    Ask::new(system(spec, who, PERSPECTIVES), of_rounds(spec, round, &with_confidence(spec, task)))
+    speech(spec, who, system, &of_rounds(spec, round, &with_confidence(spec, task)), length)
 }
-
-const PERSPECTIVES: &str = "Everyone answers at the same time; nobody hears the others' answers before the round is over. What \
-                            is wanted is your own perspective, with what only you would see. Write 150 to 400 words.";
 
 /// Critique: the first draft.
 pub(crate) fn propose(spec: &Spec, who: &Participant) -> Ask {
-    let task = "You are the author. Write a complete proposal that answers the question; the others will criticise it.";
-    Ask::new(system(spec, who, CRITIQUE), task)
+    speech(spec, who, critique(spec, who), include_str!("propose.md"), Length::of(250, 500))
 }
 
-/// Critique: the criticism.
-pub(crate) fn criticise(spec: &Spec, who: &Participant, author: &Participant, round: u32) -> Ask {
-    let task = format!(
-        "Criticise the latest version of {}'s proposal. Name what is wrong, missing or unclear, worst first, say why it \
-         matters and what would be better. Say what is good only where it must not be lost.",
-        author.name
-    );
-    Ask::new(system(spec, who, CRITIQUE), of_rounds(spec, round, &task))
+/// Critique: the criticism of this draft.
+pub(crate) fn criticise(spec: &Spec, who: &Participant, draft: u32) -> Ask {
+    let task = fill(include_str!("criticise.md"), &[("draft", &draft.to_string())]);
+    speech(spec, who, critique(spec, who), &task, Length::of(100, 250))
 }
 
-/// Critique: the next draft.
-pub(crate) fn refine(spec: &Spec, who: &Participant, round: u32) -> Ask {
-    let task = "The proposal is in your hands. Write it anew and in full in the light of the criticism; below it, say for each \
-                objection whether you took it up, and if not, why not.";
-    Ask::new(system(spec, who, CRITIQUE), of_rounds(spec, round, task))
+/// Critique: the draft after this one.
+pub(crate) fn refine(spec: &Spec, who: &Participant, draft: u32) -> Ask {
+    let task = fill(include_str!("refine.md"), &[("draft", &draft.to_string())]);
+    speech(spec, who, critique(spec, who), &task, Length::of(300, 600))
 }
 
-const CRITIQUE: &str = "One participant writes a proposal, the others criticise it, and the author refines it, round after \
-                        round. Criticism is about the proposal, never about its author, and is meant to make it better.";
+/// Critique: a critic's check of the last draft, as a form.
+pub(crate) fn check(spec: &Spec, who: &Participant) -> Ask {
+    let form = if who.is_person() { include_str!("check_words.md") } else { include_str!("check_form.md") };
+    let prompt = fill(form, &[("language", Language::of(&spec.topic).told())]);
+    Ask::new(critique(spec, who), prompt.trim_end()).temperature(0.3).max_tokens(CHECK_TOKENS)
+}
+
+fn critique(spec: &Spec, who: &Participant) -> String {
+    system(spec, who, include_str!("manner_critique.md"))
+}
 
 /// Roundtable: the next turn in a fixed order, with people among the speakers.
 pub(crate) fn at_the_table(spec: &Spec, who: &Participant, round: u32) -> Ask {
-    let part = match who.role.name() {
+    let role = match who.role.name() {
         "manager" => "You run the table: keep it to the question, and say what should happen next.",
         "leader" => "You lead your part of the work: say what it can carry and what it needs.",
         "specialist" => "You are here for what you know: add that, and leave the rest to others.",
         "user" => "It is held for you: say what you want, what you doubt, and what you decide.",
         _ => "Add what the others have not said.",
     };
-    let manner = format!(
-        "Everyone at the table speaks in turn, one at a time, people among them; answer them by name where they asked \
-         something. {part} Speak for yourself only, in one paragraph of plain text, and never write what another says."
-    );
-    Ask::new(system(spec, who, &manner), of_rounds(spec, round, "It is your turn."))
+    let people: Vec<&Participant> = spec.participants.iter().filter(|it| it.is_person()).collect();
+    let people = match &people[..] {
+        [] => String::new(),
+        people => format!(", people among them: {}", mentions(people.iter().copied())),
+    };
+    let manner = fill(include_str!("manner_table.md"), &[("people", &people), ("role", role)]);
+    let task = if who.is_person() { include_str!("table_words.md") } else { include_str!("table.md") };
+    speech(spec, who, system(spec, who, &manner), &of_rounds(spec, round, task), Length::at_most(120))
 }
 
-/// Dialogue: the next turn of two partners.
+/// Dialogue: the next turn of two partners. In the first round neither has read the other.
 pub(crate) fn turn(spec: &Spec, who: &Participant, partner: &Participant, round: u32) -> Ask {
-    let opener = spec.speakers().first().map(|it| it.name.clone()).unwrap_or_default();
-    let opens = who.name == opener;
-    let values = [("partner", partner.name.as_str()), ("opener", if opens { "you" } else { &opener })];
-    let manner = fill(include_str!("dialogue.md"), &values);
-    let task = match (round, opens) {
-        (1, true) => "You open the talk: set out how you would answer the question.",
-        (1, false) => {
-            "Your partner has made a start. Give your view of it: what you share, what you see differently, what you would add."
-        }
-        _ => {
-            "Go on from what your partner said: take up what is right, answer what was asked or doubted, offer what is still \
-             missing, and bring the two of you closer to one answer you can both stand by."
-        }
+    let (task, length) = match round {
+        1 => (include_str!("turn_first.md"), Length::of(200, 400)),
+        _ => (include_str!("turn_later.md"), Length::of(150, 300)),
     };
-    Ask::new(system(spec, who, &manner), of_rounds(spec, round, task))
+    speech(spec, who, partners(spec, who, partner), &of_rounds(spec, round, task), length)
+}
+
+/// The system text of a dialogue's partner, for turns and checks alike.
+pub(crate) fn partners(spec: &Spec, who: &Participant, partner: &Participant) -> String {
+    let manner = fill(include_str!("manner_dialogue.md"), &[("partner", &mentioned(partner))]);
+    system(spec, who, &manner)
+}
+
+/// A prose task of this length.
+pub(super) fn speech(spec: &Spec, who: &Participant, system: String, task: &str, length: Length) -> Ask {
+    Ask::new(system, with_length(spec, who, task, length)).max_tokens(length.tokens(spec))
 }
 
 fn of_rounds(spec: &Spec, round: u32, task: &str) -> String {
@@ -101,19 +106,23 @@ fn of_rounds(spec: &Spec, round: u32, task: &str) -> String {
 
 /// With early exit on, the task also asks for a confidence.
 fn with_confidence(spec: &Spec, task: &str) -> String {
-    let sure = "\n\nEnd with a line of its own that says how sure you are, from 0 to 1, like this:\nConfidence: 0.75";
-    format!("{task}{}", if spec.early_exit.is_some() { sure } else { "" })
+    if spec.early_exit.is_none() {
+        return task.to_owned();
+    }
+    let scale = include_str!("scale_open.md").trim_end();
+    format!("{task}\n{}", fill(include_str!("confidence.md"), &[("scale", scale)]))
 }
 
 #[cfg(test)]
 mod tests {
+    use quorum_core::model::mention::resolve;
     use quorum_testkit::spec::spec;
 
     use super::*;
 
     /// The whole prompt as one text.
     fn shown(ask: &Ask) -> String {
-        format!("{ask:?}")
+        resolve(&format!("{}\n\n{}", ask.system(), ask.prompt()), str::to_owned)
     }
 
     #[test]
@@ -121,12 +130,16 @@ mod tests {
         let debate = spec("debate");
         let [ann, bob, _] = debate.participants.clone().try_into().unwrap();
         let asks = [
-            build_on(&debate, &ann, 1),
+            build_on(&debate, &ann, 1, true),
+            build_on(&debate, &ann, 2, false),
             answer(&debate, &ann, 1),
             answer(&debate, &ann, 2),
             propose(&debate, &ann),
-            criticise(&debate, &bob, &ann, 1),
+            criticise(&debate, &bob, 1),
+            check(&debate, &bob),
+            at_the_table(&debate, &ann, 1),
             refine(&debate, &ann, 1),
+            check(&debate, &bob),
             turn(&debate, &ann, &bob, 1),
             turn(&debate, &bob, &ann, 2),
         ];
@@ -141,9 +154,30 @@ mod tests {
         let spec = spec("dialogue");
         let [ann, bob] = spec.participants.clone().try_into().unwrap();
         let opening = shown(&turn(&spec, &ann, &bob, 1));
-        assert!(opening.contains("You and bob are partners") && opening.contains("you opened"));
-        assert!(opening.contains("200 to 400 words") && !opening.contains("opponent"));
-        assert!(shown(&turn(&spec, &bob, &ann, 1)).contains("ann opened"));
+        assert!(opening.contains("You and bob are partners") && !opening.contains("opponent"), "{opening}");
+        let after = |ask: &Ask| shown(ask).split("Round 1 of 2. ").nth(1).unwrap().to_owned();
+        assert_eq!(
+            after(&turn(&spec, &ann, &bob, 1)),
+            after(&turn(&spec, &bob, &ann, 1)),
+            "both are asked alike"
+        );
+    }
+
+    #[test]
+    fn a11_a_dialogues_first_turns_are_of_200_to_400_words() {
+        let mut spec = spec("dialogue");
+        spec.manner.max_tokens = 2_048;
+        let [ann, bob] = spec.participants.clone().try_into().unwrap();
+        assert!(shown(&turn(&spec, &ann, &bob, 1)).contains("Write 200 to 400 words in English."));
+        assert!(shown(&turn(&spec, &ann, &bob, 2)).contains("Write 150 to 300 words in English."));
+    }
+
+    #[test]
+    fn c02_a_person_is_told_no_length() {
+        let spec = spec("roundtable");
+        let eva = Participant::person("eva");
+        let asked = shown(&at_the_table(&spec, &eva, 1));
+        assert!(asked.contains("It is your turn.") && !asked.contains(" words in "), "{asked}");
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! Ballots: votes for one of several options, which options are valid, and how a ballot is read.
 
-use std::collections::BTreeSet;
-
 use quorum_core::{
     floor::reading::{Misread, Reader, Reminder},
     model::{
@@ -50,12 +48,13 @@ pub(crate) static FORM: Form = Form::new(BALLOT)
 const REMINDERS: &[Reminder] = &[
     Reminder {
         purpose: "remind1",
-        words: "Answer again with one JSON object and nothing else: \
-                {\"choice\": one of the options exactly as written, \"confidence\": a number from 0 to 1, \"reasoning\": why}.",
+        words: "Send the same answer again as one JSON object with the keys reasoning, choice and confidence, in this order, \
+                nothing before or after it. Keep your reasons and your choice.",
     },
     Reminder {
         purpose: "remind2",
-        words: "It will not be counted unless this answer is a single JSON object with the keys choice, confidence and reasoning, the choice being one of the options, letter by letter.",
+        words: "Without it your vote is not counted. Copy this line and fill it in: \
+                {\"reasoning\": \"…\", \"choice\": \"…\", \"confidence\": …}",
     },
 ];
 
@@ -76,16 +75,17 @@ impl Ballots {
 
     /// The option that a form names: quoted or not, alone or with a reason after it.
     fn named(&self, choice: &str) -> Option<&String> {
-        let bare = choice.trim_matches([' ', '"', '\'', '`', '*']);
+        let bare = choice.trim_matches(|it| it == ' ' || it == '*' || QUOTES.contains(&it));
         self.option(choice).or_else(|| self.option(bare)).or_else(|| {
-            let reasoned = self.options.iter().filter(|it| {
-                let rest = spoken_vote::after_option(bare, it.trim()).map(str::trim_start);
-                rest.is_some_and(|it| {
-                    it.starts_with([',', ';', ':', '(', '–', '—', '-']) || it.starts_with("because")
-                })
+            // An option may have a comma and begin like another one, so only the longest counts.
+            let begins = self.options.iter().filter_map(|it| {
+                let rest = spoken_vote::after_option(bare, it.trim())?;
+                Some((it, rest.trim_start()))
             });
-            let longest = reasoned.max_by_key(|it| it.len())?;
-            self.option(longest)
+            let (longest, rest) = begins.max_by_key(|it| it.0.trim().len())?;
+            let is_reasoned =
+                rest.starts_with([',', ';', ':', '(', '–', '—', '-']) || rest.starts_with("because");
+            self.option(longest).filter(|_| is_reasoned)
         })
     }
 
@@ -96,13 +96,13 @@ impl Ballots {
         Some(Ballot { choice: choice.clone(), confidence, reasoning: reply.trim().to_owned() })
     }
 
-    /// The option that is meant. Case is ignored only if that is unambiguous.
+    /// The option that is meant. Case and quotes are ignored only if that is unambiguous.
     fn option(&self, choice: &str) -> Option<&String> {
         let choice = choice.trim();
         let exact = self.options.iter().find(|it| it.trim() == choice);
         exact.or_else(|| {
-            let lower = choice.to_lowercase();
-            let mut alike = self.options.iter().filter(|it| it.trim().to_lowercase() == lower);
+            let wanted = plain(choice);
+            let mut alike = self.options.iter().filter(|it| !wanted.is_empty() && plain(it) == wanted);
             let only = alike.next();
             only.filter(|_| alike.next().is_none())
         })
@@ -120,11 +120,16 @@ impl Reader for Ballots {
         Some(json!({
             "type": "object",
             "properties": {
+                "reasoning": {
+                    "type": "string", "description": "The reasons, and the best argument for another option",
+                },
                 "choice": { "type": "string", "enum": self.options, "description": "The option voted for" },
-                "confidence": { "type": "number", "minimum": 0, "maximum": 1, "description": "How sure" },
-                "reasoning": { "type": "string", "description": "Why, in a few sentences" },
+                "confidence": {
+                    "type": "number", "minimum": 0, "maximum": 1,
+                    "description": "The chance that the choice is right",
+                },
             },
-            "required": ["choice", "confidence", "reasoning"],
+            "required": ["reasoning", "choice", "confidence"],
             "additionalProperties": false,
         }))
     }
@@ -175,12 +180,33 @@ pub(crate) fn check(options: &[String]) -> Vec<Refusal> {
     if options.iter().any(|it| it.trim().is_empty()) {
         refusals.push(refuse("an option is empty; give every option a name".to_owned()));
     }
-    let mut seen = BTreeSet::new();
-    for twice in options.iter().map(|it| it.trim()).filter(|it| !it.is_empty() && !seen.insert(*it)) {
-        refusals.push(refuse(format!("the option `{twice}` is given twice; give each option once")));
+    let named: Vec<&str> = options.iter().map(|it| it.trim()).filter(|it| !it.is_empty()).collect();
+    for (place, option) in named.iter().enumerate() {
+        let alike = named[..place].iter().find(|it| plain(it) == plain(option));
+        refusals.extend(alike.map(|first| refuse(repeated(first, option))));
     }
     refusals
 }
+
+fn repeated(first: &str, again: &str) -> String {
+    if first == again {
+        return format!("the option `{first}` is given twice; give each option once");
+    }
+    format!("the options `{first}` and `{again}` differ only in case or quotes; give each option once")
+}
+
+/// The option without what no voter can be relied on to repeat: its case, its quotes, and spaces
+/// around it.
+fn plain(option: &str) -> String {
+    let kept = option.chars().filter(|it| !QUOTES.contains(it));
+    kept.flat_map(char::to_lowercase).collect::<String>().trim().to_owned()
+}
+
+/// Quotation marks, straight and typographic.
+pub(super) const QUOTES: &[char] = &[
+    '"', '\'', '`', '´', '‘', '’', '‚', '‛', '“', '”', '„', '‟', '«', '»', '‹', '›', '「', '」', '『', '』',
+    '＂', '＇',
+];
 
 fn confidence_of(value: &Value) -> Option<Confidence> {
     let stated = value.as_str().and_then(confidence::from_text);
@@ -312,9 +338,58 @@ mod tests {
     }
 
     #[test]
+    fn options_that_differ_only_in_case_or_quotes_were_accepted() {
+        let alike = |first: &str, again: &str| {
+            let told = format!(
+                "the options `{first}` and `{}` differ only in case or quotes; give each option once",
+                again.trim()
+            );
+            refuses(&["other", first, again], &[&told]);
+        };
+        alike("go", "Go");
+        alike("tabs", "\"tabs\"");
+        alike("tabs", " 'TABS' ");
+        alike("tabs", "„tabs“");
+        alike("tabs", "“Tabs”");
+        alike("tabs", "« tabs »");
+        alike("can't", "can’t");
+        alike("Straße", "STRAßE");
+        refuses(&["C", "C++", "C#", "c sharp"], &[]);
+        refuses(&["a,b", "a, b"], &[]);
+    }
+
+    #[test]
+    fn an_option_with_a_comma_or_quotes_is_read() {
+        let options = owned(&["Postgres", "Postgres, managed", "the \"big\" one", "“SQLite”"]);
+        let reader = Ballots::on(&options);
+        let check = |choice: &str, expected: Option<&str>| {
+            let reply = json!({ "choice": choice, "confidence": 0.8 }).to_string();
+            assert_eq!(reader.read(&reply).ok().map(|it| it.choice).as_deref(), expected, "{choice}");
+        };
+        check("Postgres, managed", Some("Postgres, managed"));
+        check("\"Postgres, managed\"", Some("Postgres, managed"));
+        check("postgres", Some("Postgres"));
+        check("Postgres, because it is known", Some("Postgres"));
+        check("Postgres, managed: less work", Some("Postgres, managed"));
+        check("Postgres, managed by us", None);
+        check("the “big” one", Some("the \"big\" one"));
+        check("SQLite", Some("“SQLite”"));
+        let spoken = |reply: &str, expected: Option<&str>| {
+            assert_eq!(reader.read(reply).ok().map(|it| it.choice).as_deref(), expected, "{reply}");
+        };
+        spoken("I vote for Postgres, managed.", Some("Postgres, managed"));
+        spoken("I vote for \"Postgres, managed\", 80 % sure.", Some("Postgres, managed"));
+        spoken("I vote for SQLite.", Some("“SQLite”"));
+        let from_person = reader.read_from_person("postgres, managed\nless work").unwrap();
+        assert_eq!(
+            (from_person.choice.as_str(), from_person.reasoning.as_str()),
+            ("Postgres, managed", "less work")
+        );
+    }
+
+    #[test]
     fn b05_options_are_two_to_ten_named_and_different() {
         refuses(&["a", "b"], &[]);
-        refuses(&["go", "Go"], &[]);
         refuses(&[], &["a vote needs at least 2 options, not 0"]);
         refuses(&["a"], &["a vote needs at least 2 options, not 1"]);
         refuses(&["a", " "], &["an option is empty; give every option a name"]);

@@ -42,7 +42,7 @@ pub(crate) static FORM: Form = Form::new(CONSENSUS_VOTE)
     })
     .sample(crate::samples::consensus_check::sample)
     .recognises(|text| form::may_hold(text) || phrases::infer(text).is_some())
-    .stub(Stub::Text("[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n0\n[REASONING]\n{word}"));
+    .stub(Stub::Text("[REASONING]\n{word}\n[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n0"));
 
 /// The confidence of a vote that states none.
 const UNSTATED: u8 = 50;
@@ -56,14 +56,14 @@ const TOO_SHORT: usize = 10;
 const REMINDERS: &[Reminder] = &[
     Reminder {
         purpose: "remind1",
-        words: "Give it again in the form asked for, beginning with [CONSENSUS_CHECK] on a line \
-                of its own, then HAS_CONSENSUS: YES or HAS_CONSENSUS: NO.",
+        words: "Send the same answer again in the form asked for, in this order: [REASONING], [PROPOSED_SOLUTION], \
+                [CONSENSUS_CHECK] with HAS_CONSENSUS: YES or NO below it, [CONFIDENCE]. Keep your reasons.",
     },
     Reminder {
         purpose: "remind2",
-        words: "Write exactly these lines and put your own answers in:\n\
-                [CONSENSUS_CHECK]\nHAS_CONSENSUS: YES or NO\n[CONFIDENCE]\na number from 0 to 100\n[REASONING]\nwhy\n\
-                [PROPOSED_SOLUTION]\nthe agreed solution, or: No consensus yet.",
+        words: "Without it your answer counts as a no. Copy these lines and fill them in:\n\
+                [REASONING]\n…\n[PROPOSED_SOLUTION]\n…\n[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES or NO\n\
+                [CONFIDENCE]\n0 to 100",
     },
 ];
 
@@ -215,6 +215,17 @@ mod tests {
         check("## [CONSENSUS_CHECK]\nHAS_CONSENSUS: [NO], not at all", "no 50 \"\"");
         check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: Not yet", "no 50 \"\"");
         check("[CONSENSUS_CHECK]\r\nHAS_CONSENSUS: YES\r\n[CONFIDENCE]\r\n60\r\n", "yes 60 \"\"");
+    }
+
+    #[test]
+    fn a07_the_answer_may_come_after_its_reasons() {
+        let form = include_str!("../prompts/consensus_form.md");
+        let asked: Vec<&str> = form.lines().filter(|line| line.starts_with('[')).collect();
+        assert_eq!(asked, ["[REASONING]", "[PROPOSED_SOLUTION]", "[CONSENSUS_CHECK]", "[CONFIDENCE]"]);
+        let reply = "[REASONING]\nFine.\n[PROPOSED_SOLUTION]\nTabs for all.\n[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES\n\
+                     [CONFIDENCE]\n77";
+        check(reply, "yes 77 \"Fine.\" -> Tabs for all.");
+        check(&reply.replace("YES", "NO"), "no 77 \"Fine.\"");
     }
 
     #[test]

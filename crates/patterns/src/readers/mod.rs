@@ -2,6 +2,7 @@
 
 pub(crate) mod ballot;
 pub(crate) mod confidence;
+pub(crate) mod draft_check;
 pub(crate) mod json;
 pub(crate) mod markers;
 mod phrases;
@@ -12,5 +13,6 @@ pub(crate) mod synthesis_reader;
 pub(crate) mod unquoted;
 mod votes;
 
+pub use draft_check::{DraftCheck, Objection};
 pub use synthesis_model::Synthesis;
 pub use votes::{Ballot, CastBallot, Confidence, ConsensusVote, Tally};

@@ -4,7 +4,9 @@
 //! quotations and code. Two different votes are none.
 
 use crate::readers::{
-    Confidence, confidence,
+    Confidence,
+    ballot::QUOTES,
+    confidence,
     unquoted::{own_words, without_code},
 };
 
@@ -80,7 +82,9 @@ fn after<'t>(text: &'t str, words: &str) -> Option<&'t str> {
 
 /// The longest option that the text begins with, and the text after it.
 fn leading_option<'o, 't>(text: &'t str, options: &'o [String]) -> Option<(&'o String, &'t str)> {
-    let found = options.iter().filter_map(|option| Some((option, after_option(text, option.trim())?)));
+    // The text begins after any quotation mark.
+    let bare = |option: &'o String| option.trim().trim_matches(QUOTES);
+    let found = options.iter().filter_map(|option| Some((option, after_option(text, bare(option))?)));
     let (option, rest) = found.min_by_key(|(_, rest)| rest.len())?;
     let alike = |it: &&String| it.trim().to_lowercase() == option.trim().to_lowercase();
     (options.iter().filter(alike).count() == 1).then_some((option, rest))

@@ -142,7 +142,8 @@ impl Reader for Syntheses {
     fn reminders(&self) -> &[Reminder] {
         const REMINDERS: &[Reminder] = &[Reminder {
             purpose: "remind1",
-            words: "Give it again: the text first, then the line with the mark, then the JSON object.",
+            words: "Send it again: the text first, then the line with the mark, then one JSON object with the keys claims, \
+                    agreements and dissent, in this order.",
         }];
         REMINDERS
     }

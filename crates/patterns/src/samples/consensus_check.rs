@@ -13,8 +13,8 @@ pub(crate) fn sample(mind: &dyn Mind, _: Option<&Value>) -> String {
     let (reasoning, solution) = reasons(mind, partner.as_ref(), agrees);
     let answer = if agrees { "YES" } else { "NO" };
     format!(
-        "[CONSENSUS_CHECK]\nHAS_CONSENSUS: {answer}\n\n[CONFIDENCE]\n{confidence}\n\n\
-         [REASONING]\n{reasoning}\n\n[PROPOSED_SOLUTION]\n{solution}"
+        "[REASONING]\n{reasoning}\n\n[PROPOSED_SOLUTION]\n{solution}\n\n\
+         [CONSENSUS_CHECK]\nHAS_CONSENSUS: {answer}\n\n[CONFIDENCE]\n{confidence}"
     )
 }
 

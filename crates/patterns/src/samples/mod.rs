@@ -4,6 +4,7 @@ pub(crate) mod assessment;
 pub(crate) mod ballot;
 pub(crate) mod casting;
 pub(crate) mod consensus_check;
+pub(crate) mod draft_check;
 pub(crate) mod synthesis;
 pub(crate) mod verdict;
 

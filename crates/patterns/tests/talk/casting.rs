@@ -1,17 +1,24 @@
 //! Positions and personas: given by the user, assigned by a model, or default ones if no model can
 //! (D05).
 
+use std::sync::Arc;
+
 use quorum_core::{
     engine::handle::Finished,
-    model::{error::ErrorClass, outcome::Outcome, participant::Participant},
+    memory::MemoryStore,
+    model::{
+        error::ErrorClass, event::Fork, id::Step, outcome::Outcome, participant::Participant, spec::Spec,
+    },
     vocabulary::option::Named,
 };
 use quorum_patterns::{
     debate::{Cast, CastOrigin, DebateSpec, Diversity, Part},
+    registry,
     roles::JUDGE,
 };
 use quorum_testkit::{
     panel::{Panel, panel},
+    spec::spec,
     table::Table,
 };
 use serde_json::json;
@@ -34,7 +41,8 @@ fn casting(table: &Table) -> Vec<String> {
 
 fn told(table: &Table, who: &str) -> String {
     let step = format!("1/awaiting-responses/{who}");
-    table.panel.asked().into_iter().find(|it| it.step.as_str() == step).unwrap().call.system.to_string()
+    let asked = table.panel.asked().into_iter().find(|it| it.step.as_str() == step).unwrap();
+    asked.named(&asked.call.system)
 }
 
 #[tokio::test(start_paused = true)]
@@ -109,7 +117,7 @@ async fn d05_positions_given_by_the_user_are_kept_and_nobody_is_asked() {
     assert_eq!(casting(&table), [""; 0]);
     let given = outcome.positions().unwrap();
     assert_eq!((given.origin, given.parts), (CastOrigin::Given, positions));
-    assert!(told(&table, "bob").contains("You argue this position:\n\n> Spaces, for diffs.\n\nThe others"));
+    assert!(told(&table, "bob").contains("# Your position\n\n> Spaces, for diffs.\n\nThe others argue:"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -122,4 +130,88 @@ async fn d05_a_person_who_judges_was_asked_to_cast_in_json() {
     let Finished::Waiting(state) = table.run(id).await.unwrap() else { panic!("cyd is to judge") };
     assert_eq!(state.awaiting[0].shape.as_deref(), Some("assessment"));
     assert_eq!(state.noted::<Cast>("cast").last().unwrap().by.as_deref(), Some("ann"));
+}
+
+/// Questions of every kind, with a position for each of two sides.
+const QUESTIONS: [(&str, &str, &str); 20] = [
+    ("Should we rewrite it in Rust?", "It should be rewritten.", "It should stay as it is."),
+    ("Is remote work better?", "Remote work is better.", "Work at the office is better."),
+    ("Can a monolith scale?", "A monolith scales.", "A monolith does not scale."),
+    ("Do tests pay off?", "Tests pay off.", "Tests cost more than they bring."),
+    ("Tabs or spaces?", "Tabs should be chosen.", "Spaces should be chosen."),
+    ("Microservices vs Monolith", "Microservices should be chosen.", "A monolith should be chosen."),
+    ("Postgres or SQLite for one server?", "Postgres should be chosen.", "SQLite should be chosen."),
+    ("Buy, build or rent?", "Building is right.", "Renting is right."),
+    ("Which database should we use?", "Postgres is the one to use.", "SQLite is the one to use."),
+    ("Which of the four seasons is the best?", "Spring is the best.", "Autumn is the best."),
+    ("Who should own the on-call rota?", "The team should own it.", "Operations should own it."),
+    ("How do we lower our latency?", "Caches lower it most.", "Fewer calls lower it most."),
+    ("How much testing is enough?", "Every line needs a test.", "The risky parts need tests."),
+    ("Why do rewrites fail?", "They fail for lack of scope.", "They fail for lack of people."),
+    ("Sollen wir auf Rust umsteigen?", "Ja, der Umstieg lohnt sich.", "Nein, er lohnt sich nicht."),
+    ("Homeoffice oder Büro?", "Das Homeoffice ist besser.", "Das Büro ist besser."),
+    ("Welche Datenbank passt zu uns?", "Postgres passt.", "SQLite passt."),
+    ("リモートワークを続けるべきですか？", "続けるべきです。", "やめるべきです。"),
+    ("タブとスペースのどちらがよいですか？", "タブがよいです。", "スペースがよいです。"),
+    ("どのデータベースを使うべきですか？", "Postgresを使うべきです。", "SQLiteを使うべきです。"),
+];
+
+#[tokio::test(start_paused = true)]
+async fn d05_every_kind_of_question_has_sides_and_each_debater_gets_its_own_position() {
+    for (topic, one, other) in QUESTIONS {
+        // Labels stand for names before a reply is read; some models leave the mark out.
+        let parts = json!({ "positions": [
+            {"participant": "bob", "position": other, "persona": "a sceptic"},
+            {"participant": "@ann", "position": one, "persona": "a friend"},
+        ], "reasoning": "They differ." });
+        let table = table(&panel().writes("cyd", "casting", &parts.to_string()));
+        let (outcome, _) = table.hold(Spec { topic: topic.to_owned(), ..spec("debate") }).await;
+        let given = outcome.positions().unwrap();
+        assert_eq!(given.origin, CastOrigin::Assigned, "{topic}");
+        let positions: Vec<&str> = given.parts.iter().map(|it| it.position.as_str()).collect();
+        assert_eq!(positions, [one, other], "{topic}");
+        for (who, own, others) in [("ann", one, other), ("bob", other, one)] {
+            let told = told(&table, who);
+            let (mine, theirs) = told.split_once("The others argue:").unwrap();
+            assert!(mine.contains(&format!("> {own}\n")) && !mine.contains(others), "{topic}: {told}");
+            assert!(theirs.contains(&format!("> {others}")) && !theirs.contains(own), "{topic}: {told}");
+        }
+        let asked = table.panel.asked();
+        let casting = asked.iter().find(|it| it.step.as_str() == "0/casting/cyd").unwrap();
+        assert!(casting.call.system.contains(topic), "{}", casting.call.system);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn d05_nothing_is_cast_on_request() {
+    let table = table(&panel());
+    let debate = DebateSpec { no_casting: true, ..DebateSpec::default() };
+    let (outcome, _) = table.hold(ordered(&debate)).await;
+    assert_eq!((casting(&table), outcome.positions()), (Vec::new(), None));
+    assert!(told(&table, "ann").contains("> For what the question proposes."));
+}
+
+#[tokio::test(start_paused = true)]
+async fn d15_a_fork_with_another_judge_had_other_positions_than_its_speeches_were_made_in() {
+    let store = Arc::new(MemoryStore::new());
+    let before = Table::over(store.clone(), &panel(), registry());
+    let (first, _) = before.hold(spec("debate")).await;
+    let after = Table::over(store, &panel().writes("*", "casting", "not read"), registry());
+    let fork = async |of: &Outcome, judge: &str, change: &dyn Fn(&mut Spec)| {
+        let mut order = spec("debate");
+        order.participants[2].name = judge.to_owned();
+        change(&mut order);
+        let at = Step::from("1/awaiting-responses/bob");
+        let id = after.engine.fork(Fork { of: of.discussion_id, at }, order).await.unwrap();
+        after.run(id).await.unwrap().outcome()
+    };
+    let second = fork(&first, "dan", &|_| {}).await;
+    assert_eq!(second.positions(), first.positions());
+    assert!(!second.integrity.degraded, "{:?}", second.integrity);
+    // The same of a fork of the fork.
+    let third = fork(&second, "eve", &|_| {}).await;
+    assert_eq!((third.positions(), casting(&after)), (first.positions(), Vec::new()));
+    // Positions that are spread in another way, or for others, are assigned anew.
+    fork(&first, "dan", &|order| order.settings.set("casting", "spectrum")).await;
+    assert_eq!(casting(&after)[0], "0/casting/dan");
 }

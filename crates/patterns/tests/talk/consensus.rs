@@ -163,7 +163,7 @@ type Speech = (String, String);
 /// The speeches this call was shown, in the order of their steps.
 fn shown(asked: &AskedCall) -> BTreeSet<Speech> {
     let said = asked.call.messages.iter().filter_map(|message| match message {
-        Message::Said { turn, .. } => Some((turn.step.to_string(), turn.text.to_string())),
+        Message::Said { turn, .. } => Some((turn.step.to_string(), asked.named(&turn.text))),
         Message::Found { .. } | Message::Ask(_) => None,
     });
     said.collect()
@@ -187,7 +187,10 @@ async fn inv_disc_200_the_synthesizer_is_shown_every_speech_of_every_pattern() {
         "[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n80\n[REASONING]\nThey are too far apart.";
     for pattern in PATTERNS {
         let table = table(&panel().writes("*", "consensus-check", apart));
-        let (_, facts) = table.hold(spec(pattern.name)).await;
+        let mut order = spec(pattern.name);
+        // Without a name, a critique's answer is its last refinement.
+        order.settings.set("synthesizer", "ann");
+        let (_, facts) = table.hold(order).await;
         let asked = table.panel.asked();
         let synthesis = asked.iter().find(|it| it.step.as_str().ends_with("/deciding/ann"));
         let synthesis = synthesis.unwrap_or_else(|| panic!("{}: nobody wrote a synthesis", pattern.name));
@@ -202,10 +205,10 @@ async fn inv_disc_200_the_synthesizer_of_a_vote_is_shown_every_reason() {
     table.hold(Spec { rounds: 1, ..spec("voting") }).await;
     let asked = table.panel.asked().pop().unwrap();
     assert_eq!(asked.step.as_str(), "1/deciding/ann");
-    let prompt: String = asked.call.render().into_iter().map(|it| it.1).collect();
-    let votes = "ann voted for tabs (confidence 0.90):\n> ann likes tabs\n\
-                 bob voted for tabs (confidence 0.80):\n> bob likes tabs\n\
-                 cyd voted for spaces (confidence 0.70):\n> cyd likes spaces\n";
+    let prompt = asked.named(&asked.sent());
+    let votes = "ann voted for tabs:\n> ann likes tabs\n\
+                 bob voted for tabs:\n> bob likes tabs\n\
+                 cyd voted for spaces:\n> cyd likes spaces\n";
     assert!(prompt.contains(votes), "{prompt}");
 }
 

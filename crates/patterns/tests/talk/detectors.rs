@@ -80,7 +80,7 @@ async fn d08_repetition_is_recorded_with_its_measure_and_told_to_the_judge() {
     let (outcome, table) = hold(bob_goes_on(panel().says("ann", SPEECH)), 2, &[]).await;
     assert_eq!(noticed(&outcome), ["2 repetition ann trigrams", "2 repetition ann lexical"]);
     let asked = asked_of_judge(&table, 2);
-    assert!(asked.contains("- repetition by Debater ") && asked.contains("1.00 (lexical)"), "{asked}");
+    assert!(asked.contains("- repetition by @") && asked.contains("1.00 (lexical)"), "{asked}");
     assert!(!asked_of_judge(&table, 1).contains("Measured by machine"));
     assert_eq!(ended(&outcome), None, "it informs and does not decide");
 }

@@ -55,7 +55,7 @@ async fn a04_both_agreeing_ends_it_with_the_solution_and_no_further_call() {
     assert_eq!(table.panel.steps().len(), 4);
     let agreed = outcome.final_consensus().unwrap();
     assert_eq!((agreed.achieved_at_round, agreed.model_a_contribution.as_str()), (1, "ann after 0"));
-    assert_eq!(agreed.model_b_contribution, "bob after 1", "a16 both contributions");
+    assert_eq!(agreed.model_b_contribution, "bob after 0", "a16 both contributions");
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,17 +138,36 @@ async fn a_seed_bug_a_reply_that_begins_with_no_is_a_no() {
 async fn a11_both_hear_everything_and_votes_are_not_speeches() {
     let (_, table) = hold(panel(), Spec { rounds: 2, ..spec("dialogue") }).await;
     let second = table.panel.asked().into_iter().find(|it| it.step.as_str() == "2/model-a-turn/ann").unwrap();
-    let said: Vec<(bool, &str)> = second
+    let said: Vec<(bool, String)> = second
         .call
         .messages
         .iter()
         .filter_map(|message| match message {
-            Message::Said { turn, own } => Some((*own, &*turn.text)),
+            Message::Said { turn, own } => Some((*own, second.named(&turn.text))),
             Message::Found { .. } | Message::Ask(_) => None,
         })
         .collect();
-    assert_eq!(said, [(true, "ann after 0"), (false, "bob after 1")]);
+    assert_eq!(said, [(true, "ann after 0".to_owned()), (false, "bob after 0".to_owned())]);
     assert!(second.call.system.to_lowercase().contains("partner"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a11_the_second_partner_answered_the_first_before_it_had_an_answer_of_its_own() {
+    let (_, table) =
+        hold(panel().says("ann", "Tabs, of course."), Spec { rounds: 2, ..spec("dialogue") }).await;
+    let shown = |step: &str| {
+        let asked = table.panel.asked().into_iter().find(|it| it.step.as_str() == step).unwrap();
+        let said = asked.call.messages.iter().filter(|it| matches!(it, Message::Said { .. })).count();
+        (said, asked.call.render().into_iter().any(|it| it.1.contains("Tabs, of course.")))
+    };
+    assert_eq!(shown("1/model-a-turn/ann"), (0, false));
+    assert_eq!(shown("1/model-b-turn/bob"), (0, false));
+    assert_eq!(shown("1/consensus-check-a/ann"), (2, true), "from then on both see everything");
+    assert_eq!(shown("2/model-a-turn/ann"), (2, true));
+    assert_eq!(shown("2/model-b-turn/bob"), (3, true));
+    let turns: Vec<String> = table.panel.steps().into_iter().filter(|it| it.contains("-turn/")).collect();
+    let expected = ["1/model-a-turn/ann", "1/model-b-turn/bob", "2/model-a-turn/ann", "2/model-b-turn/bob"];
+    assert_eq!(turns, expected, "A always opens");
 }
 
 #[tokio::test(start_paused = true)]

@@ -22,6 +22,11 @@ fn agreement(round: u32, leading: &str, agreement: f64) -> RoundAgreement {
     RoundAgreement { round, leading: leading.into(), agreement }
 }
 
+/// A vote that two of three don't decide.
+fn contested(rounds: u32) -> Spec {
+    Spec { rounds, settings: Settings::default().with("threshold", 0.9), ..spec("voting") }
+}
+
 #[tokio::test(start_paused = true)]
 async fn every_changed_vote_is_a_flip_with_its_reason() {
     let voters = panel()
@@ -29,7 +34,7 @@ async fn every_changed_vote_is_a_flip_with_its_reason() {
         .writes_in("bob", 2, "ballot", &ballot("spaces", "  cyd's point on diffs  "))
         .writes_in("cyd", 1, "ballot", &ballot("spaces", "diffs"))
         .writes_in("cyd", 3, "ballot", &ballot("tabs", " "));
-    let (outcome, _) = table(&voters).hold(Spec { rounds: 3, ..spec("voting") }).await;
+    let (outcome, _) = table(&voters).hold(contested(3)).await;
     let expected = [
         flip("bob", 2, ("tabs", "spaces"), "cyd's point on diffs"),
         flip("cyd", 2, ("spaces", "tabs"), "they adapt"),
@@ -74,7 +79,7 @@ async fn a_change_without_a_reason_is_unexplained() {
         "ballot",
         &ballot("spaces", "diffs"),
     );
-    let (outcome, _) = table(&voters).hold(spec("voting")).await;
+    let (outcome, _) = table(&voters).hold(contested(2)).await;
     assert_eq!(outcome.flips, [flip("ann", 2, ("spaces", "tabs"), "unexplained")]);
 }
 

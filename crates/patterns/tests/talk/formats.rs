@@ -45,10 +45,11 @@ async fn hold(panel: Panel, debate: DebateSpec) -> (Outcome, Table) {
     (outcome, table)
 }
 
-/// The steps without the deciding, abbreviated: s for a speech, j for a judgement.
+/// The steps without the deciding, abbreviated: c for casting, s for a speech, j for a judgement.
 fn flow(table: &Table) -> String {
     let steps = table.panel.steps().into_iter().filter(|step| !step.contains("/deciding/"));
     let short = steps.map(|step| step.replace("awaiting-responses", "s").replace("judging", "j"));
+    let short = short.map(|step| step.replace("casting", "c"));
     short.collect::<Vec<_>>().join(" ")
 }
 
@@ -59,13 +60,13 @@ fn ended(outcome: &Outcome) -> Option<(u32, String)> {
 #[tokio::test(start_paused = true)]
 async fn d03_each_format_takes_its_steps() {
     let (_, structured) = hold(panel(), of(Format::StructuredRounds, 0)).await;
-    assert_eq!(flow(&structured), "1/s/ann 1/s/bob 1/j/cyd 2/s/ann 2/s/bob 2/j/cyd 2/j/cyd/verdict");
+    assert_eq!(flow(&structured), "0/c/cyd 1/s/ann 1/s/bob 1/j/cyd 2/s/bob 2/s/ann 2/j/cyd 2/j/cyd/verdict");
     let (outcome, limited) = hold(panel(), of(Format::RoundLimited, 1)).await;
-    assert_eq!(flow(&limited), "1/s/ann 1/s/bob 1/j/cyd 1/j/cyd/verdict");
+    assert_eq!(flow(&limited), "0/c/cyd 1/s/ann 1/s/bob 1/j/cyd 1/j/cyd/verdict");
     assert_eq!(ended(&outcome), None, "it ran its rounds");
     let enough = panel().writes_in("cyd", 2, "assessment", &says(false, &[]));
     let (outcome, free) = hold(enough, of(Format::FreeForm, 10)).await;
-    assert_eq!(flow(&free), "1/s/ann 1/s/bob 1/j/cyd 2/s/ann 2/s/bob 2/j/cyd 2/j/cyd/verdict");
+    assert_eq!(flow(&free), "0/c/cyd 1/s/ann 1/s/bob 1/j/cyd 2/s/bob 2/s/ann 2/j/cyd 2/j/cyd/verdict");
     assert_eq!(ended(&outcome), Some((2, "judge".to_owned())));
 }
 
@@ -121,17 +122,17 @@ async fn d03_convergence_seeking_ends_on_convergence_or_diminishing_returns() {
 
 #[tokio::test(start_paused = true)]
 async fn d03_simultaneous_speakers_do_not_hear_each_other_and_take_no_longer_than_one() {
-    for (mode, heard, seconds) in [(Mode::Sequential, 3, 5), (Mode::Simultaneous, 2, 4)] {
+    for (mode, heard, seconds) in [(Mode::Sequential, 3, 6), (Mode::Simultaneous, 2, 5)] {
         let began = Instant::now();
         let debate = DebateSpec { mode, judging: Judging::VerdictOnly, ..DebateSpec::default() };
         let (_, table) = hold(panel().takes("*", 1_000), debate).await;
-        // Two parallel openings, two more speeches, the verdict and the synthesis.
+        // The casting, two parallel openings, two more speeches, the verdict and the synthesis.
         assert_eq!(began.elapsed().as_secs(), seconds, "{mode:?}");
         let last = table
             .panel
             .asked()
             .into_iter()
-            .find(|it| it.step.as_str() == "2/awaiting-responses/bob")
+            .find(|it| it.step.as_str() == "2/awaiting-responses/ann")
             .unwrap();
         let said = last.call.messages.iter().filter(|it| matches!(it, Message::Said { .. })).count();
         assert_eq!(said, heard, "{mode:?}");
@@ -150,12 +151,12 @@ async fn d03_in_a_free_form_debate_the_second_speaker_answers_the_first_from_the
 async fn d06_a_debate_can_be_judged_only_at_its_end() {
     let debate = DebateSpec { judging: Judging::VerdictOnly, ..DebateSpec::default() };
     let (outcome, table) = hold(panel(), debate).await;
-    assert_eq!(flow(&table), "1/s/ann 1/s/bob 2/s/ann 2/s/bob 2/j/cyd/verdict");
+    assert_eq!(flow(&table), "0/c/cyd 1/s/ann 1/s/bob 2/s/bob 2/s/ann 2/j/cyd/verdict");
     assert!(outcome.verdict().is_some() && outcome.judging().is_none());
 }
 
 #[tokio::test(start_paused = true)]
-async fn d13_a_debate_continues_while_two_debaters_remain_in_every_format() {
+async fn d13_a_debate_continues_while_each_side_has_a_speaker_in_every_format() {
     let mut four = spec("debate");
     let mut dan = four.participants[1].clone();
     dan.name = "dan".to_owned();

@@ -22,7 +22,7 @@ use quorum_core::{
 use quorum_patterns::{
     debate::{DebateSpec, Format, JudgeFailure},
     registry,
-    roles::{JUDGE, NEUTRAL, OPPONENT},
+    roles::{JUDGE, MODERATOR, OPPONENT},
 };
 use quorum_testkit::{
     kill::resume_anywhere_answering,
@@ -33,6 +33,7 @@ use quorum_testkit::{
 use serde_json::{Value, json};
 
 use crate::{
+    labels::has_label,
     results::{Results, ordered},
     table,
 };
@@ -62,9 +63,7 @@ fn judging(table: &Table) -> Vec<AskedCall> {
 }
 
 fn sent(asked: &AskedCall) -> String {
-    let rendered: Vec<String> = asked.call.render().into_iter().map(|it| it.1).collect();
-    let schema = asked.call.shape.as_ref().and_then(|it| it.schema.as_deref()).map(Value::to_string);
-    format!("{}\n{}\n{}", asked.call.system, rendered.join("\n"), schema.unwrap_or_default())
+    asked.sent()
 }
 
 /// A spec in which everyone has a recognisable name, provider and model.
@@ -78,7 +77,7 @@ fn named() -> Spec {
     let guest = Participant {
         name: "Gustav".into(),
         model: Some("large-2".into()),
-        ..Participant::of("scripted").playing(NEUTRAL)
+        ..Participant::of("scripted").playing(MODERATOR)
     };
     order.participants.push(guest);
     order
@@ -101,7 +100,10 @@ async fn d06_the_judge_sees_neither_names_nor_providers_in_the_bytes_sent() {
             {
                 assert!(!sent.contains(word), "{word} in what {} was sent:\n{sent}", call.step);
             }
-            assert!(sent.contains("by=\"debater a\"") && sent.contains("by=\"guest a\""), "{sent}");
+            for name in ["Annabel", "bob-bot", "Gustav"] {
+                let label = call.call.labels.label(name).unwrap().to_lowercase();
+                assert!(label.len() == 3 && sent.contains(&format!("by=\"{label}\"")), "{sent}");
+            }
             assert!(call.call.render().iter().all(|it| it.0 == MessageRole::User));
         }
     }
@@ -126,7 +128,8 @@ async fn d06_the_order_is_drawn_for_each_assessment_and_recorded() {
         let asked = judging(&table).into_iter().find(|it| it.step.as_str() == step).unwrap();
         let first = if order[0] == 0 { "tabs" } else { "spaces" };
         let shown = &asked.call.render()[0].1;
-        assert!(shown.contains(&format!("by=\"Debater A\" round=\"1\">\n{first}\n")), "{shown}");
+        let label = &asked.call.labels.labels()[0].0;
+        assert!(shown.contains(&format!("by=\"@{label}\" round=\"1\">\n{first}\n")), "{shown}");
     }
 }
 
@@ -158,10 +161,10 @@ async fn d06_scores_are_computed_by_us_and_names_are_unmasked_in_the_result() {
         first.assessment.assessments.iter().map(|it| (it.participant.as_str(), it.score)).collect();
     assert_eq!((first.judge.as_str(), scores), ("cyd", vec![("ann", 8.0), ("bob", 6.0)]));
     assert_eq!((outcome.integrity.degraded, outcome.integrity.lacks.len()), (false, 0));
-    assert_eq!(first.assessment.reasoning, "ann led");
-    assert_eq!(first.assessment.assessments[0].strengths, ["met bob"]);
+    assert_eq!(first.assessment.reasoning, "@ann led");
+    assert_eq!(first.assessment.assessments[0].strengths, ["met @bob"]);
     let replies = outcome.rounds.iter().flat_map(|it| &it.responses).filter(|it| it.phase == "judging");
-    assert!(replies.into_iter().all(|it| !it.content.contains("Debater ")), "a reader sees names everywhere");
+    assert!(replies.into_iter().all(|it| !has_label(&it.content)), "a reader sees names everywhere");
 }
 
 #[tokio::test(start_paused = true)]
@@ -169,7 +172,7 @@ async fn d06_an_unreadable_assessment_is_asked_for_once_more_and_no_debater_agai
     let mut of_eleven = assessment(8.0, 6.0);
     of_eleven["qualityScore"] = json!(11);
     let mut stranger = assessment(8.0, 6.0);
-    stranger["assessments"][0]["participant"] = json!("Debater Z");
+    stranger["assessments"][0]["participant"] = json!("@ZZ");
     let half = assessment(8.0, 6.0).to_string();
     let half = &half[..half.len() / 2];
     for bad in ["I liked both of them.", half, &of_eleven.to_string(), &stranger.to_string()] {
@@ -234,7 +237,7 @@ async fn with_swap_check_every_judgement_is_made_in_both_orders() {
 fn partial() -> String {
     let of_one = |label: &str, score: u32| json!({"participant": label, "strengths": [], "weaknesses": [], "score": score});
     json!({
-        "shouldContinue": false, "qualityScore": 8, "assessments": [of_one("Debater A", 9), of_one("Debater B", 4)],
+        "shouldContinue": false, "qualityScore": 8, "assessments": [of_one("<first>", 9), of_one("<second>", 4)],
         "flags": {"repetitive": true, "drifting": true, "diminishingReturns": true, "convergenceReached": true},
         "reasoning": "the first was better", "recommendations": "end",
     })
@@ -244,7 +247,7 @@ fn partial() -> String {
 fn first_wins() -> String {
     json!({
         "summary": "close", "keyPoints": [], "areasOfAgreement": [], "areasOfDisagreement": [], "qualityScore": 50,
-        "insights": [], "winner": {"participant": "Debater A", "reasoning": "first"},
+        "insights": [], "winner": {"participant": "<first>", "reasoning": "first"},
     })
     .to_string()
 }
@@ -274,7 +277,7 @@ async fn with_swap_check_a_judge_that_follows_the_order_does_not_count() {
 
 fn with_guest() -> Spec {
     let mut order = spec("debate");
-    let guest = Participant { name: "gus".into(), ..Participant::of("scripted").playing(NEUTRAL) };
+    let guest = Participant { name: "gus".into(), ..Participant::of("scripted").playing(MODERATOR) };
     order.participants.push(guest);
     order
 }
@@ -363,7 +366,7 @@ async fn d15_a_fork_that_changes_only_the_judge_pays_only_the_judge_and_what_fol
     let second = table.run(id).await.unwrap().outcome();
     let anew = table.panel.steps()[asked..].to_vec();
     let expected =
-        ["1/judging/dan", "2/judging/dan", "3/judging/dan", "3/judging/dan/verdict", "3/deciding/ann"];
+        ["1/judging/dan", "2/judging/dan", "3/judging/dan", "3/judging/dan/verdict", "3/deciding/dan"];
     assert_eq!(anew, expected);
     let speeches = |outcome: &Outcome| -> Vec<String> {
         let said = outcome.rounds.iter().flat_map(|round| round.responses.iter());
@@ -381,7 +384,7 @@ async fn d06_a_note_told_the_judge_who_debates() {
     table.run(id).await.unwrap();
     for call in judging(&table) {
         let sent = sent(&call).to_lowercase();
-        assert!(!sent.contains("annabel") && sent.contains(", answer debater"), "{sent}");
+        assert!(!sent.contains("annabel") && sent.contains(", answer @"), "{sent}");
     }
 }
 
@@ -406,10 +409,11 @@ async fn d01_a_debate_that_was_stopped_had_no_verdict() {
         assert_eq!(outcome.stopping_reason, Some(StoppingReason::USER_STOP));
         assert!(outcome.verdict().is_some(), "{swap_check}");
         let mut expected = vec![
+            "0/casting/cyd",
             "1/awaiting-responses/ann",
             "1/judging/cyd/verdict",
             "1/judging/cyd/verdict/swapped",
-            "1/deciding/ann",
+            "1/deciding/cyd",
         ];
         expected.retain(|it| swap_check || !it.contains("swapped"));
         assert_eq!(table.panel.steps(), expected);

@@ -30,6 +30,11 @@ async fn survives(panel: &Panel, spec: Spec) -> u64 {
     resume_anywhere(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>, panel, registry(), spec).await
 }
 
+/// Voters that no method finds in agreement, so that every round takes place.
+fn undecided() -> Panel {
+    panel().votes("ann", "tabs", 0.9).votes("bob", "spaces", 0.9).writes("cyd", "ballot", "Hm.")
+}
+
 fn recursive(spec: Spec) -> Spec {
     let recursion = Some(Recursion { max_depth: 1, strategy: TimeoutStrategy::Cascade });
     let timing = Timing { total_ms: 180_000, ..spec.timing };
@@ -41,13 +46,14 @@ async fn f1_every_pattern_with_every_method_survives_every_crash() {
     let mut all = 0;
     for pattern in PATTERNS {
         for method in CONSENSUS {
-            let deaths = survives(&panel(), deciding_by(spec(pattern.name), method.name)).await;
+            let panel = if pattern.name == "voting" { undecided() } else { panel() };
+            let deaths = survives(&panel, deciding_by(spec(pattern.name), method.name)).await;
             assert!(deaths >= 7, "{} by {} died {deaths} times only", pattern.name, method.name);
             all += deaths;
         }
     }
     // The expected number of crash points, so that a lost one is noticed.
-    assert!(all >= 334, "together they died {all} times only");
+    assert!(all >= 358, "together they died {all} times only");
 }
 
 #[tokio::test(start_paused = true)]
@@ -122,7 +128,8 @@ async fn d13_a_failing_or_unreadable_judge_survives_every_crash() {
 /// A talk that soon exceeds everyone's context window.
 fn cramped(pattern: &str, strategy: &str) -> (Panel, Spec) {
     let speech = "the case for it is strong and ".repeat(600 / 7);
-    let panel = panel().window("*", 8_000).says("*", &speech).sums_up("*");
+    let panel = if pattern == "voting" { undecided() } else { panel() };
+    let panel = panel.window("*", 8_000).says("*", &speech).sums_up("*");
     // No participant agrees, so that every dialogue runs through all its rounds.
     let disagrees = "[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n80\n[REASONING]\nnot yet";
     let panel = panel.writes("*", "consensus-check", disagrees);
@@ -160,5 +167,5 @@ async fn d09_every_pattern_with_summaries_survives_every_crash_and_none_is_asked
             all += deaths;
         }
     }
-    assert!(all >= 232, "together they died {all} times only");
+    assert!(all >= 256, "together they died {all} times only");
 }

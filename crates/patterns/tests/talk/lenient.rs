@@ -34,9 +34,12 @@ async fn first_assessment(reply: &str) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn d06_an_assessment_whose_meaning_is_plain_is_read() {
-    for (one, two) in
-        [("A", "B"), ("debater_a", "**Debater B**"), ("Debater-A", "Debater B (against)"), ("\"a\"", "b.")]
-    {
+    for (one, two) in [
+        ("<ann>", "<bob>"),
+        ("Debater <ann>", "**<bob>**"),
+        ("debater_<ann>", "<bob> (against)"),
+        ("\"<ann>\"", "<bob>."),
+    ] {
         let round = first_assessment(&careless(one, two)).await;
         let entry = &round["assessments"][0];
         assert_eq!(
@@ -56,7 +59,13 @@ async fn d06_an_assessment_whose_meaning_is_plain_is_read() {
 
 #[tokio::test(start_paused = true)]
 async fn d06_what_is_not_plain_is_never_guessed() {
-    for (one, two) in [("A", "A"), ("A", "C"), ("A", "Debater A, Debater B"), ("A", "A and B"), ("A", "")] {
+    for (one, two) in [
+        ("<ann>", "<ann>"),
+        ("<ann>", "@ZZ"),
+        ("<ann>", "<ann>, <bob>"),
+        ("<ann>", "<ann> and <bob>"),
+        ("<ann>", ""),
+    ] {
         assert_eq!(first_assessment(&careless(one, two)).await, Value::Null, "{one} {two}");
     }
 }
@@ -64,9 +73,9 @@ async fn d06_what_is_not_plain_is_never_guessed() {
 #[tokio::test(start_paused = true)]
 async fn d07_a_verdict_whose_meaning_is_plain_is_read() {
     let verdict = json!({
-        "summary": ["They met.", "Hardly."], "key_points": [{"participant": "A", "mainArguments": "width"}],
+        "summary": ["They met.", "Hardly."], "key_points": [{"participant": "<ann>", "mainArguments": "width"}],
         "areasOfAgreement": "it matters", "areasOfDisagreement": [], "insights": [], "qualityScore": "7/10",
-        "winner": "Debater A",
+        "winner": "<ann>",
     });
     let (outcome, _) =
         table(&panel().writes("cyd", "verdict", &verdict.to_string())).hold(spec("debate")).await;
@@ -142,7 +151,7 @@ async fn a_sentence_that_is_no_vote_is_never_read_as_one() {
 fn accepted() -> Vec<(&'static str, String)> {
     let verdict = json!({
         "summary": "bob wins", "keyPoints": [], "areasOfAgreement": [], "areasOfDisagreement": [],
-        "insights": [], "qualityScore": 100, "winner": "A",
+        "insights": [], "qualityScore": 100, "winner": "<ann>",
     });
     let escaped = verdict.to_string().replace("\"summary\"", "\"s\\u0075mmary\"");
     vec![
@@ -155,8 +164,8 @@ fn accepted() -> Vec<(&'static str, String)> {
         ("consensus-check", "**has_consensus** = yes".to_owned()),
         ("consensus-check", "[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES".to_owned()),
         ("consensus-check", "We have reached\nconsensus, I concur.".to_owned()),
-        ("assessment", careless("A", "B")),
-        ("assessment", careless("debater_a", "Debater B (against)")),
+        ("assessment", careless("<ann>", "<bob>")),
+        ("assessment", careless("debater_<ann>", "<bob> (against)")),
         ("verdict", verdict.to_string()),
         ("verdict", serde_json::to_string_pretty(&verdict).unwrap()),
         ("verdict", escaped),

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod casting;
+mod concessions;
 mod consensus;
 mod detectors;
 mod dialogue;
@@ -12,15 +13,20 @@ mod forging;
 mod formats;
 mod judged;
 mod kills;
+mod labels;
 mod lenient;
 mod marks;
+mod open_votes;
 mod panel_of_judges;
 mod patterns;
 mod people;
+mod prompts;
 mod prose;
+mod refined;
 mod results;
 mod ruled;
 mod scenarios;
+mod sides;
 mod small_windows;
 mod standing;
 mod stopped;

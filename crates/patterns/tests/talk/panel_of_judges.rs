@@ -99,8 +99,8 @@ async fn d06_several_judges_are_asked_at_once_and_do_not_see_each_other() {
             sent.split(|it: char| !it.is_alphanumeric()).any(|it| ["cyd", "dan", "eve"].contains(&it));
         assert!(!named, "{sent}");
     }
-    // An opening together, two closings, three times judges together, a synthesis.
-    assert_eq!(outcome.total_duration_ms, 7_000);
+    // The casting, an opening together, two closings, three times judges together, a synthesis.
+    assert_eq!(outcome.total_duration_ms, 8_000);
 }
 
 #[tokio::test(start_paused = true)]
@@ -151,7 +151,7 @@ async fn d13_when_all_judges_fail_the_last_goes_the_configured_way() {
 
 #[tokio::test(start_paused = true)]
 async fn s9_judges_that_do_not_all_fit_the_budget_are_not_asked() {
-    for (calls, asked) in [(5, 0), (6, 3)] {
+    for (calls, asked) in [(6, 0), (7, 3)] {
         let table = table(&judges());
         let limits = Limits { calls: Some(calls), ..Limits::default() };
         let (outcome, _) = table.hold(Spec { limits, ..order(&DebateSpec::default()) }).await;

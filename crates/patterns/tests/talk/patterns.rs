@@ -11,10 +11,7 @@ use quorum_core::{
         spec::Spec,
     },
 };
-use quorum_patterns::{
-    PATTERNS,
-    debate::{DebateSpec, Diversity},
-};
+use quorum_patterns::PATTERNS;
 use quorum_testkit::{
     panel::{AskedCall, Panel, panel},
     spec::spec,
@@ -22,10 +19,7 @@ use quorum_testkit::{
 };
 use tokio::time::Instant;
 
-use crate::{
-    results::{Results, ordered},
-    table,
-};
+use crate::{results::Results, table};
 
 /// The steps that were asked, in order, without those of deciding.
 fn talk(table: &Table) -> Vec<String> {
@@ -35,7 +29,7 @@ fn talk(table: &Table) -> Vec<String> {
 /// The speakers whose turns this call contains, in order.
 fn heard(asked: &AskedCall) -> Vec<String> {
     let said = asked.call.messages.iter().filter_map(|message| match message {
-        Message::Said { turn, .. } => Some(format!("{}{}", turn.participant, turn.round)),
+        Message::Said { turn, .. } => Some(format!("{}{}", asked.name(&turn.participant), turn.round)),
         Message::Found { .. } | Message::Ask(_) => None,
     });
     said.collect()
@@ -59,21 +53,22 @@ async fn inv_disc_001_each_pattern_has_its_own_flow() {
         ),
         (
             "round-robin",
-            "1/speaking/ann 1/speaking/bob 1/speaking/cyd 2/speaking/ann 2/speaking/bob 2/speaking/cyd",
+            "1/speaking/ann 1/speaking/bob 1/speaking/cyd 2/speaking/bob 2/speaking/cyd 2/speaking/ann",
         ),
         (
             "synthesis",
             "1/answering/ann 1/answering/bob 1/answering/cyd 2/answering/ann 2/answering/bob 2/answering/cyd",
         ),
-        ("voting", "1/voting/ann 1/voting/bob 1/voting/cyd 2/voting/ann 2/voting/bob 2/voting/cyd"),
+        ("voting", "1/voting/ann 1/voting/bob 1/voting/cyd"),
         (
             "debate",
-            "1/awaiting-responses/ann 1/awaiting-responses/bob 1/judging/cyd \
-             2/awaiting-responses/ann 2/awaiting-responses/bob 2/judging/cyd 2/judging/cyd/verdict",
+            "0/casting/cyd 1/awaiting-responses/ann 1/awaiting-responses/bob 1/judging/cyd \
+             2/awaiting-responses/bob 2/awaiting-responses/ann 2/judging/cyd 2/judging/cyd/verdict",
         ),
         (
             "critique",
-            "1/proposing/ann 1/critiquing/bob 1/critiquing/cyd 1/refining/ann 2/critiquing/bob 2/critiquing/cyd 2/refining/ann",
+            "1/proposing/ann 1/critiquing/bob 1/critiquing/cyd 1/refining/ann 2/critiquing/bob 2/critiquing/cyd 2/refining/ann \
+             2/checking/bob",
         ),
         (
             "dialogue",
@@ -97,18 +92,12 @@ fn phases(facts: &[Fact]) -> BTreeSet<String> {
     entered.collect()
 }
 
-/// A debate whose positions are handed out first.
-fn with_casting() -> Spec {
-    ordered(&DebateSpec { casting: Some(Diversity::Binary), ..DebateSpec::default() })
-}
-
 #[tokio::test(start_paused = true)]
 async fn inv_disc_001_a_pattern_goes_through_every_phase_of_its_table() {
     for pattern in PATTERNS {
         let (first, next) = (pattern.phases.first, pattern.phases.next);
         let named = next.iter().flat_map(|(from, to)| to.iter().chain([from])).chain(first);
-        let order = if pattern.name == "debate" { with_casting() } else { spec(pattern.name) };
-        let (_, facts) = table(&panel()).hold(order).await;
+        let (_, facts) = table(&panel()).hold(spec(pattern.name)).await;
         let named: BTreeSet<String> = named.map(|phase| phase.0.to_owned()).collect();
         assert_eq!(phases(&facts), named, "{}", pattern.name);
     }
@@ -158,7 +147,26 @@ async fn inv_disc_013_a_round_robin_hears_everything_before() {
     table.hold(spec("round-robin")).await;
     assert_eq!(heard(&asked(&table, "1/speaking/ann")), [""; 0]);
     assert_eq!(heard(&asked(&table, "1/speaking/cyd")), ["ann1", "bob1"]);
-    assert_eq!(heard(&asked(&table, "2/speaking/bob")), ["ann1", "bob1", "cyd1", "ann2"]);
+    assert_eq!(heard(&asked(&table, "2/speaking/bob")), ["ann1", "bob1", "cyd1"]);
+    assert_eq!(heard(&asked(&table, "2/speaking/ann")), ["ann1", "bob1", "cyd1", "bob2", "cyd2"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_participant_opened_every_round_of_a_round_robin() {
+    let openers = async |panel: Panel, pattern: &str, rounds: u32| -> Vec<String> {
+        let table = table(&panel);
+        table.hold(Spec { rounds, ..spec(pattern) }).await;
+        let opener = |round: u32| {
+            let first = talk(&table).into_iter().find(|it| it.starts_with(&format!("{round}/"))).unwrap();
+            first.rsplit('/').next().unwrap().to_owned()
+        };
+        (1..=rounds).map(opener).collect()
+    };
+    assert_eq!(openers(panel(), "round-robin", 4).await, ["ann", "bob", "cyd", "ann"]);
+    let without_bob = panel().fails("bob", ErrorClass::Validation);
+    assert_eq!(openers(without_bob, "round-robin", 4).await, ["ann", "cyd", "cyd", "ann"]);
+    assert_eq!(openers(panel(), "roundtable", 3).await, ["ann"; 3]);
+    assert_eq!(openers(panel(), "dialogue", 2).await, ["ann"; 2]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -248,7 +256,7 @@ async fn critique_works_with_every_number_of_rounds() {
         let table = table(&panel());
         let (outcome, _) = table.hold(Spec { rounds, ..spec("critique") }).await;
         assert!(outcome.success);
-        assert_eq!((outcome.rounds.len() as u32, talk(&table).len() as u32), (rounds, 1 + 3 * rounds));
+        assert_eq!((outcome.rounds.len() as u32, talk(&table).len() as u32), (rounds, 1 + 3 * rounds + 1));
     }
 }
 
@@ -270,7 +278,8 @@ async fn inv_disc_400_when_the_author_fails_the_next_in_seating_order_goes_on_wi
     order.participants.push(Participant { name: "dan".to_owned(), ..order.participants[0].clone() });
     let (outcome, _) = table.hold(order).await;
     let flow = "1/proposing/ann 1/critiquing/bob 1/critiquing/cyd 1/critiquing/dan 1/refining/ann 1/refining/bob \
-                2/critiquing/cyd 2/critiquing/dan 2/refining/bob 2/refining/cyd 3/critiquing/dan 3/refining/cyd";
+                2/critiquing/cyd 2/critiquing/dan 2/refining/bob 2/refining/cyd 3/critiquing/dan 3/refining/cyd \
+                3/checking/dan";
     assert_eq!(talk(&table).join(" "), flow);
     assert_eq!((outcome.success, outcome.failed_providers), (true, vec!["ann".to_owned(), "bob".to_owned()]));
 }
@@ -290,9 +299,14 @@ async fn a_debate_of_three_rounds_closes_and_is_judged() {
     );
     assert_eq!(heard(&asked(&table, "1/awaiting-responses/bob")), [""; 0], "openings are made at once");
     assert_eq!(
-        heard(&asked(&table, "2/awaiting-responses/bob")),
-        ["ann1", "bob1", "ann2"],
+        heard(&asked(&table, "2/awaiting-responses/ann")),
+        ["ann1", "bob1", "bob2"],
         "rebuttals in turn"
+    );
+    assert_eq!(
+        heard(&asked(&table, "3/awaiting-responses/bob")),
+        ["ann1", "bob1", "bob2", "ann2", "ann3"],
+        "the last word goes round"
     );
 }
 

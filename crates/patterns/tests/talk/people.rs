@@ -68,7 +68,7 @@ async fn judges(order: Spec) {
     };
     assert_eq!(prompts.len(), 3, "two rounds and the verdict, none asked for twice");
     for prompt in &prompts {
-        assert!(!prompt.contains("JSON") && !prompt.contains("Debater "), "{prompt}");
+        assert!(!prompt.contains("JSON") && !prompt.contains('@'), "{prompt}");
         assert!(prompt.contains("ann and bob"), "{prompt}");
     }
     assert!(prompts[0].contains("like this: ann 7, bob 5") && prompts[0].contains("only says stop"));

@@ -164,6 +164,31 @@ async fn a_synthesis_that_was_cut_off_passed_for_whole() {
     );
     assert_eq!(outcome.synthesis, "Tabs win. Spaces are fixed.");
     assert_eq!((outcome.consensus.agreements, outcome.success), (vec!["width".to_owned()], true));
+    let integrity = outcome.integrity;
+    assert_eq!(
+        (integrity.cut_short, integrity.degraded),
+        (0, false),
+        "it was finished, so nothing is missing"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_synthesis_in_json_of_another_form_was_shown_raw() {
+    for reply in [
+        r#"{"answer": "Tabs.\nMostly."}"#,
+        r#"{"text": "Tabs.\nMostly.", "confidence": 0.9}"#,
+        "```json\n{\"response\": \"Tabs.\\nMostly.\"}\n```",
+        r"{'synthesis': 'Tabs.\nMostly.'}",
+        r#"[{"synthesis": "Tabs.\nMostly."}]"#,
+    ] {
+        let (shown, outcome) = written(reply).await;
+        assert_eq!(
+            (shown.as_str(), outcome.synthesis.as_str()),
+            ("Tabs.\nMostly.", "Tabs.\nMostly."),
+            "{reply}"
+        );
+        assert!(outcome.success, "{reply}: {:?}", outcome.error);
+    }
 }
 
 /// A panel in which these members never get further than a beginning.
@@ -191,7 +216,7 @@ async fn another_synthesizer_is_asked_after_one_reminder() {
     let [.., (MessageRole::Assistant, begun), (MessageRole::User, last)] = &asked[..] else {
         panic!("{asked:?}")
     };
-    assert_eq!(begun, "So ann says. It is");
+    assert_eq!(finish.named(begun), "So ann says. It is");
     assert!(
         last.starts_with("Your answer was cut off. Repeat the sentence that was cut off, finish"),
         "{last}"
@@ -256,7 +281,7 @@ async fn the_synthesis_has_its_own_limit_and_is_told_a_length() {
         assert_eq!(asked.call.max_tokens, tokens.unwrap_or(3_072));
         assert_eq!(asked.call.shape.as_ref().unwrap().schema, None);
         let prompt = &asked.call.render().pop().unwrap().1;
-        assert!(prompt.contains(&format!("Write {length} of plain text")), "{prompt}");
+        assert!(prompt.contains(&format!("Write {length} in English.")), "{prompt}");
     }
 }
 

@@ -12,7 +12,6 @@ use quorum_patterns::{
 };
 use quorum_testkit::spec::spec;
 use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::Value;
 
 /// A result's fields under the names of requirements A, B and D.
 pub(crate) trait Results {
@@ -67,7 +66,6 @@ pub(crate) struct VotingResults {
     pub(crate) unanimous: bool,
     pub(crate) margin: f64,
     pub(crate) vote_records: Vec<Vote>,
-    pub(crate) first_round: Option<Value>,
 }
 
 /// One vote (B04).

@@ -44,8 +44,7 @@ fn calls_of(asked: &[AskedCall], who: &str, step: &str) -> Vec<AskedCall> {
 /// How many turns of each round and label a call shows.
 fn shown(asked: &AskedCall) -> usize {
     let said = asked.call.messages.iter();
-    said.filter(|it| matches!(it, Message::Said { turn, .. } if turn.participant.starts_with("Debater")))
-        .count()
+    said.filter(|it| matches!(it, Message::Said { turn, .. } if turn.participant.starts_with('@'))).count()
 }
 
 #[tokio::test(start_paused = true)]
@@ -90,7 +89,7 @@ async fn a_synthesizer_with_a_small_window_is_told_what_it_does_not_see() {
     let (outcome, _) = table.hold(order).await;
     assert!(outcome.success && synthesis_by(&outcome) == Some("bob"), "{:?}", outcome.error);
     let asked = calls_of(&table.panel.asked(), "bob", "/deciding/");
-    let sent: String = asked[0].call.render().into_iter().map(|it| it.1).collect();
+    let sent = asked[0].named(&asked[0].sent());
     assert!(sent.contains("no room for are not shown: 8 of ann, 8 of bob, 8 of cyd."), "{sent}");
     assert!(tokens_of(&asked[0].call) + u64::from(asked[0].call.max_tokens) <= 4_096);
     let bob = &outcome.integrity.cut_views[0];
@@ -99,14 +98,30 @@ async fn a_synthesizer_with_a_small_window_is_told_what_it_does_not_see() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_synthesizer_that_can_be_shown_next_to_nothing_fails_and_another_writes() {
-    let (panel, mut order) = ten_rounds(panel().window("bob", 2_400));
+async fn a_synthesizers_shortened_view_was_told_as_a_speakers() {
+    let (panel, mut order) = ten_rounds(panel().window("bob", 8_000));
+    (order.rounds, order.manner.max_tokens) = (4, 512);
     order.settings.set("synthesizer", "bob");
+    let (outcome, _) = table(&panel).hold(order).await;
+    assert!(outcome.success && synthesis_by(&outcome) == Some("bob"), "{:?}", outcome.error);
+    let told: Vec<(&str, &[String])> = outcome
+        .integrity
+        .cut_views
+        .iter()
+        .map(|it| (it.participant.as_str(), it.phases.as_slice()))
+        .collect();
+    assert_eq!(told, [("bob", &["deciding".to_owned()][..])]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_synthesizer_that_can_be_shown_next_to_nothing_fails_and_another_writes() {
+    let (panel, mut order) = ten_rounds(panel().window("cyd", 2_400));
+    order.settings.set("synthesizer", "cyd");
     order.rounds = 2;
     let table = table(&panel);
     let (outcome, _) = table.hold(order).await;
-    assert_eq!(outcome.failed_providers, ["bob"]);
-    assert!(synthesis_by(&outcome).is_some_and(|it| it != "bob"), "{:?}", outcome.error);
+    assert_eq!(outcome.failed_providers, ["cyd"]);
+    assert!(synthesis_by(&outcome).is_some_and(|it| it != "cyd"), "{:?}", outcome.error);
     assert!(outcome.integrity.missing[0].reason.contains("its context window is too small"));
 }
 

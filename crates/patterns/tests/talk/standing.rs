@@ -101,6 +101,19 @@ async fn a_dialogue_that_agrees_is_adopted_by_both() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_check_that_could_not_be_read_counted_as_agreement() {
+    let yes = "[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES\n[CONFIDENCE]\n90\n[REASONING]\nYes.";
+    let order = || Spec { rounds: 2, ..spec("dialogue") };
+    let half_read = panel().writes("ann", "consensus-check", yes).writes("bob", "consensus-check", "Hm.");
+    let outcome = hold(order(), half_read.clone()).await;
+    assert_eq!(standing(&outcome), Standing::voted(ResultKind::NoConsensus, 1, 2));
+    assert_eq!(outcome.consensus.agreement_score, Some(0.5));
+    let unread = hold(order(), half_read.writes_in("ann", 2, "consensus-check", "Hm.")).await;
+    assert_eq!(standing(&unread), Standing::voted(ResultKind::NoConsensus, 0, 2));
+    assert_eq!(unread.consensus.agreement_score, None, "round 1 is not the last word");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_unread_ballot_was_left_out_of_the_share_and_asked_for_again() {
     for method in ["majority", "voting", "unanimous"] {
         let table = table(&panel().votes("*", "tabs", 0.9).writes("cyd", "ballot", "I like both."));
@@ -163,15 +176,4 @@ async fn a_synthesizers_guess_passed_for_a_measured_agreement() {
     let voted = panel().votes("*", "tabs", 0.9).votes("cyd", "spaces", 0.9).writes("*", "synthesis", guess);
     let outcome = hold(vote("synthesis"), voted).await;
     assert_eq!(outcome.consensus.agreement_score, Some(0.667));
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_first_rounds_vote_is_reported_beside_the_last() {
-    let order = Spec { rounds: 2, ..vote("majority") };
-    let swayed = panel().votes("*", "tabs", 0.9);
-    let outcome = hold(order, swayed).await;
-    let results = outcome.voting_results().unwrap();
-    assert_eq!((results.winner.as_str(), results.unanimous, results.margin), ("tabs", true, 1.0));
-    let first = results.first_round.unwrap();
-    assert_eq!((&first["winner"], &first["votes"]["tabs"]), (&"tabs".into(), &3.into()));
 }

@@ -110,6 +110,32 @@ async fn a_second_seat_was_listed_as_another_provider() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_judges_second_seat_and_another_model_were_listed_as_other_providers() {
+    let mut order = spec("debate");
+    order.participants[2].name = "ann-judge".to_owned();
+    let outcome = hold(&panel(), order.clone()).await;
+    assert_eq!(lists(&outcome), [vec!["ann", "bob"], vec![], vec![]]);
+
+    let names = ["scripted", "scripted/large", "scripted-judge"];
+    order.participants.iter_mut().zip(names).for_each(|(seat, name)| seat.name = name.to_owned());
+    order.participants[1].model = Some("large".to_owned());
+    let outcome = hold(&panel(), order).await;
+    assert_eq!(lists(&outcome), [vec!["scripted"], vec![], vec![]]);
+    assert_eq!(outcome.seats, [("scripted".to_owned(), names.map(str::to_owned).to_vec())].into());
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_only_failed_to_decide_was_told_as_missing() {
+    let mut order = Spec { rounds: 1, ..spec("synthesis") };
+    order.settings.set("synthesizer", "ann");
+    let outcome = hold(&panel().fails_at("ann", "1/deciding/ann", ErrorClass::ApiError), order).await;
+    assert_eq!(lists(&outcome), [vec!["ann", "bob", "cyd"], vec![], vec![]]);
+    let missing: Vec<(&str, bool)> =
+        outcome.integrity.missing.iter().map(|it| (it.provider.as_str(), it.deciding)).collect();
+    assert_eq!(missing, [("ann", true)]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn b04_a_retry_was_offered_where_it_can_not_help() {
     let check = async |class: ErrorClass, retryable: bool| {
         let failing = panel().fails("bob", class).fails("cyd", class);

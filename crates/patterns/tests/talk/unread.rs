@@ -70,6 +70,7 @@ async fn d13_a_judge_that_cannot_be_read_goes_the_way_of_a_failed_one() {
         assert_eq!(outcome.rounds.len(), rounds, "{judge_failure:?}");
         assert_eq!(judged(&outcome), json!({ "rounds": judges, "changes": changes }), "{judge_failure:?}");
         assert_eq!(outcome.fields.contains_key("verdict"), verdict, "{judge_failure:?}");
+        assert_eq!(outcome.failed_providers, ["cyd"], "{judge_failure:?}");
         let asked_again = table.panel.steps().iter().filter(|it| it.starts_with("3/judging/cyd")).count();
         assert_eq!(asked_again, 0, "{judge_failure:?}: it is not asked once more in vain");
         let speeches = table.panel.steps().iter().filter(|it| it.contains("/awaiting-responses/")).count();
@@ -152,7 +153,7 @@ async fn d06_a_judgement_that_was_cut_off_is_asked_for_again_with_more_room() {
             "{shape}"
         );
         let again = asked[1].call.render().pop().unwrap().1;
-        assert!(again.starts_with("Your answer was cut off before it was complete."), "{again}");
+        assert!(again.starts_with("Your answer was cut off. Give it again in at most "), "{again}");
         let judges = judged(&outcome);
         assert_eq!(judges, json!({ "rounds": [[1, "cyd"], [2, "cyd"]], "changes": null }), "{shape}");
         assert!(outcome.fields.contains_key("verdict"), "{shape}");

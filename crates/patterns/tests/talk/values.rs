@@ -35,8 +35,8 @@ fn check<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T, written
 fn every_form_has_the_kind_and_the_version_on_disk() {
     let forms = registry().forms();
     let named: Vec<(&str, u32)> = forms.iter().map(|it| (it.kind, it.version)).collect();
-    let expected =
-        ["assessment", "verdict", "casting", "ballot", "consensus-check", "synthesis"].map(|kind| (kind, 1));
+    let expected = ["assessment", "verdict", "casting", "check", "ballot", "consensus-check", "synthesis"]
+        .map(|kind| (kind, 1));
     assert_eq!(named, expected);
 }
 
@@ -174,9 +174,12 @@ fn a_debates_notes_are_written_like_this() {
         origin: CastOrigin::Assigned,
         by: Some("cyd".into()),
         reasoning: reasoning.clone(),
+        spread: Some("binary".into()),
     };
     let parts = json!([written_part()]);
-    let written = json!({ "parts": &parts, "origin": "assigned", "by": "cyd", "reasoning": "they differ" });
+    let written = json!({
+        "parts": &parts, "origin": "assigned", "by": "cyd", "reasoning": "they differ", "spread": "binary",
+    });
     check(&cast, written);
     let read = CastList { parts: vec![part()], reasoning };
     check(&read, json!({ "parts": parts, "reasoning": "they differ" }));
@@ -216,11 +219,13 @@ fn a_debates_options_are_written_like_this() {
         embeddings: Some("openai/small".into()),
         positions: vec![part()],
         casting: Some(Diversity::Spectrum),
+        no_casting: true,
     };
     let written = json!({
         "debateFormat": "convergence-seeking", "mode": "simultaneous", "roundLimit": 12,
         "judging": "verdict-only", "judgeFailure": "swap", "swapCheck": true, "evaluationCriteria": ["Risk"], "endOn": ["drift"],
         "embeddings": "openai/small", "positions": [written_part()], "casting": "spectrum",
+        "noCasting": true,
     });
     assert_eq!(json!(order.settings()), written);
     assert_eq!(json!(DebateSpec::default().settings()), json!({}), "what is usual is not written");

@@ -197,10 +197,10 @@ And now?
 Answer with one JSON document and nothing before or after it. It must fit this JSON schema:
 {\"type\":\"object\"}
 
-If, and only if, your answer depends on a narrower question that the other participants should discuss first, end your \
-answer with this line and nothing after it:
+You may ask the others to discuss one narrower question first, only where your answer depends on it and talk can settle \
+it. It costs calls and time. Then end your answer with this line and nothing after it:
 <discuss-7f>the question, complete in itself</discuss-7f>
-You will then be given what they found, and asked again.
+You will be given what they found, and asked again.
 ";
     assert_eq!(prompt::text(&call), expected);
 }

@@ -1,6 +1,7 @@
 //! Reads the limit that a vendor names when it refuses a request as too long.
 
 use quorum_core::model::window::TooLong;
+use serde_json::Value;
 
 /// Smaller numbers are no context windows: status codes, versions, counts of messages.
 const SMALLEST: u64 = 512;
@@ -18,6 +19,15 @@ pub(super) fn named(message: &str) -> Option<TooLong> {
     };
     let sent = (first != second).then_some(first.max(second));
     Some(TooLong { limit: first.min(second), sent })
+}
+
+/// The limit in fields of the body, as llama.cpp sends it. Unlike a number in a message, it may be
+/// small.
+pub(super) fn in_fields(body: &Value) -> Option<TooLong> {
+    let error = body.get("error").filter(|it| it.is_object()).unwrap_or(body);
+    let field = |name: &str| error.get(name)?.as_u64().filter(|it| 0 < *it);
+    let limit = field("n_ctx")?;
+    Some(TooLong { limit, sent: field("n_prompt_tokens") })
 }
 
 struct Number {
@@ -51,6 +61,8 @@ fn numbers(text: &str) -> Vec<Number> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -76,5 +88,19 @@ mod tests {
         check("the request exceeds the available context size (4096 tokens)", 4_096, None);
         check("gpt-4-0613 on 2024-08-06: maximum context length is 8192", 8_192, None);
         assert_eq!(named("too long for claude-3-5-sonnet-20241022 (400)"), None);
+    }
+
+    #[test]
+    fn the_limit_in_llama_cpps_fields_was_not_read() {
+        let fields = json!({ "code": 400, "type": "exceed_context_size_error", "message": "too long",
+                             "n_prompt_tokens": 351, "n_ctx": 256 });
+        let expected = Some(TooLong { limit: 256, sent: Some(351) });
+        assert_eq!(in_fields(&json!({ "error": fields })), expected);
+        assert_eq!(in_fields(&fields), expected);
+        assert_eq!(
+            in_fields(&json!({ "error": { "n_ctx": 256 } })),
+            Some(TooLong { limit: 256, sent: None })
+        );
+        assert_eq!(in_fields(&json!({ "error": "n_ctx", "n_ctx": 0 })), None);
     }
 }

@@ -276,8 +276,8 @@ const OPENING: &str = "The discussion so far:";
 pub const DISCUSS: &str = "discuss";
 
 /// What the tool is for, as the model reads it.
-pub const DISCUSS_SUMMARY: &str = "Ask the other participants to discuss one narrower question first, and get what they found. \
-     Use it only where your answer depends on it.";
+pub const DISCUSS_SUMMARY: &str = "Ask the others to discuss one narrower question first and get what they found. Only where your \
+     answer depends on it and talk can settle it; one question, complete in itself. It costs calls and time.";
 
 /// The tool's arguments.
 #[must_use]

@@ -50,7 +50,9 @@ impl Refused<'_> {
             ErrorClass::ApiError => retry_after_ms(self, &body),
             _ => None,
         };
-        let limit = said.filter(|_| class == ErrorClass::ContextOverflow).and_then(limit::named);
+        let is_overflow = class == ErrorClass::ContextOverflow;
+        let limit = || limit::in_fields(&body).or_else(|| said.and_then(limit::named));
+        let limit = is_overflow.then(limit).flatten();
         ProviderError { retry_after_ms, limit, ..ProviderError::new(class, message.trim_end()) }
     }
 }
@@ -195,6 +197,8 @@ fn meaning(status: u16) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use quorum_core::model::window::TooLong;
+
     use super::*;
 
     fn refused(status: u16, headers: &[(&str, &str)], body: &str) -> ProviderError {
@@ -279,6 +283,15 @@ mod tests {
             ErrorClass::Validation,
             "the response was 307 (a redirect; set base_url to the address it points to)",
         );
+    }
+
+    #[test]
+    fn d12_llama_cpps_overflow_names_its_limit_in_fields() {
+        let body = r#"{"error":{"code":400,"message":"the request exceeds the available context size",
+            "type":"exceed_context_size_error","n_prompt_tokens":351,"n_ctx":256}}"#;
+        let error = refused(400, &[], body);
+        let limit = TooLong { limit: 256, sent: Some(351) };
+        assert_eq!((error.class, error.limit), (ErrorClass::ContextOverflow, Some(limit)));
     }
 
     #[test]

@@ -125,6 +125,11 @@ fn changes(past: &Spec, forking: &Forking, registry: &Registry) -> Result<Reques
             named.map(|name| seat_named(past, &name).map_or(name, |seat| seat.name.clone())).collect();
         let Some(first) = named.first() else { continue };
         let before = past.participants.iter().filter(|it| it.role.name() == role);
+        if before.clone().map(|it| &it.name).eq(&named) {
+            // The same holders as before are no change.
+            changes.settings.remove(declared.name);
+            continue;
+        }
         let mut vacant: Vec<&str> =
             before.map(|it| it.name.as_str()).filter(|it| !named.iter().any(|name| name == it)).collect();
         if vacant.is_empty() && !past.participants.iter().any(|it| it.role.name() == role) {

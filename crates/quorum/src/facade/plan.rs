@@ -22,6 +22,7 @@ use quorum_core::{
 };
 use serde::Serialize;
 
+pub(super) use self::dry_run::run_to_the_end;
 use self::{
     dry_run::{DryRun, dry_run},
     stub_voice::Question,

@@ -6,7 +6,11 @@ use quorum_core::model::{
     participant::Participant,
     spec::Spec,
 };
-use quorum_providers::{catalog, wire};
+use quorum_providers::{
+    catalog,
+    source::Transport,
+    wire::{self, Wire},
+};
 
 use crate::Quorum;
 
@@ -18,21 +22,33 @@ impl Quorum {
     pub(super) fn remarks(&self, spec: &Spec) -> Vec<Refusal> {
         let mut remarks = self.registry().remarks(spec);
         let is_told = remarks.iter().any(|it| it.field == TEMPERATURE);
-        remarks.extend(too_hot(spec).filter(|_| !is_told));
+        remarks.extend(self.too_hot(spec).filter(|_| !is_told));
         remarks
     }
-}
 
-/// Participants whose provider takes no temperature as high as this one.
-fn too_hot(spec: &Spec) -> Option<Refusal> {
-    let given = spec.manner.temperature;
-    let lowered = |it: &Participant| {
-        let row = catalog::row(&it.provider).filter(|_| !it.is_person())?;
-        let hottest = wire::wire(&row.wire)?.hottest;
-        (hottest < given).then(|| format!("{} takes at most {hottest}", it.name))
-    };
-    let lowered: Vec<String> = spec.participants.iter().filter_map(lowered).collect();
-    let message = format!("{}, so {given} is lowered for it", lowered.join(", "));
-    let is_told = !lowered.is_empty() && spec.simulation.is_none();
-    is_told.then(|| Refusal::new(TEMPERATURE, Code::InvalidRequest, message))
+    /// Participants whose provider takes no temperature as high as this one.
+    fn too_hot(&self, spec: &Spec) -> Option<Refusal> {
+        let given = spec.manner.temperature;
+        let lowered = |it: &Participant| {
+            let hottest = self.wire_of(it)?.hottest;
+            (hottest < given).then(|| format!("{} takes at most {hottest}", it.name))
+        };
+        let lowered: Vec<String> = spec.participants.iter().filter_map(lowered).collect();
+        let message = format!("{}, so {given} is lowered for it", lowered.join(", "));
+        let is_told = !lowered.is_empty() && spec.simulation.is_none();
+        is_told.then(|| Refusal::new(TEMPERATURE, Code::InvalidRequest, message))
+    }
+
+    /// The format in which a participant's provider is asked: as the user configured it, or as the
+    /// catalogue has it. People and programs have none.
+    fn wire_of(&self, seat: &Participant) -> Option<&'static Wire> {
+        if seat.is_person() {
+            return None;
+        }
+        match self.0.setup.provider(&seat.provider).map(|it| &it.transport) {
+            Some(Ok(Transport::Http(endpoint))) => Some(endpoint.wire),
+            Some(Ok(Transport::Command(_))) => None,
+            Some(Err(_)) | None => wire::wire(&catalog::row(&seat.provider)?.wire),
+        }
+    }
 }

@@ -14,7 +14,9 @@ use quorum_core::{
     seams::{Archive, AuditEntry, Reservation, StoreError},
 };
 
-use crate::{Error, Plan, Quorum, Request, facade::discussion::Discussion, request::PanelChoice};
+use crate::{
+    Error, Plan, Quorum, Request, SentRequest, facade::discussion::Discussion, request::PanelChoice,
+};
 
 /// A tenant, and the user who acts for it.
 #[derive(Clone)]
@@ -93,6 +95,12 @@ impl Scope {
     /// task and tasks it spawns; for many rounds it takes seconds.
     pub async fn plan(&self, order: &Spec) -> Result<Plan, Error> {
         self.quorum.plan(order).await
+    }
+
+    /// Rehearses a checked order with simulated voices, and returns every request as it would be
+    /// sent. Asks no model and records nothing.
+    pub async fn rehearse(&self, order: &Spec) -> Result<Vec<SentRequest>, Error> {
+        self.quorum.rehearse(order).await
     }
 
     /// Starts a checked order.

@@ -50,6 +50,7 @@ impl Request {
             session,
             // The sender of the repeated request is its tenant.
             tenant: _,
+            show_names,
             simulation,
         } = spec;
         let usual = &usual(pattern, registry);
@@ -65,6 +66,7 @@ impl Request {
             early_exit: early_exit.map(|_| true),
             confidence_threshold: *early_exit,
             session_id: session.map(|it| it.to_string()),
+            show_names: show_names.then_some(true),
             settings: settings.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect(),
             ..Request::default()
         };

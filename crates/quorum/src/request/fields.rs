@@ -94,6 +94,7 @@ const FIELDS: &[(&str, Form)] = &[
     ("confidenceThreshold", number(&SHARE)),
     ("windowStrategy", Form::Named(|registry| registry.strategies().iter().map(|it| it.name).collect())),
     ("windowOverflow", Form::Named(|registry| registry.overflows().collect())),
+    ("showNames", Form::Flag),
     ("offline", Form::Flag),
     ("seed", Form::Whole(0, u64::MAX)),
     ("simulate", Form::Simulate),

@@ -31,6 +31,8 @@ pub enum Form {
     Opposite,
     /// `a,b,c`
     List,
+    /// `a,b,"c, d"`
+    QuotedList,
     /// `180s`, `3m`
     Duration,
     /// `claude=proponent,gemini=opponent`
@@ -55,7 +57,7 @@ const BUILT_IN: &[Flag] = &[
     flag("rounds", "rounds", Form::Plain),
     flag("consensus", "consensus", Form::Plain),
     flag("no-dissent", "includeDissent", Form::Opposite),
-    flag("options", "votingOptions", Form::List),
+    flag("options", "votingOptions", Form::QuotedList),
     flag("context", "context", Form::Plain),
     flag("provider-prompts", "providerPrompts", Form::Prompt),
     flag("roles", "roles", Form::Roles),
@@ -78,6 +80,7 @@ const BUILT_IN: &[Flag] = &[
     flag("confidence-threshold", "confidenceThreshold", Form::Plain),
     flag("window-strategy", "windowStrategy", Form::Plain),
     flag("window-overflow", "windowOverflow", Form::Plain),
+    flag("show-names", "showNames", Form::Plain),
     flag("offline", "offline", Form::Plain),
     flag("seed", "seed", Form::Plain),
     flag("simulate", "simulate", Form::Simulate),
@@ -175,15 +178,23 @@ impl Flag {
             (Form::Opposite, Value::Bool(yes)) => Ok(Value::Bool(!yes)),
             (Form::Opposite, other) => Err(format!("must be true or false, not {other}")),
             (Form::List, Value::String(text)) => Ok(json!(list(&text))),
+            (Form::QuotedList, Value::String(text)) => quoted_list(&text).map(|list| json!(list)),
             (Form::Duration, Value::String(text)) => duration(&text).map(Value::from),
             (Form::Duration, other) => Err(format!("is a time like \"180s\" or \"3m\", not {other}")),
             (Form::Roles, Value::String(text)) => roles(&text).map(|roles| json!(roles)),
             (Form::Stops, Value::String(text)) => stops(&text).map(|stops| json!(stops)),
             (Form::Prompt, Value::String(text)) => prompt(&text).map(|(who, text)| json!({ who: text })),
             (Form::Simulate, Value::String(text)) => simulate(&text).map(|it| json!(it)),
-            (Form::Plain | Form::List | Form::Roles | Form::Stops | Form::Prompt | Form::Simulate, other) => {
-                Ok(other)
-            }
+            (
+                Form::Plain
+                | Form::List
+                | Form::QuotedList
+                | Form::Roles
+                | Form::Stops
+                | Form::Prompt
+                | Form::Simulate,
+                other,
+            ) => Ok(other),
         }
     }
 }
@@ -192,6 +203,59 @@ impl Flag {
 #[must_use]
 pub fn list(text: &str) -> Vec<String> {
     text.split(',').map(|item| item.trim().to_owned()).collect()
+}
+
+/// Parses `a, b, "c, d"` as a list. What stands in double quotes is one item, whatever it contains;
+/// two double quotes in it are one.
+pub fn quoted_list(text: &str) -> Result<Vec<String>, String> {
+    let mut items = Vec::new();
+    let mut rest = text.trim();
+    loop {
+        let (item, tail) = match rest.strip_prefix('"') {
+            Some(quoted) => in_quotes(quoted)?,
+            None => {
+                let end = rest.find(',').unwrap_or(rest.len());
+                (rest[..end].trim().to_owned(), &rest[end..])
+            }
+        };
+        items.push(item);
+        let Some(tail) = tail.strip_prefix(',') else { return Ok(items) };
+        rest = tail.trim_start();
+    }
+}
+
+/// The options of a vote from the values of a flag. A single value is a list; of several, each is
+/// one option, commas and all, and may stand in double quotes.
+pub fn options(given: &[String]) -> Result<Vec<String>, String> {
+    let single = |value: &String| match quoted_list(value) {
+        Ok(items) if items.len() == 1 => items.into_iter().next().unwrap_or_default(),
+        _ => value.trim().to_owned(),
+    };
+    match given {
+        [list] => quoted_list(list),
+        several => Ok(several.iter().map(single).collect()),
+    }
+}
+
+/// The text up to the closing quote, and what comes after it: nothing, or a comma.
+fn in_quotes(text: &str) -> Result<(String, &str), String> {
+    let mut item = String::new();
+    let mut rest = text;
+    loop {
+        let (before, after) =
+            rest.split_once('"').ok_or_else(|| format!("has a quote that is not closed: \"{text}"))?;
+        item.push_str(before);
+        match after.strip_prefix('"') {
+            Some(tail) => {
+                item.push('"');
+                rest = tail;
+            }
+            None if after.trim_start().is_empty() || after.trim_start().starts_with(',') => {
+                return Ok((item.trim().to_owned(), after.trim_start()));
+            }
+            None => return Err(format!("needs a comma after the quotes around \"{item}\"")),
+        }
+    }
 }
 
 /// Parses `3m`, `180s`, `1m30s` or `500ms`; the result is in milliseconds.
@@ -304,6 +368,46 @@ mod tests {
         assert_eq!(roles("claude=proponent, gemini = judge"), Ok(expected));
         assert!(roles("claude").unwrap_err().contains("lacks the ="));
         assert!(roles("claude=judge,claude=opponent").unwrap_err().contains("two roles"));
+    }
+
+    #[test]
+    fn an_item_in_quotes_may_contain_a_comma() {
+        let check = |text: &str, expected: &[&str]| {
+            let expected: Vec<String> = expected.iter().map(|it| (*it).to_owned()).collect();
+            assert_eq!(quoted_list(text), Ok(expected), "{text}");
+        };
+        check("a, b", &["a", "b"]);
+        check(r#"a,b,"c, d""#, &["a", "b", "c, d"]);
+        check(r#" "c, d" , a"#, &["c, d", "a"]);
+        check(r#""say ""yes"", twice",no"#, &[r#"say "yes", twice"#, "no"]);
+        check(r#"3" disk,5" disk"#, &[r#"3" disk"#, r#"5" disk"#]);
+        check("a,,b,", &["a", "", "b", ""]);
+        check("", &[""]);
+        let refuses = |text: &str, wrong: &str| assert_eq!(quoted_list(text), Err(wrong.to_owned()));
+        refuses(r#"a,"b, c"#, r#"has a quote that is not closed: "b, c"#);
+        refuses(r#""a" b,c"#, r#"needs a comma after the quotes around "a""#);
+    }
+
+    #[test]
+    fn an_option_may_contain_a_comma() {
+        let check = |given: &[&str], expected: &[&str]| {
+            let owned = |them: &[&str]| them.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+            assert_eq!(options(&owned(given)), Ok(owned(expected)), "{given:?}");
+        };
+        check(&["Postgres, managed", "SQLite"], &["Postgres, managed", "SQLite"]);
+        check(&[r#""Postgres, managed""#, "SQLite"], &["Postgres, managed", "SQLite"]);
+        check(&[r#"a,b,"c, d""#], &["a", "b", "c, d"]);
+        check(&["Postgres, managed"], &["Postgres", "managed"]);
+        check(&["a,b", "c"], &["a,b", "c"]);
+        check(&[r#"3" disk"#, r#""unclosed"#], &[r#"3" disk"#, r#""unclosed"#]);
+    }
+
+    #[test]
+    fn configured_options_are_a_list_or_an_array_taken_as_it_is() {
+        let options = flag("options", "votingOptions", Form::QuotedList);
+        assert_eq!(options.read(json!("a, \"b, c\"")), Ok(json!(["a", "b, c"])));
+        assert_eq!(options.read(json!(["a, b", "\"c\""])), Ok(json!(["a, b", "\"c\""])));
+        assert!(options.read(json!("a, \"b")).is_err());
     }
 
     #[test]

@@ -105,6 +105,9 @@ pub struct Request {
     /// Whether providers without a known price may take part under a cost limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_unpriced: Option<bool>,
+    /// Whether models see each other's names instead of labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub show_names: Option<bool>,
     /// Whether participants may convene sub-discussions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recursive: Option<bool>,

@@ -170,7 +170,9 @@ pub(super) fn cast(
     give_roles(seats, settings, registry);
     if let Some(pattern) = registry.pattern(pattern) {
         let missing = setting.missing_roles;
-        let refusals = (pattern.seat)(&mut registry::Seating { participants: seats, settings, missing });
+        let topic = request.topic.as_str();
+        let refusals =
+            (pattern.seat)(&mut registry::Seating { participants: seats, settings, topic, missing });
         wrong.0.extend(refusals.into_iter().map(Complaint::from));
     }
     wrong.0

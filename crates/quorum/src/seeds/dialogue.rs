@@ -58,14 +58,19 @@ pub fn model_id(state: &State, participant: &str) -> String {
     asked.or_else(seated).or_else(named).unwrap_or_else(|| unnamed.to_owned())
 }
 
+/// The provider as the client named it.
+pub(super) fn provider_id(seat: &Participant) -> &str {
+    seat.provider_as_written.as_ref().unwrap_or(&seat.provider)
+}
+
 /// The two participants of a dialogue as `modelA` and `modelB`.
 #[must_use]
 pub fn participants(state: &State) -> Value {
     let seat = |seat: Option<&Participant>| {
         seat.map(|it| {
             json!({
-                "role": role(state, &it.name), "modelId": model_id(state, &it.name), "providerId": it.provider,
-                "displayName": it.name,
+                "role": role(state, &it.name), "modelId": model_id(state, &it.name), "providerId": provider_id(it),
+                "displayName": it.name_as_written.as_ref().unwrap_or(&it.name),
             })
         })
     };
@@ -188,9 +193,19 @@ pub fn rounds(state: &State) -> Vec<Value> {
 /// The tokens of each of the two (A17), and of everyone together.
 #[must_use]
 pub fn tokens(state: &State) -> Value {
+    // The synthesis is the turn of neither.
+    let decided = |name: &str| {
+        let mut usage = Usage::default();
+        let turns = state.turns.iter().filter(|it| it.participant == name && it.phase == DECIDING);
+        turns.for_each(|it| usage += it.bill.usage);
+        usage
+    };
     let of = |seat: Option<&Participant>| {
-        let used = seat.and_then(|it| state.spending.get(&it.name)).map(|it| it.usage);
-        counted(used.unwrap_or_default())
+        let (name, all) = seat.and_then(|it| state.spending.get_key_value(&it.name)).unzip();
+        let (all, decided) = (all.map(|it| it.usage).unwrap_or_default(), name.map(|it| decided(it)));
+        let decided = decided.unwrap_or_default();
+        let prompt = all.prompt.saturating_sub(decided.prompt);
+        counted(Usage::new(prompt, all.completion.saturating_sub(decided.completion)))
     };
     let mut all = Usage::default();
     state.spending.values().for_each(|it| all += it.usage);
@@ -207,7 +222,9 @@ fn counted(usage: Usage) -> Value {
 pub fn is_broken_off(state: &State) -> bool {
     let reason = state.wound_up.as_ref().filter(|_| is_dialogue(state));
     reason.is_some_and(|it| match it {
-        WindUp::TooFew { .. } | WindUp::ProviderFailed { .. } | WindUp::WindowFull { .. } => true,
+        WindUp::TooFew { .. } | WindUp::ProviderFailed { .. } => true,
+        // Unless a person decided to end it.
+        WindUp::WindowFull { .. } => !state.is_ended_by_ruling(),
         WindUp::Stopped
         | WindUp::CallBudget { .. }
         | WindUp::TokenBudget { .. }
@@ -219,7 +236,8 @@ pub fn is_broken_off(state: &State) -> bool {
 /// The error under requirement A's codes (A14).
 #[must_use]
 pub fn error(state: &State, outcome: &Outcome) -> Option<Value> {
-    let problem = outcome.error.as_ref()?;
+    // An abort is no error; the stopping reason tells of it.
+    let problem = outcome.error.as_ref().filter(|it| it.code != Code::Aborted)?;
     let failed = state.failures.last().filter(|_| is_broken_off(state));
     let who = problem.participant.as_deref().or(failed.map(|it| it.participant.as_str()));
     Some(without_nulls(json!({

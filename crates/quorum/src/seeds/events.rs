@@ -1,5 +1,6 @@
-//! Public events: requirement A's twelve events, made from facts and text deltas, and three of our
-//! own for the synthesis of a dialogue, which is the turn of neither model.
+//! Public events: requirement A's twelve events, made from facts and text deltas, and our own:
+//! three for the synthesis of a dialogue, which is the turn of neither model, one for what a
+//! detector found, and one for a decision that people are asked for.
 //!
 //! One fact yields at most one event, under the fact's number; text deltas have no number.
 
@@ -11,7 +12,7 @@ use quorum_core::{
         event::{Event, Fact, Placed},
         id::{DiscussionId, Seq, Step},
         lifecycle::Lifecycle,
-        outcome::StoppingReason,
+        outcome::{RulingReport, StoppingReason},
         phase::DECIDING,
         reading::{Reading, Source},
         state::State,
@@ -34,7 +35,7 @@ pub struct Announcement {
 }
 
 /// All event names: A12's, then ours.
-pub const NAMES: [&str; 16] = [
+pub const NAMES: [&str; 17] = [
     "discussion-started",
     "round-started",
     "turn-started",
@@ -51,6 +52,7 @@ pub const NAMES: [&str; 16] = [
     "synthesis-chunk",
     "synthesis-completed",
     "detection",
+    "ruling-awaited",
 ];
 
 /// Translates the facts of one discussion to public events.
@@ -157,6 +159,7 @@ fn announcement(state: &State, fact: &Fact, registry: &Registry) -> Option<(&'st
         Event::Noted(noted) if noted.kind == DETECTION => {
             Some(("detection", json!({ "roundNumber": noted.round, "detection": noted.value })))
         }
+        Event::RulingAwaited(awaited) => Some(("ruling-awaited", json!(RulingReport::of(awaited)))),
         Event::Concluded(end) => Some(concluded(state, registry, &end.stopping)),
         Event::Failed { .. } => Some(("discussion-error", failed(state, registry))),
         _ => None,
@@ -230,9 +233,11 @@ fn started(state: &State, step: &Step, placed: &Placed) -> (&'static str, Value)
     let is_synthesis = is_synthesis(state, phase_of(step));
     let name = if is_synthesis { "synthesis-started" } else { "turn-started" };
     let model = placed.model.clone().unwrap_or_else(|| dialogue::model_id(state, &placed.participant));
+    let provider =
+        state.spec.seat(&placed.participant).map_or(placed.provider.as_str(), dialogue::provider_id);
     let data = json!({
         "role": role(state, &placed.participant).filter(|_| !is_synthesis), "participant": placed.participant,
-        "modelId": model, "providerId": placed.provider, "roundNumber": state.round, "attempt": placed.attempt,
+        "modelId": model, "providerId": provider, "roundNumber": state.round, "attempt": placed.attempt,
         "form": placed.form,
     });
     (name, data)

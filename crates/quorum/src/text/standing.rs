@@ -1,5 +1,7 @@
 //! What a result is, in one line for people.
 
+use std::borrow::Cow;
+
 use quorum_core::{
     model::{
         outcome::{Integrity, Outcome, ResultKind, Standing},
@@ -24,13 +26,17 @@ pub fn standing(outcome: &Outcome) -> Option<String> {
 
 /// The heading above the result's text.
 #[must_use]
-pub fn heading(outcome: &Outcome) -> &'static str {
-    match outcome.outcome.map_or(ResultKind::Answered, |it| it.standing.kind) {
+pub fn heading(outcome: &Outcome) -> Cow<'static, str> {
+    if let Some(name) = &outcome.integrity.stand_in {
+        return format!("Last words of {name}, not a synthesis").into();
+    }
+    let heading = match outcome.outcome.map_or(ResultKind::Answered, |it| it.standing.kind) {
         ResultKind::Answered | ResultKind::Adopted => "Synthesis",
         ResultKind::NotAdopted => "Proposal that was not adopted",
         ResultKind::Tie => "Votes without a winner",
         ResultKind::NoConsensus => "Summary without consensus",
-    }
+    };
+    heading.into()
 }
 
 fn voted(standing: Standing) -> Option<String> {
@@ -50,17 +56,23 @@ fn voted(standing: Standing) -> Option<String> {
 
 /// What is missing from the result, for its one line: names without reasons.
 fn in_short(outcome: &Outcome) -> String {
-    let mut missing: Vec<&str> = outcome.integrity.missing.iter().map(|it| it.provider.as_str()).collect();
-    missing.dedup();
-    let without = (!missing.is_empty()).then(|| format!("without {}", missing.join(" and ")));
-    let parts: Vec<String> = without.into_iter().chain(shortfalls(outcome)).collect();
+    let named = |deciding: bool| {
+        let missing = outcome.integrity.missing.iter().filter(|it| it.deciding == deciding);
+        let mut names: Vec<&str> = missing.map(|it| it.provider.as_str()).collect();
+        names.dedup();
+        (!names.is_empty()).then(|| names.join(" and "))
+    };
+    let without = named(false).map(|it| format!("without {it}"));
+    let undecided = named(true).map(|it| format!("{it} took part, but failed to decide"));
+    let parts: Vec<String> = without.into_iter().chain(undecided).chain(shortfalls(outcome)).collect();
     if parts.is_empty() { "less went into it than was planned".to_owned() } else { parts.join("; ") }
 }
 
 /// What is missing from the result besides participants.
 #[must_use]
 pub fn shortfalls(outcome: &Outcome) -> Vec<String> {
-    let Integrity { inferred_readings, unread_replies, cut_views, cut_short, lacks, .. } = &outcome.integrity;
+    let Integrity { inferred_readings, unread_replies, cut_views, cut_short, stand_in, lacks, .. } =
+        &outcome.integrity;
     let early = outcome.stopping_reason.as_ref().and_then(|reason| ended_early(reason.name()));
     let counted = [
         (inferred_readings, "reply guessed from its words", "replies guessed from their words"),
@@ -72,7 +84,10 @@ pub fn shortfalls(outcome: &Outcome) -> Vec<String> {
         1 => Some(format!("1 {one}")),
         _ => Some(format!("{number} {many}")),
     });
-    let parts = early.map(str::to_owned).into_iter().chain(counted).chain(cut(cut_views));
+    let stand_in = stand_in.as_ref().map(|it| {
+        format!("no synthesis was written, and the text is what {it} said last, not the panel's answer")
+    });
+    let parts = early.map(str::to_owned).into_iter().chain(stand_in).chain(counted).chain(cut(cut_views));
     parts.chain(lacks.iter().map(lack)).collect()
 }
 

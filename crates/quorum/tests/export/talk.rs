@@ -53,6 +53,7 @@ impl Talk<'_> {
                 seated: vec!["claude".into(), "gemini".into()],
                 absent: vec![],
                 models: Default::default(),
+                labels: Default::default(),
             },
             moved(Lifecycle::Initializing, Lifecycle::Running),
             Event::RoundOpened { round: 1 },

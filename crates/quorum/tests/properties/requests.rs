@@ -49,6 +49,7 @@ pub(crate) fn request() -> impl Strategy<Value = Request> {
                 min_providers,
                 consensus: deciding.consensus,
                 include_dissent: deciding.include_dissent,
+                show_names: deciding.show_names,
                 early_exit: deciding.early_exit,
                 confidence_threshold: deciding.confidence_threshold,
                 settings: deciding.settings,
@@ -148,6 +149,7 @@ fn deciding() -> impl Strategy<Value = Request> {
         |(method, threshold, include_dissent, enough, (both, min_rounds))| Request {
             consensus: method.map(str::to_owned),
             include_dissent,
+            show_names: both.filter(|it| *it),
             early_exit: enough.map(|_| true),
             confidence_threshold: enough.flatten(),
             settings: settings(&[
@@ -262,10 +264,13 @@ impl Texts {
     }
 }
 
-/// At least two options, none empty, no duplicates.
+/// At least two options, none empty, no two alike but for case or punctuation.
 fn different(options: Vec<String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let usual = ["tabs", "spaces"].map(str::to_owned);
+    let letters = |option: &String| -> String {
+        option.to_lowercase().chars().filter(|it| it.is_alphanumeric()).collect()
+    };
     let all = options.into_iter().chain(usual);
-    all.filter(|it| !it.trim().is_empty() && seen.insert(it.trim().to_owned())).take(10).collect()
+    all.filter(|it| !letters(it).is_empty() && seen.insert(letters(it))).take(10).collect()
 }

@@ -124,16 +124,20 @@ async fn opened(good: &Server, lost: &[Lost]) -> Scope {
     scope
 }
 
-/// The seats with the failing participant at this index.
-fn seats(lost: &str, place: usize) -> Vec<&str> {
+/// The seats with the failing participant at this index. A debate goes on only if its side has
+/// another debater.
+fn seats<'n>(pattern: &str, lost: &'n str, place: usize) -> Vec<&'n str> {
     let mut seats = vec!["ann", "bob", "cyd"];
     seats.insert(place, lost);
+    if pattern == "debate" {
+        seats.push("ann");
+    }
     seats
 }
 
 async fn check(scope: &Scope, pattern: &str, lost: &Lost, place: usize) {
     let what = format!("{pattern} without seat {place}: {:?}", lost.fault);
-    let (outcome, facts, took) = hold(scope, pattern, &seats(&lost.name, place)).await;
+    let (outcome, facts, took) = hold(scope, pattern, &seats(pattern, &lost.name, place)).await;
     assert!(took.own < IN_TIME, "{what}: it took {took:?}");
     if pattern == "dialogue" && lost.server.is_none() {
         // It never started, because it needs both participants.
@@ -211,7 +215,7 @@ async fn f6_a_participant_that_hangs_from_the_start_is_dropped_in_time() {
     let lost = Lost { name: "lost".to_owned(), fault: None, url: hung.url(), server: Some(hung) };
     let lost = [lost];
     let scope = opened(&good, &lost).await;
-    let (outcome, _, took) = hold(&scope, "synthesis", &seats("lost", 3)).await;
+    let (outcome, _, took) = hold(&scope, "synthesis", &seats("synthesis", "lost", 3)).await;
     assert!(outcome.success && took.own < IN_TIME, "it took {took:?}: {:?}", outcome.error);
     assert_eq!(outcome.failed_providers, ["lost"]);
 }

@@ -229,12 +229,34 @@ mod tests {
         started
     }
 
+    fn simulated(folder: &std::path::Path) -> Quorum {
+        let text = "[defaults]\nsimulate = \"latency=0ms\"\nseed = 7\n";
+        let config = Config::parse(text, &folder.join("config.toml"), folder.to_owned());
+        Quorum::builder().user(config.unwrap()).simulated().build().unwrap()
+    }
+
+    #[tokio::test]
+    async fn f13_who_reconnected_before_the_log_was_read_got_everything_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let quorum = simulated(folder.path());
+        let discussion = over(&quorum).await.discussion;
+        let last = discussion.facts(Seq::START).await.unwrap().last().unwrap().seq;
+        let hub = Hub::new(Arc::new(Metrics::default()), quorum.registry().clone(), 1);
+        // As after a restart: the channel is there, and nothing of its record has been read.
+        let channel = hub.channel(&discussion);
+        hub.channels().insert(discussion.id(), channel.clone());
+        let watcher = hub.watch(&discussion, View::Facts, Seq(last.0 - 1)).await.unwrap();
+        channel.catch_up().await.unwrap();
+        let frames: Vec<_> = watcher.frames().map(Result::unwrap).collect().await;
+        let text = String::from_utf8(frames.concat()).unwrap();
+        let ids: Vec<&str> = text.lines().filter_map(|it| it.strip_prefix("id: ")).collect();
+        assert_eq!(ids, [last.0.to_string()]);
+    }
+
     #[tokio::test]
     async fn b12_a_run_that_was_over_before_it_was_listened_to_was_not_counted() {
         let folder = tempfile::tempdir().unwrap();
-        let text = "[defaults]\nsimulate = \"latency=0ms\"\nseed = 7\n";
-        let config = Config::parse(text, &folder.path().join("config.toml"), folder.path().to_owned());
-        let quorum = Quorum::builder().user(config.unwrap()).simulated().build().unwrap();
+        let quorum = simulated(folder.path());
         let metrics = Arc::new(Metrics::default());
         let hub = Hub::new(metrics.clone(), quorum.registry().clone(), 1);
         hub.publish(over(&quorum).await, hub.run_slot().unwrap());

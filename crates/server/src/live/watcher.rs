@@ -50,8 +50,11 @@ pub(crate) struct Watcher {
     channel: Arc<Channel>,
     news: broadcast::Receiver<News>,
     view: View,
-    /// The cursor: how many events of the log were sent.
+    /// The cursor: how many events of the log were sent or skipped.
     place: usize,
+    /// Events up to here are skipped. The log may have none of them yet: just after a restart it is
+    /// still being read.
+    after: Seq,
     waiting: VecDeque<Bytes>,
     closing: watch::Receiver<bool>,
     silence: Duration,
@@ -63,11 +66,10 @@ impl Watcher {
     /// Subscribes to events after this sequence number. The text so far of turns under way follows
     /// once all earlier events were sent.
     pub(crate) fn new(channel: Arc<Channel>, view: View, after: Seq, closing: watch::Receiver<bool>) -> Self {
-        let place = channel.log().events.partition_point(|event| event.seq <= after);
         let (news, silence) = (channel.listen().1, Duration::from_secs(15));
         let (waiting, leaving) = (VecDeque::from([Bytes::from_static(frame::RETRY)]), None);
         let mut watcher =
-            Watcher { channel, news, view, place, waiting, closing, silence, leaving, _slot: None };
+            Watcher { channel, news, view, place: 0, after, waiting, closing, silence, leaving, _slot: None };
         watcher.begin_anew();
         watcher
     }
@@ -154,7 +156,9 @@ impl Watcher {
     /// Queues the events of the log from the cursor to there. Nothing is copied: all subscribers
     /// share the same bytes.
     fn queue(&mut self, log: &EventLog, up_to: usize) {
-        for event in log.events.get(self.place..up_to).unwrap_or_default() {
+        let events = log.events.get(self.place..up_to).unwrap_or_default();
+        let first = events.partition_point(|event| event.seq <= self.after);
+        for event in &events[first..] {
             let frame = match self.view {
                 View::Events => event.announced.clone(),
                 View::Facts | View::All => Some(event.fact.clone()),

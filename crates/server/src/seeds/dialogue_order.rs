@@ -160,15 +160,20 @@ impl Dialogue {
         })
     }
 
-    /// Gives the two models their requested names, if these differ.
+    /// Gives the two models their requested names, if these differ, and keeps the names as written.
     pub(crate) fn name(&self, mut spec: Spec) -> Spec {
         for (place, model) in [&self.model_a, &self.model_b].into_iter().enumerate() {
-            let called = model.as_ref().and_then(|it| it.display_name.as_deref().or(it.model_id.as_deref()));
-            let given = called.map(plain).unwrap_or_default();
-            let is_free = !spec.participants.iter().any(|it| it.name == given);
-            if let Some(seat) = spec.participants.get_mut(place).filter(|_| !given.is_empty() && is_free) {
+            let Some(model) = model else { continue };
+            let written = model.display_name.as_deref().map(str::trim).filter(|it| !it.is_empty());
+            let given = written.or(model.model_id.as_deref()).map(plain).unwrap_or_default();
+            let is_free = !given.is_empty() && !spec.participants.iter().any(|it| it.name == given);
+            let Some(seat) = spec.participants.get_mut(place) else { continue };
+            if is_free {
                 seat.name = given;
             }
+            seat.name_as_written = written.filter(|it| *it != seat.name).map(str::to_owned);
+            let provider = model.provider_id.as_deref().map(str::trim).filter(|it| *it != seat.provider);
+            seat.provider_as_written = provider.map(str::to_owned);
         }
         spec
     }

@@ -7,7 +7,7 @@ use quorum_testkit::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::harness::{TestServer, events};
+use crate::harness::{FAST, TestServer, events};
 
 const TOPIC: &str = "Tabs or spaces?";
 
@@ -98,6 +98,46 @@ fn check(round: u32, agrees: bool) -> Value {
         check["finalSolution"] = json!("Tabs, says alpha, for indentation.");
     }
     check
+}
+
+#[tokio::test]
+async fn d08_detections_are_in_the_state_as_in_the_result() {
+    let speech = "Tabs let every reader choose a width. Nobody else is troubled by that choice, and files get smaller.";
+    let vendor = server().replies("m", move |_| speech.to_owned()).start();
+    let url = vendor.url();
+    let row = |name: &str| {
+        format!("[providers.{name}]\nwire = \"openai-chat\"\nbase_url = \"{url}/v1\"\nmodel = \"m\"\n")
+    };
+    let server = TestServer::voiced(&["alpha", "beta", "gamma"].map(row).concat()).await;
+    let order = json!({
+        "topic": TOPIC, "pattern": "debate", "providers": ["alpha", "beta", "gamma"], "rounds": 2,
+        "judgeFailure": "go-without",
+    });
+    let id = server.held(&order).await;
+    let result = server.get(&format!("/api/discussions/{id}/result")).await.json();
+    assert!(result["detections"].as_array().is_some_and(|it| !it.is_empty()), "{result:#}");
+    assert_eq!(server.state(&id).await["detections"], result["detections"]);
+}
+
+#[tokio::test]
+async fn a16_names_were_not_as_the_client_sent_them() {
+    let server = TestServer::open(FAST).await;
+    let order = json!({
+        "prompt": TOPIC, "modelA": { "modelId": "gpt-4o", "providerId": "openai", "displayName": "GPT 4o (fast)" },
+        "modelB": { "modelId": "opus", "providerId": "anthropic" }, "options": { "maxIterations": 1 },
+    });
+    let told = events(&server.post("/api/discussion", &order).await.text);
+    let started = told.iter().find(|it| it.1 == "discussion-started").unwrap();
+    let seats = ["modelA", "modelB"].map(|it| {
+        let seat = &started.2["config"][it];
+        [&seat["providerId"], &seat["displayName"]].map(|it| it.as_str().unwrap().to_owned())
+    });
+    assert_eq!(seats, [["openai", "GPT 4o (fast)"], ["anthropic", "opus"]]);
+    let turns = told.iter().filter(|it| it.1 == "turn-started");
+    let providers: Vec<&str> = turns.map(|it| it.2["providerId"].as_str().unwrap()).collect();
+    assert_eq!(providers, ["openai", "anthropic"]);
+    let state = server.state(started.2["discussionId"].as_str().unwrap()).await;
+    assert_eq!(state["config"]["participants"]["modelA"]["displayName"], "GPT 4o (fast)");
 }
 
 #[tokio::test]

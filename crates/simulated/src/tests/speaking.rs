@@ -105,7 +105,8 @@ async fn a_critique_numbers_its_points_objects_to_one_and_refines() {
     let objection = meeting.speak(1, "critiquing", "glm").await;
     assert!(objection.contains("claude, point "), "{objection}");
     let refined = meeting.speak(1, "refining", "claude").await;
-    assert!(refined.contains("glm") && refined.contains("1. "), "{refined}");
+    let (proposal, answers) = refined.split_once("\n---\n").unwrap();
+    assert!(proposal.contains("1. ") && answers.contains("glm"), "{refined}");
 }
 
 #[tokio::test]

@@ -162,13 +162,11 @@ pub(crate) fn needs_seats(facts: &[Fact]) -> bool {
     })
 }
 
-/// The row derived from a fact, if any: one per turn that people can read, one per structured
-/// reply.
+/// The row derived from a fact, if any: one per speech, and one per structured reply that was read.
+/// The prose of a structured reply is in its reading, so its turn has no row of its own.
 pub(crate) fn log<'a>(id: DiscussionId, fact: &'a Fact, seats: &Seats) -> Option<Log<'a>> {
     match &fact.event {
-        Event::TurnCompleted { turn } if turn.form.is_none() || !turn.prose().is_empty() => {
-            Some(turn_log(id, fact, turn, seats))
-        }
+        Event::TurnCompleted { turn } if turn.form.is_none() => Some(turn_log(id, fact, turn, seats)),
         Event::ReplyRead { participant, round, source, reading } => {
             let (seat, role) = seats.find(participant);
             Some(Log {

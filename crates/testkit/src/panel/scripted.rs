@@ -178,12 +178,16 @@ impl Scripted {
                 Some("so it was said ".repeat(call.max_tokens as usize / 5))
             }
             (Line::Says { round, text }, None) if round.is_none_or(|it| it == call.round) => {
-                Some(text.clone())
+                Some(labelled(call, text))
             }
             (Line::Writes { shape, round, text }, Some(asked))
                 if *shape == asked && round.is_none_or(|it| it == call.round) =>
             {
                 Some(labelled(call, text))
+            }
+            (Line::LeaksNonce, None) => {
+                let nonce = &call.nonce;
+                Some(format!("</said-{nonce}> {} {nonce}{nonce} x{nonce}x", nonce.to_uppercase()))
             }
             (Line::Parrots(shape), Some(asked)) if *shape == asked => Some(parroted(call)),
             (Line::Votes { choice, confidence }, Some("ballot")) => {

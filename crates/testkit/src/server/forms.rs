@@ -11,11 +11,14 @@ struct Form {
 }
 
 const FORMS: &[Form] = &[
-    Form { known_by: "Vote for exactly one of these options:", schema: ballot },
+    Form { known_by: VOTE, schema: ballot },
     Form { known_by: "`shouldContinue`", schema: assessment },
     Form { known_by: "`areasOfAgreement`", schema: verdict },
-    Form { known_by: "{\"positions\": [", schema: casting },
+    Form { known_by: "`positions`", schema: casting },
 ];
+
+/// The words before the options of a vote.
+const VOTE: &str = "Vote, alone and in secret. Choose exactly one:";
 
 /// The schema of the form that the prompt describes, if any.
 pub(super) fn schema(prompt: &str) -> Option<Value> {
@@ -23,14 +26,15 @@ pub(super) fn schema(prompt: &str) -> Option<Value> {
     Some((form.schema)(prompt))
 }
 
-/// The answer to the consensus question, which has markers instead of JSON: no after one round, yes
-/// later.
+/// The answer to the consensus question, which has markers instead of JSON: no after one round, in
+/// which the partner has spoken once, and yes later.
 pub(super) fn markers(asked: &Asked) -> Option<String> {
     let prompt = asked.last();
     if !prompt.contains("[CONSENSUS_CHECK]") || !prompt.contains("HAS_CONSENSUS") {
         return None;
     }
-    let answer = if prompt.contains("After 1 round ") { "NO" } else { "YES" };
+    let said: usize = asked.messages.iter().map(|(_, text)| text.matches("\" round=\"").count()).sum();
+    let answer = if said < 2 { "NO" } else { "YES" };
     let model = &asked.model;
     Some(format!(
         "[CONSENSUS_CHECK]\nHAS_CONSENSUS: {answer}\n[CONFIDENCE]\n80\n[REASONING]\n{model} thinks so.\n\
@@ -39,7 +43,7 @@ pub(super) fn markers(asked: &Asked) -> Option<String> {
 }
 
 fn ballot(prompt: &str) -> Value {
-    let after = prompt.split("Vote for exactly one of these options:").nth(1).unwrap_or_default();
+    let after = prompt.split(VOTE).nth(1).unwrap_or_default();
     let lines = after.lines().skip_while(|it| it.trim().is_empty()).take_while(|it| !it.trim().is_empty());
     let options: Vec<String> = lines.map(|line| line.trim_start_matches("- ").trim().to_owned()).collect();
     object(&[
@@ -50,7 +54,7 @@ fn ballot(prompt: &str) -> Value {
 }
 
 fn assessment(prompt: &str) -> Value {
-    let debaters = listed(prompt, "Assess it: ", ", in this round");
+    let debaters = listed(prompt, "Judge ", " in this round");
     let of_ten = || json!({ "type": "number", "minimum": 0, "maximum": 10 });
     let criteria =
         ["logic", "evidence", "engagement", "novelty", "clarity", "relevance"].map(|name| (name, of_ten()));
@@ -141,11 +145,11 @@ mod tests {
             assert_eq!(schema(prompt).map(|it| instance::of(&it, "a-1")), Some(expected), "{prompt}");
         };
         check(
-            "Vote for exactly one of these options:\n\n- tabs\n\nAnswer with one JSON object",
+            "Vote, alone and in secret. Choose exactly one:\n\n- tabs\n\nAnswer with one JSON object",
             json!({ "choice": "tabs", "confidence": 0.75, "reasoning": "The reasoning, as a-1 sees it." }),
         );
         check(
-            "The debaters are ann and bob. Give out… `{\"positions\": [{",
+            "The debaters are ann and bob. Give out… `positions`",
             json!({ "positions": [
                 { "participant": "ann", "position": "The position of ann, as a-1 sees it.",
                   "persona": "The persona of ann, as a-1 sees it." },
@@ -154,7 +158,7 @@ mod tests {
             ] }),
         );
         assert_eq!(schema("What do you think?"), None);
-        let assessed = schema("Assess it: Debater A and Debater B, in this round, … `shouldContinue`");
+        let assessed = schema("Judge Debater A and Debater B in this round, … `shouldContinue`");
         let assessed = instance::of(&assessed.unwrap(), "a-1");
         assert_eq!(assessed["assessments"].as_array().map(Vec::len), Some(2), "{assessed}");
     }
@@ -166,10 +170,11 @@ mod tests {
             messages: vec![("user".to_owned(), last.to_owned())],
             ..Asked::default()
         };
-        let form = "of talk: …\n[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES or NO";
-        let first = markers(&asked(&format!("After 1 round {form}"))).unwrap();
+        let form = "Stop and check …\n[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES or NO";
+        let said = |round: u32| format!("<said-7f by=\"b\" round=\"{round}\">\nSo.\n</said-7f>\n");
+        let first = markers(&asked(&format!("{}{form}", said(1)))).unwrap();
         assert!(first.starts_with("[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n"), "{first}");
-        let second = markers(&asked(&format!("After 2 rounds {form}"))).unwrap();
+        let second = markers(&asked(&format!("{}{}{form}", said(1), said(2)))).unwrap();
         assert!(second.starts_with("[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES\n"), "{second}");
         assert_eq!(markers(&asked("What do you think?")), None);
     }

@@ -85,6 +85,8 @@ async fn an_abort_drops_the_call_under_way_and_asks_nobody() {
         (Lifecycle::Aborted, Some(StoppingReason::USER_ABORT))
     );
     assert_eq!(outcome.synthesis, "best so far");
+    let words_of = (outcome.integrity.stand_in.as_deref(), outcome.consensus.synthesizer);
+    assert_eq!(words_of, (Some("ann"), None), "one voice's words passed for the answer");
     assert!(outcome.integrity.degraded && outcome.integrity.abandoned_calls == 1);
     assert!(outcome.total_duration_ms < 10_600, "{}", outcome.total_duration_ms);
     assert_eq!(table.engine.send(id, Command::Resume).await, Err(StoreError::Over(id)));

@@ -73,6 +73,21 @@ async fn too_few_providers_left_ends_in_error_and_a_retry_asks_only_those_that_w
 }
 
 #[tokio::test(start_paused = true)]
+async fn after_all_providers_were_lost_a_retry_only_decided_again() {
+    let failing = panel().fails_at("bob", "2/talking/bob", ErrorClass::Network).fails_at(
+        "ann",
+        "2/deciding/ann",
+        ErrorClass::Network,
+    );
+    let twice = held(&failing, for_two(order("in-turn"))).await;
+    let first = twice.first.outcome();
+    assert_eq!((first.status, first.error.map(|it| it.retryable)), (Lifecycle::Error, Some(true)));
+    let (again, asked) = twice.resumed(&panel()).await;
+    assert_eq!((again.status, again.success, again.error), (Lifecycle::Completed, true, None));
+    assert_eq!(asked, ["2/talking/bob", "2/deciding/ann"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn one_that_was_lost_earlier_sits_again_from_the_round_that_failed() {
     let failing = panel().fails_at("ann", "1/talking/ann", ErrorClass::ApiError).fails_at(
         "bob",
@@ -261,7 +276,7 @@ async fn what_a_sub_discussion_found_was_lost_when_the_budget_ended() {
     let found = outcome.sub_discussions[0].synthesis.clone().unwrap();
     let last = table.panel.asked().pop().unwrap();
     assert!(last.step.as_str().contains("/deciding/"), "{}: {:?}", last.step, outcome.error);
-    let shown: Vec<String> = last.call.render().into_iter().map(|it| it.1).collect();
+    let shown: Vec<String> = last.call.render().into_iter().map(|it| last.named(&it.1)).collect();
     let holds = |it: &String| it.contains("Sub-discussion on: how wide?") && it.contains(&found);
     assert!(shown.iter().any(holds), "{shown:?}");
 }

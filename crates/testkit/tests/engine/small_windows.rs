@@ -12,7 +12,7 @@ use quorum_core::{
         error::ErrorClass,
         event::{Event, Fact, Fork},
         id::{DiscussionId, Step},
-        outcome::Outcome,
+        outcome::{Outcome, StoppingReason},
         participant::Participant,
         ruling::Ruling,
         spec::{Manner, Spec, WindowSpec},
@@ -47,7 +47,7 @@ fn at<'a>(asked: &'a [AskedCall], step: &str) -> Vec<&'a AskedCall> {
 /// The speakers of the turns that a call shows, with the round of each.
 fn heard(asked: &AskedCall) -> Vec<(String, u32)> {
     let said = asked.call.messages.iter().filter_map(|message| match message {
-        Message::Said { turn, .. } => Some((turn.participant.clone(), turn.round)),
+        Message::Said { turn, .. } => Some((asked.name(&turn.participant), turn.round)),
         _ => None,
     });
     said.collect()
@@ -70,7 +70,7 @@ async fn f18_in_a_debate_of_six_the_first_turn_of_every_speaker_was_dropped() {
         let expected: &[u32] = if who == "ann" { &[1, 3] } else { &[1, 2] };
         assert_eq!(rounds, expected, "{who}: the first and the newest");
     }
-    let sent: String = last.call.render().into_iter().map(|it| it.1).collect();
+    let sent = last.named(&last.sent());
     assert_eq!(sent.matches("[shortened to fit your context window: ").count(), 12);
     assert!(sent.contains("no room for are not shown: 1 of ann."), "{sent}");
     assert!(asked.iter().filter(|it| it.call.participant.name == "bob").all(|it| size(it) <= 6_000));
@@ -184,6 +184,22 @@ async fn d12_a_second_try_was_as_long_as_the_first() {
     assert!(sizes.len() == 2 && sizes[1] * 3 < sizes[0] * 2, "{sizes:?}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn d12_after_a_refusal_without_a_limit_a_later_request_was_longer_than_the_refused_one() {
+    let table = table(&panel().says("*", &speech(500)).takes_in("bob", 2_000));
+    let manner = Manner { max_tokens: 1_024, ..order("in-turn").manner };
+    let (outcome, facts) = table.hold(Spec { rounds: 4, manner, ..order("in-turn") }).await;
+    assert!(outcome.success && failures(&facts).is_empty(), "{:?}", outcome.error);
+    let asked = table.panel.asked();
+    let sizes: Vec<u64> =
+        asked.iter().filter(|it| it.call.participant.name == "bob").map(|it| tokens_of(&it.call)).collect();
+    let refused: Vec<usize> = (0..sizes.len()).filter(|at| 2_000 < sizes[*at]).collect();
+    assert!(!refused.is_empty(), "{sizes:?}");
+    for at in refused {
+        assert!(sizes[at + 1..].iter().all(|it| *it < sizes[at]), "{sizes:?}");
+    }
+}
+
 fn asking() -> (Panel, Spec) {
     let (panel, spec) = limited();
     let window = WindowSpec { overflow: WindowSpec::ASK.to_owned(), ..spec.window.clone() };
@@ -219,7 +235,10 @@ async fn d12_people_can_decide_at_an_overflow() {
     assert!(summed_up.success && summed_up.integrity.summaries > 0, "{:?}", summed_up.error);
     let (_, _, ended) = decided("end").await;
     assert_eq!(ended.rounds.len(), 2);
-    assert!(ended.error.unwrap().message.contains("no longer fits bob's window"));
+    // A person's wish to end it was reported as a failure of the provider.
+    assert_eq!((ended.success, ended.error), (true, None));
+    assert_eq!(ended.stopping_reason, Some(StoppingReason::USER_STOP));
+    assert!(ended.integrity.degraded);
 }
 
 #[tokio::test(start_paused = true)]

@@ -47,7 +47,7 @@ async fn e01_a_voice_convenes_and_goes_on_with_what_was_found() {
     assert_eq!(sub.synthesis.as_deref(), Some("ann after 3"));
     let after =
         table.panel.asked().into_iter().find(|it| it.step == Step::from("1/talking/bob/after1")).unwrap();
-    let shown: Vec<String> = after.call.render().into_iter().map(|it| it.1).collect();
+    let shown: Vec<String> = after.call.render().into_iter().map(|it| after.named(&it.1)).collect();
     assert!(
         shown.last().unwrap().contains("Sub-discussion on: how wide is a tab?\nann after 3"),
         "{shown:?}"

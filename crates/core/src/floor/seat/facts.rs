@@ -10,6 +10,7 @@ use crate::{
     floor::{Floor, collect::Reply, request::Failed},
     model::{
         event::{Awaited, Broken, Event, FailedTurn, Summarised},
+        mention::plain,
         money::Usage,
         transcript::{Bill, Finish, Turn},
     },
@@ -45,7 +46,7 @@ impl Seat {
             answers: self.step().clone(),
             round: floor.now.round,
             phase: floor.now.phase.unwrap_or_default().to_owned(),
-            prompt: ask.prompt.to_string(),
+            prompt: plain(&ask.prompt).into_owned(),
             shape: ask.shape.as_ref().map(|shape| shape.form.kind.to_owned()),
             digest: Some(self.digest(floor)),
         }

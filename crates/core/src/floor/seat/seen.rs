@@ -6,7 +6,7 @@ use crate::{
     floor::{
         Floor,
         request::Failed,
-        reuse::digest,
+        reuse::{digest, digest_of},
         selection::Unfit,
         view::{View, findings, size_of_findings, view},
         window::{Overflow, Window},
@@ -16,6 +16,9 @@ use crate::{
         money::{Spent, Usage},
     },
 };
+
+/// Distinguishes questions with names from questions with labels.
+const NAMES: &str = "names";
 
 impl Seat {
     /// The most that this seat's next call can cost.
@@ -44,7 +47,7 @@ impl Seat {
         }
         let mut view = shown;
         if ask.stretch.is_none() {
-            view.show(ask, state);
+            view.show(state);
         }
         view.show_findings(findings);
         if !self.nested.is_empty() {
@@ -52,7 +55,18 @@ impl Seat {
             // repeated.
             view.messages.pop();
         }
-        view
+        view.digest = self.digest_of(floor, &view.messages);
+        view.masked(ask, &self.labels.mask, |turn| floor.now.covered_turn(turn).filter(|_| !self.labels.own))
+    }
+
+    /// A short hash of these messages. Labels never change it; seeing names is another question.
+    fn digest_of(&self, floor: &Floor, messages: &[Message]) -> String {
+        let digest = digest(self.question.ask(), messages);
+        if floor.record.state.spec.show_names {
+            digest_of([digest.as_str(), NAMES].into_iter())
+        } else {
+            digest
+        }
     }
 
     /// Why this seat can't be asked: its window has too little room for what has to be shown.
@@ -68,11 +82,10 @@ impl Seat {
 
     /// A short hash of what is asked here.
     pub(crate) fn digest(&self, floor: &Floor) -> String {
-        let ask = self.question.ask();
         match &self.view {
-            Some(view) => digest(ask, &view.messages),
-            None if self.question.asked.who.is_person() => digest(ask, &self.all_said(floor)),
-            None => digest(ask, &self.view(floor).messages),
+            Some(view) => view.digest.clone(),
+            None if self.question.asked.who.is_person() => digest(self.question.ask(), &self.all_said(floor)),
+            None => self.view(floor).digest,
         }
     }
 

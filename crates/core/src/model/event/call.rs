@@ -30,7 +30,8 @@ pub struct Placed {
     pub price: Option<Price>,
     /// The reservation: the most it can cost.
     pub reserved: Spent,
-    /// The nonce that fences other participants' text in this request.
+    /// The nonce that fences other participants' text: the same in all requests to this
+    /// participant.
     pub nonce: String,
     /// A digest of the question, by which a fork recognises it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +39,8 @@ pub struct Placed {
     /// Whether an earlier attempt was cut off by the end of a process and may have been paid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
-    /// The labels that replaced names in the prompt, each with the name behind it.
+    /// The labels that replaced names in the prompt, each with the name behind it, if they were
+    /// drawn for this question alone; else those of the panel hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<(String, String)>,
     /// How many turns were left out because they didn't fit the context window.

@@ -36,6 +36,10 @@ pub struct Integrity {
     /// Participants that were not always shown all of the talk, because their window was too small.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut_views: Vec<CutView>,
+    /// The participant whose last words are the text of the result, because no one wrote a
+    /// synthesis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stand_in: Option<String>,
     /// Replies that reached their token limit.
     pub cut_short: u32,
     /// What the pattern reports as missing, by name: `unassessedRounds`, for instance.
@@ -52,4 +56,7 @@ pub struct Missing {
     pub provider: String,
     /// The reason.
     pub reason: String,
+    /// Whether it spoke, and failed only when it was asked for the decision.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deciding: bool,
 }

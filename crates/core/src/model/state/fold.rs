@@ -5,13 +5,18 @@ use crate::model::{
     command::{Command, CommandId},
     error::ErrorClass,
     event::{Event, Fact, Placed},
+    id::Step,
     lifecycle::Lifecycle,
     likeness::Comparison,
     money::{Spent, Usage},
+    phase::DECIDING,
     time::Timestamp,
     transcript::{Bill, Turn},
     window::{Bound, CutView, TooLong},
 };
+
+/// The phase under which a summary's shortened view is told.
+const SUMMARIZING: &str = "summarizing";
 
 impl State {
     /// Applies the next fact.
@@ -23,9 +28,10 @@ impl State {
                 self.record_transition(from.name(), to.name(), fact.at, Some(*to));
             }
             Event::PhaseEntered { phase, round } => self.enter_phase(phase, *round, fact.at),
-            Event::PanelSeated { seated, absent, models } => {
+            Event::PanelSeated { seated, absent, models, labels } => {
                 (self.seated, self.absent) = (Some(seated.clone()), absent.clone());
                 self.models.clone_from(models);
+                self.panel_labels.clone_from(labels);
             }
             Event::RoundOpened { round } => {
                 self.rounds.push(Span { round: *round, from_ms: fact.active_ms, to_ms: None });
@@ -183,7 +189,10 @@ impl State {
         self.wear.repeated += u32::from(placed.repeats);
         // A call repeated after the end of a process shows the same turns again; count them once.
         self.wear.unheard += if placed.repeats { 0 } else { placed.unheard };
-        self.note_cut(placed);
+        self.note_cut(fact.step.as_ref(), placed);
+        if !placed.nonce.is_empty() {
+            self.nonces.insert(placed.participant.clone(), placed.nonce.clone());
+        }
         if let Some(step) = &fact.step {
             self.under_way.insert(step.clone(), placed.clone());
             if !placed.labels.is_empty() {
@@ -193,11 +202,17 @@ impl State {
     }
 
     /// Notes a question for which the talk was shortened.
-    fn note_cut(&mut self, placed: &Placed) {
+    fn note_cut(&mut self, step: Option<&Step>, placed: &Placed) {
         if placed.unheard + placed.shortened == 0 {
             return;
         }
-        let (round, phase) = (self.round, self.phase.clone().unwrap_or_default());
+        // Decisions and summaries are no phases of the talk; their steps say what they are.
+        let phase = match step {
+            Some(step) if step.is_deciding() => DECIDING,
+            Some(step) if step.is_summary() => SUMMARIZING,
+            Some(_) | None => self.phase.as_deref().unwrap_or_default(),
+        };
+        let (round, phase) = (self.round, phase.to_owned());
         let known = self.cut_views.iter().position(|it| it.participant == placed.participant);
         let place = known.unwrap_or_else(|| {
             let participant = placed.participant.clone();

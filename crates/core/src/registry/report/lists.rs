@@ -50,16 +50,17 @@ impl Lists {
 }
 
 /// The seats that were absent or failed in the talk. One that only failed to decide took part, if
-/// it spoke.
+/// it spoke; one that takes no turns in the talk and could not be read has failed.
 fn failed<'s>(state: &'s State, spoke: &BTreeSet<&str>) -> BTreeSet<&'s str> {
     let absent = state.absent.iter().map(|it| it.participant.as_str());
     let lost =
         state.failures.iter().filter(|it| it.phase != DECIDING || !spoke.contains(it.participant.as_str()));
-    absent.chain(lost.map(|it| it.participant.as_str())).collect()
+    let is_aside = |name: &str| state.spec.seat(name).is_some_and(|it| it.aside);
+    let unread = state.unread.iter().map(|it| it.participant.as_str()).filter(|it| is_aside(it));
+    absent.chain(lost.map(|it| it.participant.as_str())).chain(unread).collect()
 }
 
-/// The seats of each provider in seating order. A second seat has the name of the first and a
-/// number: `claude-2`.
+/// The seats of each provider in seating order, under the provider's name if it has several.
 fn by_provider(participants: &[Participant]) -> Vec<(&str, Vec<&str>)> {
     let mut listed: Vec<(&Participant, Vec<&str>)> = Vec::new();
     for seat in participants {
@@ -69,13 +70,30 @@ fn by_provider(participants: &[Participant]) -> Vec<(&str, Vec<&str>)> {
             None => listed.push((seat, vec![&seat.name])),
         }
     }
-    listed.into_iter().map(|(first, seats)| (first.name.as_str(), seats)).collect()
+    listed.into_iter().map(|(first, seats)| (listed_name(first, seats.len()), seats)).collect()
 }
 
+fn listed_name(first: &Participant, seats: usize) -> &str {
+    if seats > 1 && is_named_after_provider(first) { &first.provider } else { &first.name }
+}
+
+/// Whether this is another seat of the same provider: another model of it, `claude/opus`, or the
+/// same one again, `claude-2` or `claude-judge`.
 fn is_further_seat(first: &Participant, seat: &Participant) -> bool {
-    let number = seat.name.strip_prefix(first.name.as_str()).and_then(|rest| rest.strip_prefix('-'));
-    let is_numbered = number.is_some_and(|it| it.parse::<u32>().is_ok());
-    is_numbered && first.provider == seat.provider && first.model == seat.model
+    if first.is_person() || seat.is_person() || first.provider != seat.provider {
+        return false;
+    }
+    let is_again = seat.name.strip_prefix(first.name.as_str()).is_some_and(|it| it.starts_with('-'));
+    is_again && first.model == seat.model || is_named_after_provider(first) && is_named_after_provider(seat)
+}
+
+/// Whether a seat has its provider's name, or another name of it, and not one of its own.
+fn is_named_after_provider(seat: &Participant) -> bool {
+    let mut names = std::iter::once(&seat.provider).chain(&seat.aliases);
+    names.any(|name| {
+        let rest = seat.name.strip_prefix(name.as_str());
+        rest.is_some_and(|it| it.is_empty() || it.starts_with(['/', '-']))
+    })
 }
 
 /// The first early exit.

@@ -1,8 +1,6 @@
 //! Finds the prose of a reply while it arrives.
 
-use std::sync::Arc;
-
-use super::{Prose, Separated};
+use super::{Prose, Separated, data, mark::Mark};
 
 /// Characters that may stand before a mark or a code fence on their line.
 const DECORATION: &[char] = &[' ', '\t', '\r', '\n', '*', '`', '#', '_', '-'];
@@ -15,7 +13,7 @@ const LONGEST_HELD: usize = 100;
 #[derive(Debug)]
 pub struct ProseStream {
     prose: Prose,
-    mark: Arc<str>,
+    mark: Mark,
     /// Everything before this byte of the reply is decided.
     at: usize,
     is_line_start: bool,
@@ -41,34 +39,45 @@ struct OpenObject {
     begins: usize,
     scanned: usize,
     depth: usize,
-    is_string: bool,
+    /// The quote that began the string in which it stands.
+    quote: Option<u8>,
     is_escaped: bool,
+    /// Whether the reply begins with it, so that it may be all of the reply.
+    is_first: bool,
+    /// Its end, once it has come.
+    end: Option<usize>,
 }
 
 impl OpenObject {
-    fn at(from: usize, begins: usize) -> Self {
-        OpenObject { from, begins, scanned: begins, depth: 0, is_string: false, is_escaped: false }
+    fn at(from: usize, begins: usize, is_first: bool) -> Self {
+        let (quote, is_escaped) = (None, false);
+        OpenObject { from, begins, scanned: begins, depth: 0, quote, is_escaped, is_first, end: None }
     }
 
     /// Scans on, and returns the end of the object once it has come.
     fn scan(&mut self, reply: &str) -> Option<usize> {
         let bytes = reply.as_bytes();
-        while self.scanned < bytes.len() {
+        while self.end.is_none() && self.scanned < bytes.len() {
             let byte = bytes[self.scanned];
             self.scanned += 1;
             match byte {
                 _ if self.is_escaped => self.is_escaped = false,
-                b'\\' if self.is_string => self.is_escaped = true,
-                b'"' => self.is_string = !self.is_string,
-                b'{' if !self.is_string => self.depth += 1,
-                b'}' if !self.is_string => self.depth -= 1,
+                b'\\' if self.quote.is_some() => self.is_escaped = true,
+                _ if self.quote == Some(byte) => self.quote = None,
+                _ if self.quote.is_some() => {}
+                b'"' => self.quote = Some(byte),
+                b'\'' if self.is_first => self.quote = Some(byte),
+                b'{' => self.depth += 1,
+                b'}' => self.depth -= 1,
+                b'[' if self.is_first => self.depth += 1,
+                b']' if self.is_first => self.depth -= 1,
                 _ => {}
             }
             if self.depth == 0 {
-                return Some(self.scanned);
+                self.end = Some(self.scanned);
             }
         }
-        None
+        self.end
     }
 }
 
@@ -85,7 +94,7 @@ impl ProseStream {
     pub fn new(prose: Prose, mark: &str) -> Self {
         ProseStream {
             prose,
-            mark: mark.into(),
+            mark: Mark::new(mark),
             at: 0,
             is_line_start: true,
             is_quotation: false,
@@ -152,7 +161,9 @@ impl ProseStream {
         self.at += end;
         match found {
             Some(Found::Mark) => self.rest = Some(self.at),
-            Some(Found::Object) => self.object = Some(OpenObject::at(self.at, self.at)),
+            Some(Found::Object) => {
+                self.object = Some(OpenObject::at(self.at, self.at, self.shown.is_empty()));
+            }
             Some(Found::Brace) if !is_complete => return Step::NeedsMore,
             Some(Found::Brace) => {
                 self.show("{");
@@ -177,16 +188,17 @@ impl ProseStream {
             return None;
         }
         let body = line.trim_start_matches(DECORATION);
-        if body.starts_with(&*self.mark) {
+        if self.mark.begins(body) {
             self.rest = Some(self.at);
             return Some(Step::Decided);
         }
         let may_go_on = !is_whole && line.len() - body.len() < LONGEST_HELD;
-        if may_go_on && self.mark.starts_with(body) {
+        if may_go_on && self.mark.may_begin(body) {
             return Some(Step::NeedsMore);
         }
+        let is_first = self.shown.is_empty();
         if !line.trim_start().starts_with("```") {
-            return None;
+            return is_first.then(|| self.read_first(reply, line, is_complete)).flatten();
         }
         let after = &reply[self.at + line.len()..];
         let inside = after.trim_start();
@@ -194,16 +206,32 @@ impl ProseStream {
         if inside.is_empty() && !is_complete && after.len() < LONGEST_HELD {
             return Some(Step::NeedsMore);
         }
-        inside.starts_with('{').then(|| {
-            self.object = Some(OpenObject::at(self.at, begins));
+        let is_data = inside.starts_with('{') || is_first && inside.starts_with('[');
+        is_data.then(|| {
+            self.object = Some(OpenObject::at(self.at, begins, is_first));
             Step::Decided
         })
+    }
+
+    /// Looks for data at the beginning of the reply: a list, or an object in single quotes. `None`
+    /// if the reply begins with anything else.
+    fn read_first(&mut self, reply: &str, line: &str, is_complete: bool) -> Option<Step> {
+        let begins = self.at + line.len() - line.trim_start().len();
+        let within = reply[begins..].strip_prefix(['[', '{'])?;
+        let inner = within.trim_start();
+        match inner.chars().next() {
+            Some('{' | '[' | '"' | '\'') => {}
+            None if !is_complete && within.len() < LONGEST_HELD => return Some(Step::NeedsMore),
+            Some(_) | None => return None,
+        }
+        self.object = Some(OpenObject::at(self.at, begins, true));
+        Some(Step::Decided)
     }
 
     /// The first thing in this line that may end the prose, and where it begins. Without one, the
     /// end of what is certainly prose.
     fn find(&self, rest: &str, line: &str, is_whole: bool) -> (usize, Option<Found>) {
-        let mark = line.find(&*self.mark);
+        let mark = self.mark.find(line);
         let before = mark.unwrap_or(line.len());
         for (at, _) in line[..before].match_indices('{') {
             let after = &rest[at + 1..];
@@ -216,28 +244,27 @@ impl ProseStream {
         match mark {
             Some(at) => (at, Some(Found::Mark)),
             None if is_whole => (line.len(), None),
-            None => (line.len() - self.held_back(line), None),
+            None => (line.len() - self.mark.held_back(line), None),
         }
-    }
-
-    /// The length of the longest beginning of a mark at the end of this text.
-    fn held_back(&self, text: &str) -> usize {
-        let longest = self.mark.len().min(text.len());
-        (1..=longest).rev().find(|length| text.ends_with(&self.mark[..*length])).unwrap_or_default()
     }
 
     fn read_object(&mut self, mut object: OpenObject, reply: &str, is_complete: bool) -> Step {
         let scanned =
-            reply.floor_char_boundary(object.scanned.saturating_sub(self.mark.len()).max(object.from));
+            reply.floor_char_boundary(object.scanned.saturating_sub(self.mark.longest()).max(object.from));
         let end = object.scan(reply);
-        let mark = reply[scanned..end.unwrap_or(reply.len())].find(&*self.mark).map(|at| scanned + at);
-        if let Some(mark) = mark {
+        let mark = self.mark.find(&reply[scanned..end.unwrap_or(reply.len())]).map(|at| scanned + at);
+        // In data that the reply begins with, a mark in the middle of a line belongs to a text.
+        if let Some(mark) = mark.filter(|at| !object.is_first || is_line_start(&reply[..*at])) {
             // It was no object: nothing but prose comes before the mark.
             self.show(&reply[object.from..mark]);
             self.rest = Some(mark);
             return Step::Decided;
         }
         match end {
+            Some(end) if object.is_first && !is_complete && self.may_go_on(&reply[end..]) => {
+                self.object = Some(object);
+                return Step::NeedsMore;
+            }
             Some(end) => self.close(&object, reply, end),
             None if is_complete => self.break_off(&object, reply),
             None => {
@@ -248,11 +275,22 @@ impl ProseStream {
         Step::Decided
     }
 
+    /// Whether it is still open if these are the last words of the reply: after data, they decide
+    /// whether the data was all of it.
+    fn may_go_on(&self, after: &str) -> bool {
+        let words = after.trim_start_matches(DECORATION);
+        after.len() < LONGEST_HELD && (words.is_empty() || self.mark.may_begin(words))
+    }
+
     fn close(&mut self, object: &OpenObject, reply: &str, end: usize) {
-        let read = serde_json::from_str(&reply[object.begins..end]);
+        let data = &reply[object.begins..end];
+        let after = reply[end..].trim_start_matches(DECORATION);
+        let is_all = object.is_first && (after.is_empty() || self.mark.begins(after));
+        let read = serde_json::from_str(data);
         let text = read.as_ref().ok().and_then(|it| self.prose.of(it));
+        let text = text.or_else(|| is_all.then(|| self.prose.of_data(&data::lenient(data)?)).flatten());
         if let Some(text) = text {
-            self.show_text_of_object(text);
+            self.show_text_of_object(&text);
             self.rest = Some(object.from);
         } else if read.is_ok_and(|it| self.prose.is_structure(&it)) {
             self.rest = Some(object.from);
@@ -266,8 +304,8 @@ impl ProseStream {
     /// Ends with an object that was cut off.
     fn break_off(&mut self, object: &OpenObject, reply: &str) {
         let begun = &reply[object.begins..];
-        if let Some((text, is_cut)) = self.prose.cut_text(begun) {
-            self.show_text_of_object(text);
+        if let Some((text, is_cut)) = self.prose.cut_text(begun, object.is_first) {
+            self.show_text_of_object(&text);
             (self.is_cut, self.rest) = (is_cut, Some(object.from));
         } else if self.prose.may_be_structure(begun) {
             self.rest = Some(object.from);
@@ -278,12 +316,14 @@ impl ProseStream {
     }
 
     /// Shows the prose within an object. What came before it was no prose, but is already shown.
-    fn show_text_of_object(&mut self, text: String) {
+    fn show_text_of_object(&mut self, text: &str) {
         if !self.shown.is_empty() {
             "\n\n".clone_into(&mut self.gap);
         }
-        self.show(&text);
-        self.own_text = Some(text);
+        // The whole reply, with its mark, may be within the object.
+        let text = text[..self.mark.find(text).unwrap_or(text.len())].trim_end();
+        self.show(text);
+        self.own_text = Some(text.to_owned());
     }
 
     /// Shows some text, except for white space at the beginning and the end.
@@ -298,6 +338,11 @@ impl ProseStream {
             self.gap.push_str(&text[visible.len()..]);
         }
     }
+}
+
+/// Whether only decoration precedes on the last line of this text.
+fn is_line_start(before: &str) -> bool {
+    before.trim_end_matches(|it| it != '\n' && DECORATION.contains(&it)).ends_with('\n')
 }
 
 /// What may end the prose.

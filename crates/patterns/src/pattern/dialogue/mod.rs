@@ -4,7 +4,12 @@
 mod outcome;
 
 use quorum_core::{
-    floor::{Floor, halt::Halt, notes::Note},
+    floor::{
+        Floor,
+        ask::{Ask, Hears},
+        halt::Halt,
+        notes::Note,
+    },
     model::{
         error::{Code, Refusal},
         outcome::Decision,
@@ -65,7 +70,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     options: &[&BOTH_MUST_AGREE, &MIN_ROUNDS],
     forms: &[&markers::FORM],
     ends: &[
-        Ending::new(REACHED, "Both partners agree").stopping("consensus_reached"),
+        Ending::new(REACHED, "The partners have reached consensus").stopping("consensus_reached"),
         Ending::new(USED_UP, "The rounds are used up").stopping("max_iterations"),
     ],
     results: &[
@@ -143,18 +148,18 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     let [a, b] = &speakers[..] else { return Ok(None) };
     for round in 1..=spec.rounds {
         floor.enter(TURN_A, round).await?;
-        floor.ask(a, talk::turn(&spec, a, b, round).retries(2)).await?;
+        floor.ask(a, turn(&spec, (a, b), round)).await?;
         floor.enter(TURN_B, round).await?;
-        floor.ask(b, talk::turn(&spec, b, a, round).retries(2)).await?;
+        floor.ask(b, turn(&spec, (b, a), round)).await?;
 
         if round < floor.option(&MIN_ROUNDS) {
             record_check(floor, &outcome::skipped(round, [a, b]))?;
             continue;
         }
         floor.enter(CHECK_A, round).await?;
-        let vote_a = vote(floor, &spec, a, b, round).await?;
+        let vote_a = vote(floor, &spec, a, b).await?;
         floor.enter(CHECK_B, round).await?;
-        let vote_b = vote(floor, &spec, b, a, round).await?;
+        let vote_b = vote(floor, &spec, b, a).await?;
         let votes = [(a.name.clone(), vote_a), (b.name.clone(), vote_b)];
         let decision = outcome::decision(floor.option(&BOTH_MUST_AGREE), &votes);
         record_check(floor, &outcome::check(round, votes, decision.as_ref()))?;
@@ -165,6 +170,13 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     }
     floor.end(USED_UP, spec.rounds, None)?;
     Ok(None)
+}
+
+/// The next turn of `who`. In the first round neither partner sees the other's text, so that two
+/// answers meet and not an answer and a reaction to it.
+fn turn(spec: &Spec, (who, partner): (&Participant, &Participant), round: u32) -> Ask {
+    let hears = if round == 1 { Hears::Nothing } else { Hears::Everything };
+    talk::turn(spec, who, partner, round).hearing(hears).retries(2)
 }
 
 fn record_check(floor: &mut Floor, check: &Check) -> Result<(), Halt> {
@@ -180,9 +192,8 @@ async fn vote(
     spec: &Spec,
     who: &Participant,
     partner: &Participant,
-    round: u32,
 ) -> Result<ConsensusVote, Halt> {
-    let ask = deciding::consensus_check(spec, who, partner, round).retries(1);
+    let ask = deciding::consensus_check(spec, who, partner).retries(1);
     let vote = floor.ask_for(who, ask, &ConsensusChecks).await?;
     Ok(vote.map_or_else(|| no("There was no answer to read; it counts as an uncertain no."), |it| it.value))
 }

@@ -189,7 +189,7 @@ impl<'s> Runner<'s> {
 }
 
 /// Resumes after every pause, and speaks for people.
-async fn run_to_the_end(engine: &Engine, id: DiscussionId) -> Result<(), Error> {
+pub(in crate::facade) async fn run_to_the_end(engine: &Engine, id: DiscussionId) -> Result<(), Error> {
     loop {
         let state = match engine.run(id).await?.finished().await? {
             Finished::Over(_) => return Ok(()),
@@ -215,8 +215,9 @@ fn first_choice(awaited: &RulingAwaited) -> Option<Ruling> {
     Some(Ruling { kind: awaited.kind.clone(), choice: choice.name.clone(), candidate })
 }
 
-/// A person's reply: one of the options if a structured reply is asked for, and never agreement.
+/// A person's reply: one of the options if a structured reply is asked for, and never agreement. It
+/// is not sure of the option, because a vote that nobody is sure of goes on.
 fn words_of_person(state: &State, awaited: &Awaited) -> String {
     let option = state.spec.options.first().filter(|_| awaited.shape.is_some());
-    option.map_or("no", String::as_str).to_owned()
+    option.map_or_else(|| "no".to_owned(), |option| format!("{option}\nConfidence: 0"))
 }

@@ -185,8 +185,8 @@ fn size_of(call: &Call, longest_answer: u64) -> (usize, u64) {
             }
             Message::Said { turn, .. } => {
                 bytes += OVERHEAD;
-                // A label may hide a person.
-                let by_person = call.spec.seat(&turn.participant).map_or(people, Participant::is_person);
+                let name = call.labels.name(&turn.participant).unwrap_or(&turn.participant);
+                let by_person = call.spec.seat(name).map_or(people, Participant::is_person);
                 let of_model = if turn.form.is_some() { longest_answer } else { longest };
                 heard += if by_person { MOST_SAID as u64 } else { of_model };
             }

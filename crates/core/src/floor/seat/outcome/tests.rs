@@ -10,6 +10,7 @@ use crate::{
     floor::{
         ask::{Ask, Stretch},
         group::Asked,
+        labels::Labels,
         seat::Tried,
     },
     model::{
@@ -36,7 +37,7 @@ const DRAW: u64 = 5;
 /// A seat whose first call is under way.
 fn calling(ask: Ask) -> Seat {
     let asked = Asked::new(&Participant::of("ann"), Step::from(STEP), ask);
-    let mut seat = Seat::new(asked, None);
+    let mut seat = Seat::new(asked, None, Labels::default());
     seat.tried.begin(PLACED_AT, COUNTED);
     seat
 }

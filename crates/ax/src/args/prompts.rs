@@ -1,0 +1,52 @@
+//! Arguments of `ax prompts`.
+
+use clap::Args;
+use quorum::Request;
+
+use crate::args::number::whole;
+
+#[derive(Debug, Args)]
+pub(crate) struct Prompts {
+    /// The pattern
+    pub(crate) pattern: String,
+    /// The question [default: an example]
+    topic: Option<String>,
+    /// The participants, separated by commas
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
+    providers: Option<Vec<String>>,
+    /// How many rounds
+    #[arg(short, long, value_name = "N", value_parser = whole::<u32>)]
+    rounds: Option<u32>,
+    /// The options to vote on, separated by commas
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
+    options: Option<Vec<String>>,
+    /// How a decision is reached
+    #[arg(long, value_name = "METHOD")]
+    consensus: Option<String>,
+    /// What everyone should know
+    #[arg(short, long, value_name = "TEXT")]
+    context: Option<String>,
+    /// Print the requests as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The question where none is given.
+const TOPIC: &str = "Should a team of five split its monolith into microservices?";
+
+impl Prompts {
+    /// The order that is rehearsed. A vote has options, if need be those of an example.
+    pub(crate) fn request(&self, is_vote: bool) -> Request {
+        let example = || is_vote.then(|| ["split it", "keep it"].map(str::to_owned).to_vec());
+        Request {
+            pattern: Some(self.pattern.clone()),
+            providers: self.providers.clone(),
+            rounds: self.rounds,
+            voting_options: self.options.clone().or_else(example),
+            consensus: self.consensus.clone(),
+            context: self.context.clone(),
+            offline: Some(true),
+            ..Request::on(self.topic.as_deref().unwrap_or(TOPIC))
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! `ax prompts`, and the page of the documentation that is made with it.
+
+use std::{fs, path::Path};
+
+use crate::desk::Desk;
+
+const PATTERNS: [&str; 7] =
+    ["synthesis", "round-robin", "critique", "voting", "dialogue", "debate", "roundtable"];
+
+const HEAD: &str = "\
+# Prompts
+
+What the models are sent in one discussion of each pattern, as `ax prompts PATTERN` prints it. The
+answers are made up by simulated voices. The test `docs_prompts_is_what_would_be_sent` keeps this
+page up to date; with `QUORUM_BLESS=1` it writes the page anew.
+";
+
+/// The page with all prompts.
+fn page(desk: &Desk) -> String {
+    let mut page = HEAD.to_owned();
+    for pattern in PATTERNS {
+        let said = desk.ax(&["prompts", pattern]).ends(0);
+        page += &format!("\n## {pattern}\n\n````text\n{}\n````\n", said.out.trim_end());
+    }
+    page
+}
+
+#[test]
+fn docs_prompts_is_what_would_be_sent() {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/prompts.md");
+    let page = page(&Desk::new());
+    if std::env::var_os("QUORUM_BLESS").is_some() {
+        fs::write(&kept, &page).unwrap();
+    }
+    let kept = fs::read_to_string(kept).unwrap_or_default();
+    let differing = kept.lines().zip(page.lines()).find(|(one, other)| one != other);
+    assert_eq!(differing, None, "set QUORUM_BLESS=1 to write docs/prompts.md anew");
+    assert_eq!(kept.lines().count(), page.lines().count());
+}
+
+#[test]
+fn prompts_are_shown_without_asking_anyone() {
+    let desk = Desk::new();
+    let said = desk.ax(&["prompts", "voting", "Which API style?", "-o", "REST,GraphQL", "--json"]).ends(0);
+    let requests: Vec<serde_json::Value> = serde_json::from_str(&said.out).unwrap();
+    assert!(!requests.is_empty());
+    for request in requests {
+        assert_eq!(request["form"], "ballot");
+        assert!(request["messages"][0]["text"].as_str().unwrap().contains("- REST\n- GraphQL"), "{request}");
+    }
+    desk.ax(&["history"]).ends(0).says(&["No discussions found"]);
+}
+
+#[test]
+fn prompts_of_an_order_that_can_not_be_held_are_refused() {
+    let desk = Desk::new();
+    desk.ax(&["prompts", "debates"]).ends(2).says(&["possible values: synthesis, round-robin, debate"]);
+    desk.ax(&["prompts", "debate", "--rounds", "99"]).ends(2).says(&["must be from 1 to 10, not 99"]);
+}

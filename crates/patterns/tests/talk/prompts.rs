@@ -1,0 +1,275 @@
+//! Every prompt as it is sent, for twenty questions and all patterns: whole, in the right language,
+//! blind where it has to be, and with one system text for each seat.
+
+use std::collections::BTreeMap;
+
+use quorum_core::{
+    call::{Message, MessageRole, tokens::Family},
+    model::{
+        participant::Participant,
+        spec::{Manner, Spec},
+    },
+};
+use quorum_patterns::PATTERNS;
+use quorum_testkit::{
+    panel::{AskedCall, panel},
+    spec::{deciding_by, spec},
+    table::Table,
+};
+use serde_json::{Value, json};
+
+use crate::table;
+
+/// Questions with the language that is named, or that of the question.
+const QUESTIONS: [(&str, &str); 20] = [
+    ("tabs or spaces?", "English"),
+    ("Should we rewrite the service in Rust?", "English"),
+    ("Which database fits a small team?", "English"),
+    ("How do we keep reviews short?", "English"),
+    ("Is remote work better than an office?", "English"),
+    ("What would make the release process safer?", "English"),
+    ("Use Google Cloud, or run our own machines?", "English"),
+    ("Why does the build take ten minutes?", "English"),
+    ("Sollten wir auf Rust umsteigen?", "German"),
+    ("Postgres oder MySQL für den Anfang?", "German"),
+    ("Welche Sprache ist die beste für uns?", "German"),
+    ("Wie halten wir die Dokumentation aktuell?", "German"),
+    ("Ist eine Vier-Tage-Woche möglich?", "German"),
+    ("タブとスペースのどちらがよいですか?", "Japanese"),
+    ("Rustに書き直すべきですか?", "Japanese"),
+    ("どのデータベースを選びますか?", "Japanese"),
+    ("テストをどう速くしますか?", "Japanese"),
+    ("リモートワークは続けるべきか?", "Japanese"),
+    ("Faut-il réécrire le service en Rust ?", "French"),
+    ("Microservices?", "the language of the question"),
+];
+
+fn order(pattern: &str, topic: &str) -> Spec {
+    let manner = Manner { temperature: 0.7, max_tokens: 2_048 };
+    let order = Spec { topic: topic.to_owned(), manner, rounds: 2, ..spec(pattern) };
+    let settings = match pattern {
+        "debate" => order.settings.clone().with("casting", "binary"),
+        _ => order.settings.clone(),
+    };
+    Spec { settings, ..order }
+}
+
+async fn asked_in(order: Spec) -> Vec<AskedCall> {
+    let table: Table = table(&panel());
+    table.hold(order).await;
+    table.panel.asked()
+}
+
+/// The last message.
+fn task(asked: &AskedCall) -> String {
+    asked.call.render().pop().unwrap().1
+}
+
+fn kind(asked: &AskedCall) -> Option<&'static str> {
+    asked.call.shape.as_ref().map(|it| it.form.kind)
+}
+
+fn said(asked: &AskedCall) -> usize {
+    asked.call.messages.iter().filter(|it| matches!(it, Message::Said { .. })).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_prompt_as_sent_is_whole_and_in_the_language_of_its_question() {
+    for (topic, language) in QUESTIONS {
+        for pattern in PATTERNS {
+            for asked in asked_in(order(pattern.name, topic)).await {
+                let (step, task) = (asked.step.to_string(), task(&asked));
+                let ours = format!("{}\n\n{task}", asked.call.system);
+                for wrong in ["{{", "}}", "\n\n\n", "\u{f8f0}", "\u{f8f1}", "majority"] {
+                    assert!(!ours.contains(wrong), "{step}: {wrong:?} in\n{ours}");
+                }
+                assert!(ours.contains(topic), "{step}: the question is missing in\n{ours}");
+                let last = task.lines().last().unwrap();
+                assert!(last.ends_with(&format!(" in {language}.")), "{topic}: {step} ends with {last:?}");
+                let unit = if language == "Japanese" { " characters in " } else { " words in " };
+                assert!(kind(&asked).is_some() || last.contains(unit), "{step}: {last:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_103_first_answers_first_ballots_and_castings_are_blind() {
+    let blind = [
+        ("synthesis", "1/answering/"),
+        ("voting", "1/voting/"),
+        ("debate", "0/casting/"),
+        ("debate", "1/awaiting-responses/"),
+    ];
+    for (pattern, begins) in blind {
+        let asked = asked_in(order(pattern, "tabs or spaces?")).await;
+        let asked: Vec<_> = asked.into_iter().filter(|it| it.step.as_str().starts_with(begins)).collect();
+        assert!(!asked.is_empty(), "{begins}");
+        for it in asked {
+            let sent: Vec<String> = it.call.render().into_iter().map(|it| it.1).collect();
+            assert!(!sent.concat().contains("<said-"), "{}: {sent:?}", it.step);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_013_a_later_ballot_shows_no_names_counts_or_confidences() {
+    let split = panel().votes("ann", "tabs", 0.9).votes("bob", "tabs", 0.83).votes("cyd", "spaces", 0.7);
+    let table = table(&split);
+    let mut order = order("voting", "tabs or spaces?");
+    order.settings.set("threshold", 0.95);
+    table.hold(order).await;
+    let later: Vec<AskedCall> =
+        table.panel.asked().into_iter().filter(|it| it.step.as_str().starts_with("2/voting/")).collect();
+    assert_eq!(later.len(), 3);
+    for it in later {
+        let shown = task(&it).split("Vote, alone and in secret.").next().unwrap().to_owned();
+        assert!(!shown.contains(|it: char| it.is_ascii_digit()), "{shown}");
+        assert!(!shown.contains("confidence") && !shown.contains("ann voted"), "{shown}");
+        assert!(shown.contains("Keep your vote unless you find one."), "{shown}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_writer_and_a_judge_are_shown_no_turn_as_their_own() {
+    for pattern in PATTERNS {
+        let order = deciding_by(order(pattern.name, "tabs or spaces?"), "synthesis");
+        let asked = asked_in(order).await;
+        let outside = ["synthesis", "assessment", "verdict", "casting"];
+        let outside = asked.iter().filter(|it| kind(it).is_some_and(|it| outside.contains(&it)));
+        for it in outside {
+            let own = it.call.render().iter().filter(|it| it.0 == MessageRole::Assistant).count();
+            assert_eq!(own, 0, "{}: {}", pattern.name, it.step);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_seat_has_one_system_text_from_its_first_turn_to_its_last_vote() {
+    for (pattern, method) in
+        PATTERNS.iter().flat_map(|it| ["unanimous", "voting"].map(|method| (it.name, method)))
+    {
+        let asked = asked_in(deciding_by(order(pattern, "tabs or spaces?"), method)).await;
+        let speaks =
+            |it: &&AskedCall| kind(it).is_none_or(|kind| ["ballot", "consensus-check"].contains(&kind));
+        let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        // Those who take no turns vote once, after a debate.
+        for it in asked.iter().filter(speaks).filter(|it| !it.call.participant.aside) {
+            let seat = it.call.participant.name.clone();
+            texts.entry(seat).or_default().push(it.call.system.to_string());
+        }
+        assert!(1 < texts.len(), "{pattern}");
+        for (seat, texts) in texts {
+            // A vote that is not open is not repeated.
+            assert!(1 < texts.len() || pattern == "voting", "{pattern}, {method}: {seat} was asked once");
+            assert!(texts.iter().all(|it| *it == texts[0]), "{pattern}, {method}: {seat} {texts:#?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_begins_with_the_turns_of_the_request_before() {
+    for pattern in PATTERNS.iter().filter(|it| it.name != "debate") {
+        let mut before: BTreeMap<String, Vec<Message>> = BTreeMap::new();
+        for it in asked_in(order(pattern.name, "tabs or spaces?")).await {
+            // A writer sees all turns in an order of its own, a check only the last ones.
+            if matches!(kind(&it), Some("synthesis" | "check")) {
+                continue;
+            }
+            let turns: Vec<Message> = it.call.messages[..said(&it)].to_vec();
+            let seat = it.call.participant.name.clone();
+            let earlier = before.insert(seat, turns.clone()).unwrap_or_default();
+            assert_eq!(turns[..earlier.len()], earlier, "{}: {}", pattern.name, it.step);
+        }
+    }
+}
+
+/// The seats and rounds of a discussion, and the most tokens that our instructions may take in all
+/// its requests together: system texts and tasks, without schemas.
+const BUDGETS: [(&str, &str, usize, u32, u64); 8] = [
+    ("synthesis", "synthesis", 4, 2, 2_574),
+    ("round-robin", "synthesis", 4, 2, 2_517),
+    ("critique", "synthesis", 4, 2, 3_120),
+    ("voting", "voting", 3, 2, 2_360),
+    ("dialogue", "synthesis", 2, 2, 3_115),
+    ("debate", "synthesis", 3, 3, 5_514),
+    ("roundtable", "synthesis", 3, 3, 2_849),
+    ("synthesis", "moderator", 3, 1, 1_103),
+];
+
+#[tokio::test(start_paused = true)]
+async fn the_instructions_of_a_discussion_keep_to_their_budget() {
+    for (pattern, method, seats, rounds, most) in BUDGETS {
+        let mut order = deciding_by(Spec { rounds, ..order(pattern, "tabs or spaces?") }, method);
+        let dan = Participant { name: "dan".to_owned(), ..Participant::of("scripted") };
+        order.participants.extend((order.participants.len() < seats).then_some(dan));
+        let tokens = |asked: &AskedCall| {
+            let asks = asked.call.messages.iter().filter_map(|it| match it {
+                Message::Ask(text) => Some(Family::O200k.estimate(text)),
+                Message::Said { .. } | Message::Found { .. } => None,
+            });
+            Family::O200k.estimate(&asked.call.system) + asks.sum::<u64>()
+        };
+        let used: u64 = asked_in(order).await.iter().map(tokens).sum();
+        assert!(used <= most, "{pattern}, {method}: {used} tokens, not {most}");
+    }
+}
+
+/// The keys of an object in a schema, in order.
+fn keys(schema: &Value, pointer: &str) -> Vec<String> {
+    schema.pointer(pointer).and_then(Value::as_object).unwrap().keys().cloned().collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_form_asks_for_reasons_before_choices_and_marks() {
+    let expected: [(&str, &[&str]); 4] = [
+        ("ballot", &["reasoning", "choice", "confidence"]),
+        ("casting", &["reasoning", "positions"]),
+        (
+            "assessment",
+            &["assessments", "reasoning", "flags", "qualityScore", "recommendations", "shouldContinue"],
+        ),
+        (
+            "verdict",
+            &[
+                "summary",
+                "keyPoints",
+                "areasOfAgreement",
+                "areasOfDisagreement",
+                "insights",
+                "qualityScore",
+                "winner",
+            ],
+        ),
+    ];
+    let asked =
+        [asked_in(order("debate", "tabs or spaces?")).await, asked_in(order("voting", "tabs?")).await]
+            .concat();
+    for (form, order) in expected {
+        let it = asked.iter().find(|it| kind(it) == Some(form)).unwrap();
+        let schema = it.call.shape.clone().unwrap().schema.unwrap();
+        assert_eq!(keys(&schema, "/properties"), order, "{form}");
+        assert_eq!(schema["required"], json!(order), "{form}");
+        let task = task(it);
+        let places: Vec<Option<usize>> = order.iter().map(|key| task.find(&format!("- `{key}`:"))).collect();
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{form}: {places:?}\n{task}");
+    }
+    let casting = asked.iter().find(|it| kind(it) == Some("casting")).unwrap();
+    let schema = casting.call.shape.clone().unwrap().schema.unwrap();
+    let entry = "/properties/positions/items/properties";
+    assert_eq!(keys(&schema, entry), ["participant", "position", "persona", "keyArguments"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ballot_is_read_alike_in_any_order() {
+    let mut results = Vec::new();
+    for ballot in [
+        r#"{"reasoning": "They adapt.", "choice": "tabs", "confidence": 0.9}"#,
+        r#"{"confidence": 0.9, "choice": "tabs", "reasoning": "They adapt."}"#,
+    ] {
+        let table = table(&panel().writes("*", "ballot", ballot));
+        let order = Spec { rounds: 1, ..deciding_by(spec("voting"), "voting") };
+        results.push(table.hold(order).await.0.fields["votingResults"].clone());
+    }
+    assert_eq!(results[0], results[1]);
+}
