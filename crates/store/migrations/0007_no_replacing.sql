@@ -64,3 +64,14 @@ WHEN EXISTS (SELECT 1 FROM discussion_logs WHERE id = NEW.id)
 BEGIN
     SELECT RAISE(ABORT, 'what was said is not replaced');
 END;
+
+-- The state keeps its project, so only one discussion has to be looked up, and without IN, for
+-- which SQLite fills a temporary table with a page cache of its own at every update.
+DROP TRIGGER finished_states_never_change;
+
+CREATE TRIGGER finished_states_never_change
+BEFORE UPDATE ON discussion_state
+WHEN (SELECT run FROM discussions WHERE id = OLD.project_id) = 'over'
+BEGIN
+    SELECT RAISE(ABORT, 'the state of a finished discussion never changes');
+END;
