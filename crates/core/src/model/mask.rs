@@ -168,6 +168,9 @@ impl Mask {
     /// A masked text with the same label everywhere, so that its length in tokens doesn't depend on
     /// the draw.
     pub(crate) fn measured(&self, text: &str) -> String {
+        if !text.contains(['@', '[']) {
+            return text.to_owned();
+        }
         let codes = self.codes.iter().map(|it| it.text().to_uppercase());
         codes.fold(text.to_owned(), |text, code| {
             let text = text.replace(&format!("@{code}"), "@KX");
@@ -196,7 +199,9 @@ impl Mask {
     pub(crate) fn over(&self, turn: &Turn) -> Arc<Turn> {
         let participant = self.label(&turn.participant).unwrap_or(&turn.participant).to_owned();
         let text = self.cover(&resolve(&turn.text, |name| self.label(name).unwrap_or(name).to_owned()));
-        Arc::new(Turn { participant, text: text.into(), ..turn.clone() })
+        // Most turns name no participant; those are kept in memory once.
+        let text = if *text == *turn.text { turn.text.clone() } else { text.into() };
+        Arc::new(Turn { participant, text, ..turn.clone() })
     }
 }
 

@@ -29,7 +29,7 @@ pub fn resolve(text: &str, shown: impl Fn(&str) -> String) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(OPEN) {
-        out.extend(before.chars().filter(|it| *it != CLOSE));
+        push_unmarked(&mut out, before);
         match after.split_once(CLOSE).filter(|(name, _)| !name.contains(OPEN)) {
             Some((name, tail)) => {
                 out.push_str(&shown(name));
@@ -38,8 +38,13 @@ pub fn resolve(text: &str, shown: impl Fn(&str) -> String) -> String {
             None => rest = after,
         }
     }
-    out.extend(rest.chars().filter(|it| *it != CLOSE));
+    push_unmarked(&mut out, rest);
     out
+}
+
+/// Adds the text without closing marks.
+fn push_unmarked(out: &mut String, text: &str) {
+    text.split(CLOSE).for_each(|it| out.push_str(it));
 }
 
 #[cfg(test)]

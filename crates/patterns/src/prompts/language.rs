@@ -1,5 +1,7 @@
 //! The language of a question, where its script or its function words leave no doubt.
 
+use std::{collections::BTreeMap, sync::LazyLock};
+
 /// The language in which answers are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Language {
@@ -66,6 +68,21 @@ const FUNCTION_WORDS: &[(Option<&str>, &str)] = &[
     ),
 ];
 
+/// For each function word, the positions of the lists that have it. Every prompt asks for the
+/// language of its question, so the lists are split only once.
+static LISTS_WITH: LazyLock<BTreeMap<&'static str, Vec<usize>>> = LazyLock::new(|| {
+    let mut lists: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (position, (_, words)) in FUNCTION_WORDS.iter().enumerate() {
+        for word in words.split(' ') {
+            let with = lists.entry(word).or_default();
+            if with.last() != Some(&position) {
+                with.push(position);
+            }
+        }
+    }
+    lists
+});
+
 impl Language {
     /// The language of this question.
     pub(crate) fn of(question: &str) -> Self {
@@ -86,10 +103,12 @@ impl Language {
 /// language fits as well.
 fn by_function_words(question: &str) -> (usize, Option<&'static str>) {
     let words = question.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
-    let words: Vec<String> = words.map(str::to_lowercase).collect();
-    let fitting = |list: &str| words.iter().filter(|word| list.split(' ').any(|it| it == *word)).count();
-    let counts: Vec<(usize, Option<&str>)> =
-        FUNCTION_WORDS.iter().map(|(name, list)| (fitting(list), *name)).collect();
+    let mut counts: Vec<(usize, Option<&str>)> = FUNCTION_WORDS.iter().map(|(name, _)| (0, *name)).collect();
+    for word in words {
+        for position in LISTS_WITH.get(word.to_lowercase().as_str()).into_iter().flatten() {
+            counts[*position].0 += 1;
+        }
+    }
     let most = counts.iter().map(|it| it.0).max().unwrap_or(0);
     let mut best = counts.iter().filter(|it| it.0 == most);
     let name = best.next().and_then(|it| it.1);

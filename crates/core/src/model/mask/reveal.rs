@@ -27,9 +27,12 @@ impl Revealed {
     /// this nonce. What may be the beginning of a label waits for the rest.
     pub(crate) fn push(&mut self, mask: &Mask, nonce: &str, reply: &str, is_complete: bool) -> &str {
         let from = self.shown.len();
-        while let Some(letter) = reply.get(self.taken..).and_then(|rest| rest.chars().next()) {
+        while let Some(rest) = reply.get(self.taken..).filter(|it| !it.is_empty()) {
+            let (plain, rest) = rest.split_at(plain_length(rest, nonce));
+            self.push_plain(plain);
+            let Some(letter) = rest.chars().next() else { break };
             let place = Place { nonce, last: self.last, is_complete };
-            match mask.found_at(&reply[self.taken..], place) {
+            match mask.found_at(rest, place) {
                 Found::Unfinished if !is_complete => break,
                 Found::Replace(length, becomes) => {
                     self.shown.push_str(&becomes);
@@ -44,6 +47,12 @@ impl Revealed {
             }
         }
         &self.shown[from..]
+    }
+
+    fn push_plain(&mut self, text: &str) {
+        self.shown.push_str(text);
+        self.taken += text.len();
+        self.last = text.chars().next_back().or(self.last);
     }
 
     /// How long the text so far is.
@@ -125,6 +134,17 @@ impl Mask {
         let whole = self.codes.iter().find_map(|it| Some((it.length_inflected(text)?, it)));
         whole.map_or(Found::Nothing, |(length, it)| Found::Replace(sign + length, format!("@{}", it.becomes)))
     }
+}
+
+/// How many bytes at the start of this text begin neither a label nor a citation nor this nonce.
+/// Most of a reply is such text, and every piece of every reply is looked at.
+fn plain_length(text: &str, nonce: &str) -> usize {
+    // The last two begin the wide forms of `@` and `[`.
+    let begins = |byte: u8| match byte {
+        b'@' | b'[' | 0xe3 | 0xef => true,
+        _ => nonce.as_bytes().first().is_some_and(|it| it.eq_ignore_ascii_case(&byte)),
+    };
+    text.bytes().position(begins).unwrap_or(text.len())
 }
 
 /// Where in a reply something is looked for.
