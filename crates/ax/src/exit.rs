@@ -130,6 +130,7 @@ fn of_quorum(error: &Error) -> Exit {
             Exit::TooFewProviders
         }
         Error::MissingVoices(_) => Exit::TooFewProviders,
+        Error::SpendingCap(_) => Exit::SpentUp,
         Error::Refused(_)
         | Error::NotFound(_)
         | Error::Ambiguous { .. }
@@ -223,6 +224,7 @@ fn of_code(code: Code) -> Exit {
         | Code::ConsensusParseFailed
         | Code::ProviderError => Exit::TooFewProviders,
         Code::CostBudgetExceeded
+        | Code::SpendingCapReached
         | Code::CallBudgetExceeded
         | Code::TokenBudgetExceeded
         | Code::DiscussionTimeout => Exit::SpentUp,

@@ -42,6 +42,7 @@ fn next_step(error: &Error) -> Option<String> {
         | Error::NoVoices
         | Error::Registry(_)
         | Error::MissingVoices(_)
+        | Error::SpendingCap(_)
         | Error::Store(_)
         | Error::Ambiguous { .. }
         | Error::NotSaid(_)
