@@ -35,7 +35,7 @@ pub(crate) const CODES: [(Exit, &str); 8] = [
     (Exit::BadInput, "usage"),
     (Exit::Setup, "configuration or store"),
     (Exit::TooFewProviders, "too few providers are available, and no --offline"),
-    (Exit::SpentUp, "budget or deadline reached; the partial result was printed"),
+    (Exit::SpentUp, "budget, spending cap or deadline reached; any partial result was printed"),
     (Exit::NoConsensus, "no consensus (with --require-consensus)"),
     (Exit::Interrupted, "interrupted"),
 ];

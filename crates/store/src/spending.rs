@@ -159,38 +159,41 @@ fn close(connection: &Connection, id: DiscussionId, spent: Usd) -> rusqlite::Res
     connection.prepare_cached(sql)?.execute([id.to_string()]).map(drop)
 }
 
-/// Settles the allowances of discussions without a living owner. The one that asks for more is
-/// alive, whatever its lease says.
+/// Settles the allowances of discussions without a living owner, whose claims end, and those that
+/// were drawn under an older claim. The discussion that asks for more is alive, whatever its lease
+/// says.
 fn settle_dead(
     context: &mut WriteContext,
     account: &Account,
     asking: Option<DiscussionId>,
 ) -> Result<(), JobError> {
-    for id in holders(&context.connection, account)? {
-        if Some(id) != asking && claims::holder(context, id)?.is_none() {
+    for (id, fence) in holders(&context.connection, account)? {
+        let is_live = context.root(id)?.fence == fence && claims::holder(context, id)?.is_some();
+        if Some(id) != asking && !is_live {
             settle_from_record(context, id)?;
         }
     }
     Ok(())
 }
 
-/// The discussions that have set money of the account aside.
-fn holders(connection: &Connection, account: &Account) -> rusqlite::Result<Vec<DiscussionId>> {
-    let sql = "SELECT discussion FROM allowances WHERE tenant = ?1 AND name = ?2";
+/// The discussions that have set money of the account aside, with the fences of their claims.
+fn holders(connection: &Connection, account: &Account) -> rusqlite::Result<Vec<(DiscussionId, u64)>> {
+    let sql = "SELECT discussion, fence FROM allowances WHERE tenant = ?1 AND name = ?2";
     let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map(params![account.tenant.name(), account.name], |row| parsed(row, 0))?;
+    let holder = |row: &Row<'_>| Ok((parsed(row, 0)?, row.get::<_, i64>(1)? as u64));
+    let rows = statement.query_map(params![account.tenant.name(), account.name], holder)?;
     rows.collect()
 }
 
-/// Settles an allowance by what the record says, and ends the claim it was drawn under: a process
-/// that only seemed dead must not go on spending it.
+/// Settles an allowance by what the record says, and ends the claim it was drawn under: a run that
+/// only seemed dead must not go on spending it.
 pub(crate) fn settle_from_record(context: &mut WriteContext, id: DiscussionId) -> Result<(), JobError> {
-    if find(&context.connection, id)?.is_none() {
-        return Ok(());
-    }
+    let Some(Allowance { fence, .. }) = find(&context.connection, id)? else { return Ok(()) };
     let spent = recorded(&context.connection, id)?;
     let cached = context.root(id)?;
-    claims::end(context, id, cached)?;
+    if cached.fence == fence {
+        claims::end(context, id, cached)?;
+    }
     Ok(close(&context.connection, id, spent)?)
 }
 

@@ -14,6 +14,7 @@ use quorum::{
         reading::{Reading, Source},
         ruling::Ruled,
         state::State,
+        time::iso,
         transcript::Turn,
     },
     text::{count, line, time},

@@ -206,8 +206,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Refuses an order for which the account's caps have too little left.
-    async fn check_caps(&self, spec: &Spec) -> Result<(), OpenError> {
+    /// Refuses an order, new or to be resumed, for which the account's caps have too little left.
+    pub async fn check_caps(&self, spec: &Spec) -> Result<(), OpenError> {
         let services = &self.0.services;
         let Some((account, caps)) = services.caps_of(spec) else { return Ok(()) };
         let (least, now) = (least_cost(services, spec), services.clock.now());

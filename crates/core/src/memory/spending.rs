@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    memory::{Contents, Discussion},
+    memory::Contents,
     model::{
         account::{Account, CapStatus, Caps, UsedOfCap, day_of, granted},
         id::DiscussionId,
@@ -95,24 +95,27 @@ impl Contents {
         }
     }
 
-    /// Settles the allowances of discussions without a living owner, whose claims end. The one that
-    /// asks for more is alive, whatever its lease says.
+    /// Settles the allowances of discussions without a living owner, whose claims end, and those
+    /// that were drawn under an older claim. The discussion that asks for more is alive, whatever
+    /// its lease says.
     fn settle_dead(&mut self, account: &Account, asking: Option<DiscussionId>) {
-        let is_held = |id: &DiscussionId| self.discussions.get(id).is_some_and(Discussion::is_held);
-        let is_dead = |id: &DiscussionId| Some(*id) != asking && !is_held(id);
-        let of_account = self.allowances.iter().filter(|(_, it)| it.account == *account);
-        let dead: Vec<DiscussionId> = of_account.map(|(id, _)| *id).filter(is_dead).collect();
+        let is_live = |id: &DiscussionId, fence: u64| {
+            self.discussions.get(id).is_some_and(|it| it.fence == fence && it.is_held())
+        };
+        let is_dead = |(id, it): &(&DiscussionId, &Allowance)| {
+            it.account == *account && Some(**id) != asking && !is_live(id, it.fence)
+        };
+        let dead: Vec<DiscussionId> = self.allowances.iter().filter(is_dead).map(|(id, _)| *id).collect();
         dead.into_iter().for_each(|id| self.settle_from_record(id));
     }
 
-    /// Settles an allowance by what the record says, and ends the claim it was drawn under.
+    /// Settles an allowance by what the record says, and ends the claim it was drawn under: a run
+    /// that only seemed dead must not go on spending it.
     pub(super) fn settle_from_record(&mut self, id: DiscussionId) {
-        if !self.allowances.contains_key(&id) {
-            return;
-        }
+        let Some(fence) = self.allowances.get(&id).map(|it| it.fence) else { return };
         let tree = self.discussions.values().filter(|it| it.root_id() == id);
         let spent = tree.map(|it| it.state.spent_itself()).fold(Usd::ZERO, |sum, it| sum + it);
-        if let Some(discussion) = self.discussions.get_mut(&id) {
+        if let Some(discussion) = self.discussions.get_mut(&id).filter(|it| it.fence == fence) {
             discussion.holder = None;
         }
         self.close(id, spent);
