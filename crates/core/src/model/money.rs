@@ -26,6 +26,12 @@ impl Usd {
         fits.then(|| Usd((dollars * 1e9).round() as u64))
     }
 
+    /// From cents.
+    #[must_use]
+    pub const fn from_cents(cents: u64) -> Self {
+        Usd(cents.saturating_mul(10_000_000))
+    }
+
     /// In dollars, for display.
     #[must_use]
     pub fn dollars(self) -> f64 {
