@@ -253,6 +253,9 @@ async fn lacks_money(floor: &Floor) -> Result<Option<CapReached>, Failure> {
 async fn refuse(floor: &mut Floor, reached: CapReached) -> Result<(), Failure> {
     match floor.record.state.lifecycle {
         Lifecycle::Configuring | Lifecycle::Validating | Lifecycle::Ready | Lifecycle::Initializing => {
+            if floor.record.state.lifecycle != Lifecycle::Initializing {
+                floor.record.become_next(Lifecycle::Initializing)?;
+            }
             let problem = Problem::new(Code::SpendingCapReached, reached.to_string());
             fail(floor, Event::Failed { absent: Vec::new(), problem }).await
         }
