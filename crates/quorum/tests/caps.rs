@@ -180,7 +180,7 @@ fn command(config: &str, store: &Arc<SqliteStore>, panel: &Panel) -> Scope {
 }
 
 fn request() -> Request {
-    let seats = ["claude", "gemini"].map(str::to_owned).to_vec();
+    let seats = ["scripted-a", "scripted-b"].map(str::to_owned).to_vec();
     Request { providers: Some(seats), rounds: Some(1), ..Request::on("Tabs or spaces?") }
 }
 
