@@ -15,13 +15,7 @@ use quorum_core::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::{
-    cache::parsed,
-    claims,
-    error::JobError,
-    record,
-    write_context::WriteContext,
-};
+use crate::{cache::parsed, claims, error::JobError, record, write_context::WriteContext};
 
 /// What a discussion has set aside.
 struct Allowance {

@@ -212,7 +212,8 @@ impl Store for SqliteStore {
                     self.writer.write(work).await
                 }
                 Access::ReadOnly => {
-                    let read = move |connection: &_| Ok(spending::cap_statuses(connection, &account, &caps, at)?);
+                    let read =
+                        move |connection: &_| Ok(spending::cap_statuses(connection, &account, &caps, at)?);
                     self.readers.read(read).await
                 }
             }

@@ -134,9 +134,8 @@ fn wind_up_problem(state: &State, loss: Loss, reason: &WindUp) -> Option<Problem
         WindUp::SpendingCap { needed, left, cap, period, renews_at } => {
             let short = short_of(needed, left);
             let (period, renews_at) = (period.name(), iso(*renews_at));
-            let message = format!(
-                "the spending cap of {cap} a {period} is reached: {short}; it renews at {renews_at}"
-            );
+            let message =
+                format!("the spending cap of {cap} a {period} is reached: {short}; it renews at {renews_at}");
             Problem::new(Code::CostBudgetExceeded, message)
         }
         WindUp::Deadline => {

@@ -34,14 +34,12 @@ impl Contents {
         }
         let (id, day, fence) = (claim.id, day_of(*at), claim.fence);
         let current = self.allowances.get(&id);
-        let is_current =
-            |it: &&Allowance| it.day == day && it.fence == fence && it.account == *account;
-        let (base, amount) = current.filter(is_current).map_or((*settled, Usd::ZERO), |it| (it.base, it.amount));
+        let is_current = |it: &&Allowance| it.day == day && it.fence == fence && it.account == *account;
+        let (base, amount) =
+            current.filter(is_current).map_or((*settled, Usd::ZERO), |it| (it.base, it.amount));
         let closes = current.is_some_and(|it| !is_current(&it));
         let needed = target.less(base).less(amount);
-        let grant = |contents: &Contents| {
-            granted(&contents.statuses_without(draw, closes), needed, *at)
-        };
+        let grant = |contents: &Contents| granted(&contents.statuses_without(draw, closes), needed, *at);
         let more = match grant(self).or_else(|_| {
             self.settle_dead(account, Some(id));
             grant(self)

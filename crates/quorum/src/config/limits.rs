@@ -48,11 +48,8 @@ mod tests {
 
     #[test]
     fn s14_caps_of_the_command_are_read() {
-        let caps = Caps {
-            per_day: Usd::from_dollars(2.5),
-            per_month: Usd::from_dollars(40.0),
-            ..Caps::default()
-        };
+        let caps =
+            Caps { per_day: Usd::from_dollars(2.5), per_month: Usd::from_dollars(40.0), ..Caps::default() };
         assert_eq!(read_text("[limits]\nmax_cost_per_day = 2.5\nmax_cost_per_month = 40"), Ok(caps));
         assert_eq!(read_text(""), Ok(Caps::default()));
     }

@@ -96,9 +96,7 @@ impl Group<'_, '_> {
     /// The conditions for handling this news, once a failed attempt is counted and paid.
     async fn situation(&mut self, index: usize, news: &News, draining: bool) -> Result<Situation, Halt> {
         let (affordable, draw) = match news {
-            News::Failed(failed) => {
-                (self.pay_failed(index, failed).await?, self.floor.services.clock.draw())
-            }
+            News::Failed(failed) => (self.pay_failed(index, failed).await?, self.floor.services.clock.draw()),
             News::Cleared(_) | News::TurnedAway(_) | News::Answered(_) | News::Convened(..) => (false, 0),
         };
         let (moment, overflow) = (self.floor.moment(), self.floor.overflow(self.seats[index].name()));
