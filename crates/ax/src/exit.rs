@@ -35,7 +35,7 @@ pub(crate) const CODES: [(Exit, &str); 8] = [
     (Exit::BadInput, "usage"),
     (Exit::Setup, "configuration or store"),
     (Exit::TooFewProviders, "too few providers are available, and no --offline"),
-    (Exit::SpentUp, "budget or deadline reached; the partial result was printed"),
+    (Exit::SpentUp, "budget, spending cap or deadline reached; any partial result was printed"),
     (Exit::NoConsensus, "no consensus (with --require-consensus)"),
     (Exit::Interrupted, "interrupted"),
 ];
@@ -130,6 +130,7 @@ fn of_quorum(error: &Error) -> Exit {
             Exit::TooFewProviders
         }
         Error::MissingVoices(_) => Exit::TooFewProviders,
+        Error::SpendingCap(_) => Exit::SpentUp,
         Error::Refused(_)
         | Error::NotFound(_)
         | Error::Ambiguous { .. }
@@ -223,6 +224,7 @@ fn of_code(code: Code) -> Exit {
         | Code::ConsensusParseFailed
         | Code::ProviderError => Exit::TooFewProviders,
         Code::CostBudgetExceeded
+        | Code::SpendingCapReached
         | Code::CallBudgetExceeded
         | Code::TokenBudgetExceeded
         | Code::DiscussionTimeout => Exit::SpentUp,

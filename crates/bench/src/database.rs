@@ -58,7 +58,13 @@ impl Database {
     /// An engine with other patterns, and the voices' current latency.
     pub(crate) fn engine_with(&self, registry: Registry) -> Engine {
         let store: Arc<dyn Store> = self.store.clone();
-        let services = Services { store, voices: self.voices.clone(), clock: Arc::new(WallClock), registry };
+        let services = Services {
+            store,
+            voices: self.voices.clone(),
+            clock: Arc::new(WallClock),
+            registry,
+            caps: Default::default(),
+        };
         Engine::new(services, "bench")
     }
 }

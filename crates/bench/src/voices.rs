@@ -194,6 +194,7 @@ fn engine(database: &Database, url: &str) -> Result<Engine> {
         voices,
         clock: Arc::new(WallClock),
         registry: quorum_patterns::registry(),
+        caps: Default::default(),
     };
     Ok(Engine::new(services, "bench"))
 }

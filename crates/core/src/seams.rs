@@ -23,7 +23,7 @@ pub use archive::{
     Archive, AuditEntry, Cutoffs, Expired, GRACE_MS, Leap, Reservation, Retention, Session, Summary,
     TOLERANCE_MS, Wanted,
 };
-pub use store::{Append, Claim, Created, Store, StoreError, Then, admit};
+pub use store::{Append, Claim, Created, Draw, Drawn, Store, StoreError, Then, admit};
 
 /// A model that answers.
 ///

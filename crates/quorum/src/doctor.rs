@@ -7,15 +7,16 @@ use std::{
 
 use quorum_core::{
     registry::Registry,
-    seams::{Archive, Clock, GRACE_MS, StoreError, Wanted},
+    seams::{Archive, Clock, GRACE_MS, Store, StoreError, Wanted},
 };
 pub use quorum_store::Salvaged;
 use quorum_store::SqliteStore;
 
 use crate::{
-    Checked, Config, Error, Unanswered,
+    CapEntry, Checked, Config, Error, Unanswered,
     clock::SystemClock,
     config::{self, make_directory},
+    facade::spending::configured,
     setup::{self, KeyFrom, LocalProgram, Machine, Missing, Prices, Provider, Setup, Transport},
 };
 
@@ -75,6 +76,15 @@ pub enum Finding {
         discussions: u64,
         /// How many days after it was hidden each of them is removed.
         days: u64,
+    },
+    /// What an account has left of its spending caps.
+    Spending {
+        /// The name of the token; empty for the command.
+        name: String,
+        /// The tenant of the token; empty for the machine's own user.
+        tenant: String,
+        /// The caps.
+        caps: Vec<CapEntry>,
     },
     /// The database can't be used.
     BadDatabase(StoreError),
@@ -186,6 +196,7 @@ impl Finding {
             Finding::Lacking { .. }
             | Finding::Hidden { .. }
             | Finding::ExposedData { exposure: Exposure::Readable, .. } => Health::Note,
+            Finding::Spending { caps, .. } => note_if(caps.iter().any(|it| it.left_usd <= 0.0)),
             Finding::Port { trouble, .. } => note_if(trouble.is_some()),
             Finding::Provider { priced, .. } => note_if(!priced),
             Finding::Configuration { .. } | Finding::Clock | Finding::Prices { .. } => Health::Well,
@@ -264,7 +275,21 @@ async fn database(config: &Config) -> Vec<Finding> {
     let newest = store.list(Wanted { limit: 1, ..Wanted::default() }).await.unwrap_or_default();
     let latest = newest.first().map_or(EARLIEST, |it| it.opened_at.0.max(EARLIEST));
     let clock = if now.0 < latest { Finding::EarlyClock } else { Finding::Clock };
-    [Some(whole), Some(clock), hidden(&store).await].into_iter().flatten().collect()
+    let found = [Some(whole), Some(clock), hidden(&store).await].into_iter().flatten();
+    found.chain(spending(&store, config).await).collect()
+}
+
+/// The accounts with spending caps. A damaged database is reported above.
+async fn spending(store: &SqliteStore, config: &Config) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (account, caps) in configured(config).into_iter().filter(|it| it.1.are_set()) {
+        let (name, tenant) = (account.name.clone(), account.tenant.name().to_owned());
+        if let Ok(statuses) = store.spending(account, caps, SystemClock.now()).await {
+            let caps = statuses.iter().map(CapEntry::from).collect();
+            findings.push(Finding::Spending { name, tenant, caps });
+        }
+    }
+    findings
 }
 
 async fn hidden(store: &SqliteStore) -> Option<Finding> {

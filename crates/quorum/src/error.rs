@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use quorum_core::{
     engine::{OpenError, RunError, SayError, begin::BeginError},
-    model::id::DiscussionId,
+    model::{account::CapReached, id::DiscussionId},
     seams::StoreError,
 };
 
@@ -40,6 +40,9 @@ pub enum Error {
     /// Some participants are not available here.
     #[error("it can't continue here, because some participants are not available. {}", missing_voice(.0))]
     MissingVoices(Vec<MissingVoice>),
+    /// A spending cap of the account has no room for it; nothing was changed.
+    #[error("{0}")]
+    SpendingCap(Box<CapReached>),
     /// The items the program registered do not fit together.
     #[error(transparent)]
     Registry(#[from] quorum_core::registry::check::RegistryError),
@@ -125,6 +128,7 @@ impl From<OpenError> for Error {
             OpenError::Refused(refusals) => {
                 Error::Refused(refusals.into_iter().map(Complaint::from).collect())
             }
+            OpenError::SpendingCap(reached) => Error::SpendingCap(reached),
             OpenError::Store(error) => Error::Store(error),
         }
     }
@@ -143,6 +147,7 @@ impl From<RunError> for Error {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Store(error) => Error::Store(error),
+            RunError::SpendingCap(reached) => Error::SpendingCap(reached),
             RunError::Fault(_) => Error::Fault(error.to_string()),
         }
     }

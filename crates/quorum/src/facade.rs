@@ -16,6 +16,7 @@ mod rehearsal;
 mod remarks;
 mod say;
 mod scope;
+pub(crate) mod spending;
 mod steering;
 mod take_over;
 
@@ -51,6 +52,7 @@ pub use health::{Checked, Unanswered};
 pub use plan::{Figures, Plan, PlannedPhase, PlannedSeat};
 pub use rehearsal::{SentMessage, SentRequest};
 pub use scope::{OrderKey, Scope, Started};
+pub use spending::{CapEntry, CapFit};
 pub use steering::Steered;
 
 /// The page size for reading a record, in facts.
@@ -82,10 +84,12 @@ impl Quorum {
         Quorum::builder().user(config).build()
     }
 
-    /// The scope of this tenant; its actions are audited under the name `who`.
+    /// The scope of this tenant; its actions are audited under the name `who`. What the local user
+    /// starts is charged to their own account.
     #[must_use]
     pub fn scope(&self, tenant: Tenant, who: &str) -> Scope {
-        Scope { quorum: self.clone(), tenant, who: who.into() }
+        let account = spending::capped("", self.config().limits).filter(|_| tenant.is_own());
+        Scope { quorum: self.clone(), tenant, who: who.into(), account }
     }
 
     /// The providers the user has configured.

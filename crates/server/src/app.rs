@@ -118,9 +118,12 @@ impl AppState {
 
     /// The scope of a caller; only the guard knows who it is.
     pub(crate) fn scope(&self, token: Option<&Token>) -> Scope {
-        let (tenant, who) =
-            token.map_or((Tenant::default(), LOCAL), |it| (it.tenant.clone(), it.name.as_str()));
-        self.quorum.scope(tenant, who)
+        match token {
+            Some(Token { name, tenant, caps, .. }) => {
+                self.quorum.scope(tenant.clone(), name).charged_to(name, *caps)
+            }
+            None => self.quorum.scope(Tenant::default(), LOCAL),
+        }
     }
 
     /// Resumes discussions that an earlier process left behind. Those that exceed the limit wait

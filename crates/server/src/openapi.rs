@@ -16,7 +16,7 @@ use utoipa::{
 use crate::{
     problem::{Document, Field},
     seeds,
-    wire::{bounds, order},
+    wire::{bounds, order, spending::CapState},
 };
 
 /// Statuses every route can answer with.
@@ -25,7 +25,7 @@ const ANYWHERE: &[(&str, &str)] = &[
     ("401", "The token is missing or wrong"),
     ("403", "Pages of another origin may not do this"),
     ("421", "Unknown host name"),
-    ("429", "Too many requests"),
+    ("429", "Too many requests, or the spending cap is reached"),
     ("500", "Internal error"),
     ("503", "Discussions can't be stored at the moment, or too many are running"),
 ];
@@ -56,6 +56,7 @@ pub(crate) fn completed(mut document: OpenApi) -> OpenApi {
     let components = document.components.get_or_insert_with(Components::default);
     components.schemas.insert("Problem".to_owned(), Document::schema());
     components.schemas.insert("Field".to_owned(), Field::schema());
+    components.schemas.insert("CapState".to_owned(), CapState::schema());
     for (name, scheme) in [("bearer", HttpAuthScheme::Bearer), ("basic", HttpAuthScheme::Basic)] {
         let scheme = SecurityScheme::Http(HttpBuilder::new().scheme(scheme).build());
         components.security_schemes.insert(name.to_owned(), scheme.into());

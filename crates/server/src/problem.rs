@@ -8,7 +8,7 @@ use quorum::{Complaint, Error, Fault, StoreError, model::error::Code, request::l
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::wording;
+use crate::{wire::spending::CapState, wording};
 
 /// The field name for the body as a whole.
 pub(crate) const BODY: &str = "body";
@@ -20,11 +20,11 @@ const LONGEST_MESSAGE: usize = 600;
 const LONGEST_FIELD: usize = 300;
 
 /// An error in response to a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Problem(Box<Document>);
 
 /// A problem document.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub(crate) struct Document {
     /// A URI for this kind of problem.
     #[serde(rename = "type")]
@@ -42,6 +42,10 @@ pub(crate) struct Document {
     /// The problems with the request, field by field.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fields: Vec<Field>,
+    /// The spending cap that has too little left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = CapState)]
+    cap: Option<CapState>,
     #[serde(skip)]
     retry_after_s: Option<u64>,
 }
@@ -99,6 +103,7 @@ kinds! {
     FOREIGN_HOST = MISDIRECTED_REQUEST "FOREIGN_HOST" "Unknown host name";
     KEY_REUSED = UNPROCESSABLE_ENTITY "IDEMPOTENCY_KEY_REUSED" "The key belongs to another request";
     TOO_MANY = TOO_MANY_REQUESTS "TOO_MANY_REQUESTS" "Too many requests";
+    SPENDING_CAP = TOO_MANY_REQUESTS "DISCUSSION_SPENDING_CAP_REACHED" "The spending cap is reached";
     INTERNAL = INTERNAL_SERVER_ERROR "INTERNAL" "Internal error";
     TOO_MANY_RUNNING = SERVICE_UNAVAILABLE "TOO_MANY_DISCUSSIONS" "Too many discussions are running";
     UNAVAILABLE = SERVICE_UNAVAILABLE "UNAVAILABLE" "Temporarily unavailable";
@@ -115,6 +120,7 @@ impl Problem {
             detail,
             code,
             fields: Vec::new(),
+            cap: None,
             retry_after_s: None,
         }))
     }
@@ -230,6 +236,12 @@ impl From<Error> for Problem {
                 let who: Vec<String> = who.iter().map(ToString::to_string).collect();
                 let message = format!("some participants are not available here: {}", who.join("; "));
                 Problem::new(MISSING_VOICES, message)
+            }
+            Error::SpendingCap(reached) => {
+                let mut problem = Problem::new(SPENDING_CAP, reached.to_string())
+                    .after(reached.renews_in_ms().div_ceil(1_000));
+                problem.0.cap = Some(CapState::from(&reached.status));
+                problem
             }
             Error::NotSaid(error) => of_say(&error),
             Error::WhoSpeaks(awaited) => {

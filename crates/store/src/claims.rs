@@ -146,9 +146,14 @@ pub(crate) fn extend(
 /// Releases a claim, if it is still valid.
 pub(crate) fn release(context: &mut WriteContext, claim: &Claim) -> Result<(), JobError> {
     let Some((cached, _)) = find_held(context, claim)? else { return Ok(()) };
+    end(context, claim.id, cached)
+}
+
+/// Ends the claim of a discussion, if there is one.
+pub(crate) fn end(context: &mut WriteContext, id: DiscussionId, cached: Cached) -> Result<(), JobError> {
     let sql = "UPDATE discussions SET owner = NULL, runner = NULL, lease_until = NULL WHERE number = ?1";
     context.connection.prepare_cached(sql)?.execute([cached.number])?;
-    context.cache(claim.id, Cached { holder: None, ..cached });
+    context.cache(id, Cached { holder: None, ..cached });
     Ok(())
 }
 

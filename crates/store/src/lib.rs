@@ -3,8 +3,8 @@
 //! # Layout
 //! - [`SqliteStore`] (`sqlite.rs`) is the entry point: it passes writes to the one `writer` thread
 //!   and reads to the pool of `readers`.
-//! - `record`, `claims`, `inbox`, `retention`, `audit` and `idempotency` have the statements;
-//!   `archive` and `search` answer listings and full-text queries.
+//! - `record`, `claims`, `inbox`, `retention`, `audit`, `idempotency` and `spending` have the
+//!   statements; `archive` and `search` answer listings and full-text queries.
 //! - `write_context` is what the writer thread works with, `cache` its cache of discussions.
 //! - `list_status` folds facts into the columns that lists show; `seeds` fills the tables of
 //!   requirement C.
@@ -33,6 +33,7 @@ mod retention;
 mod salvage;
 mod search;
 mod seeds;
+mod spending;
 mod sqlite;
 mod watch;
 mod write_context;

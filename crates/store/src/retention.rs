@@ -8,7 +8,7 @@ use quorum_core::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::{claims, error::JobError, write_context::WriteContext};
+use crate::{claims, error::JobError, spending, write_context::WriteContext};
 
 /// Deletes everything that belongs to a root and the discussions below it, children before parents.
 const BELONGINGS: &[&str] = &[
@@ -92,6 +92,9 @@ fn erase(
     roots: &[String],
     logged_before: Option<Timestamp>,
 ) -> Result<(), JobError> {
+    for id in roots.iter().filter_map(|root| root.parse().ok()) {
+        spending::settle_from_record(context, id)?;
+    }
     let connection = &context.connection;
     set_forgetting(connection, true)?;
     for root in roots {

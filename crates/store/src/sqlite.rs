@@ -5,14 +5,16 @@ use std::path::Path;
 use futures::{future::BoxFuture, stream::BoxStream};
 use quorum_core::{
     model::{
+        account::{Account, CapStatus, Caps},
         command::{Command, CommandId},
         event::Fact,
         id::{DiscussionId, Seq, Tenant},
+        money::Usd,
         time::Timestamp,
     },
     seams::{
-        Append, Archive, AuditEntry, Claim, Created, Expired, Reservation, Retention, Session, Store,
-        StoreError, Summary, Wanted,
+        Append, Archive, AuditEntry, Claim, Created, Draw, Drawn, Expired, Reservation, Retention, Session,
+        Store, StoreError, Summary, Wanted,
     },
 };
 
@@ -28,7 +30,7 @@ use crate::{
     migrate,
     readers::Readers,
     record::{self, Bodies, Opening},
-    retention, search,
+    retention, search, spending,
     watch::Watch,
     write_context::WriteContext,
     writer::Writer,
@@ -187,6 +189,35 @@ impl Store for SqliteStore {
 
     fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(self.writer.write(move |context| claims::release(context, &claim)))
+    }
+
+    fn draw(&self, draw: Draw) -> BoxFuture<'_, Result<Drawn, StoreError>> {
+        Box::pin(self.writer.write(move |context| spending::draw(context, &draw)))
+    }
+
+    fn settle(&self, claim: Claim, spent: Usd) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |context| spending::settle(context, &claim, spent)))
+    }
+
+    fn spending(
+        &self,
+        account: Account,
+        caps: Caps,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Vec<CapStatus>, StoreError>> {
+        Box::pin(async move {
+            match self.writer.access() {
+                Access::Write => {
+                    let work = move |context: &mut _| spending::spending(context, &account, &caps, at);
+                    self.writer.write(work).await
+                }
+                Access::ReadOnly => {
+                    let read =
+                        move |connection: &_| Ok(spending::cap_statuses(connection, &account, &caps, at)?);
+                    self.readers.read(read).await
+                }
+            }
+        })
     }
 
     fn watch(&self) -> BoxStream<'static, DiscussionId> {

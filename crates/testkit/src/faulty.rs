@@ -12,11 +12,14 @@ use std::{
 use futures::{future::BoxFuture, stream::BoxStream};
 use quorum_core::{
     model::{
+        account::{Account, CapStatus, Caps},
         command::{Command, CommandId},
         event::Fact,
         id::{DiscussionId, Seq},
+        money::Usd,
+        time::Timestamp,
     },
-    seams::{Append, Claim, Created, Store, StoreError},
+    seams::{Append, Claim, Created, Draw, Drawn, Store, StoreError},
 };
 use tokio::time::sleep;
 
@@ -178,6 +181,39 @@ impl Store for Faulty {
 
     fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>> {
         self.inner.release(claim)
+    }
+
+    fn draw(&self, draw: Draw) -> BoxFuture<'_, Result<Drawn, StoreError>> {
+        Box::pin(async move {
+            match self.next_fault() {
+                Fault::None => self.inner.draw(draw).await,
+                Fault::Dead => Err(StoreError::Fenced(draw.claim.id)),
+                Fault::Away => Err(away()),
+                Fault::LosesAnswer => self.inner.draw(draw).await.and(Err(away())),
+                Fault::AnswersLate => late(self.inner.draw(draw)).await,
+            }
+        })
+    }
+
+    fn settle(&self, claim: Claim, spent: Usd) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            match self.next_fault() {
+                Fault::None => self.inner.settle(claim, spent).await,
+                Fault::Dead => Err(StoreError::Fenced(claim.id)),
+                Fault::Away => Err(away()),
+                Fault::LosesAnswer => self.inner.settle(claim, spent).await.and(Err(away())),
+                Fault::AnswersLate => late(self.inner.settle(claim, spent)).await,
+            }
+        })
+    }
+
+    fn spending(
+        &self,
+        account: Account,
+        caps: Caps,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Vec<CapStatus>, StoreError>> {
+        self.inner.spending(account, caps, at)
     }
 
     fn watch(&self) -> BoxStream<'static, DiscussionId> {

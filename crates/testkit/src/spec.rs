@@ -38,6 +38,7 @@ pub fn spec(pattern: &str) -> Spec {
         window: WindowSpec { strategy: "slide".to_owned(), overflow: "truncate".to_owned() },
         session: None,
         tenant: Tenant::default(),
+        account: None,
         show_names: false,
         simulation: None,
     }

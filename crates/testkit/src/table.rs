@@ -1,6 +1,6 @@
 //! An engine with a store and a scripted panel, all accessible to a test.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use quorum_core::{
     engine::{Engine, OpenError, RunError, handle::Finished, services::Services},
@@ -43,6 +43,7 @@ impl Table {
             voices: Arc::new(panel.clone()),
             clock: Arc::new(VirtualClock::start()),
             registry: registry.clone(),
+            caps: BTreeMap::new(),
         };
         Table { engine: Engine::new(services, owner), store, panel: panel.clone(), registry }
     }

@@ -262,7 +262,7 @@ fn greet(state: &Snapshot, Ending { output, greeting, .. }: Ending) {
 async fn finished(discussion: &Discussion, handle: &Handle) -> anyhow::Result<Finished> {
     match handle.finished().await {
         Ok(finished) => Ok(finished),
-        Err(RunError::Store(error)) => Err(Error::from(error).into()),
+        Err(error @ (RunError::Store(_) | RunError::SpendingCap(_))) => Err(Error::from(error).into()),
         Err(error) => {
             let state = discussion.state().await;
             match state {

@@ -14,6 +14,7 @@ use quorum::{
         reading::{Reading, Source},
         ruling::Ruled,
         state::State,
+        time::iso,
         transcript::Turn,
     },
     text::{count, line, time},
@@ -255,6 +256,12 @@ fn wound_up(reason: &WindUp) -> String {
         WindUp::CallBudget { needed, left } => short_of("call", needed, left),
         WindUp::TokenBudget { needed, left } => short_of("token", needed, left),
         WindUp::CostBudget { needed, left } => short_of("cost", needed, left),
+        WindUp::SpendingCap { needed, left, cap, period, renews_at } => format!(
+            "the spending cap of {cap} a {} is reached; the next step would have needed up to {needed}, and {left} was \
+             left for it; it renews at {}",
+            period.name(),
+            iso(*renews_at)
+        ),
         WindUp::Deadline => "the time is used up".to_owned(),
         WindUp::TooFew { left, needed } => {
             let are = |number: u32| if number == 1 { "is" } else { "are" };

@@ -4,6 +4,7 @@ use quorum::{
     Complaint, Error, MissingVoice, Origin, Registry, Remedy, StoreError,
     config::{self, Mistake},
     model::{
+        account::Period,
         error::{ErrorClass, Refusal},
         id::DiscussionId,
     },
@@ -37,6 +38,13 @@ fn next_step(error: &Error) -> Option<String> {
         Error::NoneYet => Some("`ax discuss \"…\"` starts one".to_owned()),
         Error::NoSession(_) => Some(SESSIONS.to_owned()),
         Error::Fault(_) => Some("`ax resume` continues it".to_owned()),
+        Error::SpendingCap(reached) => {
+            let key = match reached.status.period {
+                Period::Day => "max_cost_per_day",
+                Period::Month => "max_cost_per_month",
+            };
+            Some(format!("{key} under [limits] in the configuration sets it"))
+        }
         Error::Refused(_)
         | Error::Config(_)
         | Error::NoVoices

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use quorum::{
-    Checked, Unanswered,
+    CapEntry, Checked, Unanswered,
     doctor::{Exposure, Finding, Health, LEAST_PROVIDERS, Reached, Salvage, Salvaged, examine, salvage},
     model::error::ErrorClass,
     setup::{KeyFrom, Machine},
@@ -113,6 +113,7 @@ fn subject(finding: &Finding) -> String {
             "database".to_owned()
         }
         Finding::Hidden { .. } => "retention".to_owned(),
+        Finding::Spending { .. } => "spending".to_owned(),
         Finding::Clock | Finding::EarlyClock => "clock".to_owned(),
         Finding::Port { .. } => "port".to_owned(),
         Finding::Prices { .. } => "prices".to_owned(),
@@ -148,6 +149,7 @@ fn found(finding: &Finding) -> String {
             file.display()
         ),
         Finding::BadDatabase(error) => wording::store(error),
+        Finding::Spending { name, tenant, caps } => spending(name, tenant, caps),
         Finding::Clock => "it is later than every record".to_owned(),
         Finding::EarlyClock => "it is earlier than the newest record; set the machine's clock".to_owned(),
         Finding::Port { address, trouble: None } => format!("{address} is free for `ax serve`"),
@@ -172,6 +174,30 @@ fn exposed(directory: &Path, exposure: Exposure) -> String {
         Exposure::Writable => "is writable by other users, who could replace its files",
     };
     format!("{name} {what}; run `chmod 700 {name}`")
+}
+
+/// What is left of each cap of an account.
+fn spending(name: &str, tenant: &str, caps: &[CapEntry]) -> String {
+    let caps: Vec<String> = caps.iter().map(cap).collect();
+    let whose = match (name, tenant) {
+        ("", _) => "this command".to_owned(),
+        (name, "") => format!("token {name}"),
+        (name, tenant) => format!("token {name} of {tenant}"),
+    };
+    format!("{whose}: {}", caps.join("; "))
+}
+
+/// One spending cap in words.
+pub(crate) fn cap(cap: &CapEntry) -> String {
+    let CapEntry { period, cap_usd, spent_usd, reserved_usd, left_usd, renews_at } = cap;
+    let reserved = if *reserved_usd > 0.0 {
+        format!(", ${reserved_usd:.4} set aside for running discussions")
+    } else {
+        String::new()
+    };
+    format!(
+        "${spent_usd:.4} of ${cap_usd:.4} a {period} spent{reserved}, ${left_usd:.4} left; it renews at {renews_at}"
+    )
 }
 
 fn hidden(discussions: u64, days: u64) -> String {

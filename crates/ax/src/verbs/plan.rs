@@ -1,7 +1,7 @@
 //! `ax discuss --dry-run` and `ax fork --dry-run`: the plan of a discussion, on standard output.
 
 use quorum::{
-    Figures, Plan, PlannedPhase, PlannedSeat,
+    CapFit, Figures, Plan, PlannedPhase, PlannedSeat,
     text::{count, grouped, line, time},
 };
 
@@ -9,6 +9,7 @@ use crate::{
     args::{Output, Shape},
     exit::Exit,
     render::{note, print, print_json, print_json_line, usage::columns},
+    verbs::doctor::cap,
 };
 
 /// The most characters of the topic that are shown.
@@ -112,6 +113,7 @@ fn remarks(plan: &Plan) -> Option<String> {
         remarks
             .push(format!("It waits for {} to speak.", count(people, "person").replace("persons", "people")));
     }
+    remarks.extend(caps(plan));
     remarks.push(format!("It ends after {} at the latest.", time(plan.budget_ms)));
     remarks.push(
         "The maximum assumes that every reply is misread and every call is retried as often as allowed; \
@@ -119,4 +121,15 @@ fn remarks(plan: &Plan) -> Option<String> {
             .to_owned(),
     );
     Some(remarks.join("\n"))
+}
+
+/// What is left of the spending caps, and whether that is enough.
+fn caps(plan: &Plan) -> Option<String> {
+    let fit = match plan.cap_fit? {
+        CapFit::Fits => "The maximum fits the spending cap",
+        CapFit::MayNotFit => "The spending cap may be reached, and end it early",
+        CapFit::DoesNotFit => "It does not fit the spending cap, which will end it early or refuse it",
+    };
+    let caps: Vec<String> = plan.caps.iter().map(cap).collect();
+    Some(format!("{fit}: {}.", caps.join("; ")))
 }

@@ -5,6 +5,7 @@
 mod audit;
 mod bad_input;
 mod bad_surroundings;
+mod caps;
 mod config;
 mod debate;
 mod desk;

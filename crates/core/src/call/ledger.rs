@@ -1,5 +1,5 @@
 //! Budgets as reservations: a call starts only if its worst case fits here and in every discussion
-//! above.
+//! above, and into the allowance that the root has drawn from its account.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,10 +17,28 @@ pub struct Ledger {
     above: Option<Arc<Ledger>>,
 }
 
+/// Why nothing can be reserved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Short {
+    /// A budget is used up.
+    Budget(WindUp),
+    /// The root's allowance is used up, and may be raised.
+    Allowance {
+        /// What may have been spent in all once this is spent, and what must still follow.
+        target: Usd,
+        /// How much of that is wanted now.
+        wanted: Usd,
+    },
+}
+
 #[derive(Debug, Default, Clone, Copy)]
 struct Account {
     /// Spent or reserved.
     taken: Spent,
+    /// How much of that is reserved for calls that have not ended.
+    reserved: Usd,
+    /// The most that may be taken, in the root of a discussion whose account has caps.
+    allowance: Option<Usd>,
     /// Held back for deciding and concluding.
     kept: Spent,
     /// Held back from sub-discussions, for the rest of this discussion's own talk.
@@ -44,9 +62,21 @@ impl Ledger {
         self.account().own = own;
     }
 
+    /// Sets the most that may be taken in all. For a root, which alone has an allowance.
+    pub fn allow(&self, allowance: Usd) {
+        self.account().allowance = Some(allowance);
+    }
+
+    /// What is spent, without what is reserved for calls that have not ended.
+    #[must_use]
+    pub fn settled(&self) -> Usd {
+        let account = *self.account();
+        account.taken.usd.less(account.reserved)
+    }
+
     /// Reserves `wanted` here and in all ledgers above, or in none; the error names the budget that
     /// is short.
-    pub fn reserve(&self, wanted: Spent) -> Result<(), WindUp> {
+    pub fn reserve(&self, wanted: Spent) -> Result<(), Short> {
         self.take(wanted, Spent::default())
     }
 
@@ -61,15 +91,17 @@ impl Ledger {
     }
 
     /// Reserves `wanted` and leaves `held` for what must still follow.
-    fn take(&self, wanted: Spent, mut held: Spent) -> Result<(), WindUp> {
+    fn take(&self, wanted: Spent, mut held: Spent) -> Result<(), Short> {
         // Lower ledgers are always locked before upper ones, so two discussions can't deadlock.
         let mut account = self.account();
         held += account.kept;
-        self.fits(account.taken, wanted, held)?;
+        self.fits(account.taken, wanted, held).map_err(Short::Budget)?;
+        account.allows(wanted.usd, held.usd)?;
         if let Some(above) = &self.above {
             above.take(wanted, above.with_own(held))?;
         }
         account.taken += wanted;
+        account.reserved += wanted.usd;
         Ok(())
     }
 
@@ -84,9 +116,36 @@ impl Ledger {
             let mut account = self.account();
             account.taken = account.taken.less(reserved);
             account.taken += used;
+            account.reserved = account.reserved.less(reserved.usd);
         }
         if let Some(above) = &self.above {
             above.settle(reserved, used);
+        }
+    }
+
+    /// Makes the record the account of this discussion: nothing is reserved for it any more.
+    pub fn reset(&self, recorded: Spent) {
+        let before = {
+            let mut account = self.account();
+            let before = *account;
+            (account.taken, account.reserved) = (recorded, Usd::ZERO);
+            before
+        };
+        if let Some(above) = &self.above {
+            above.correct(before, recorded);
+        }
+    }
+
+    /// Replaces what a discussion below had taken and reserved with what it recorded.
+    fn correct(&self, below: Account, recorded: Spent) {
+        {
+            let mut account = self.account();
+            account.taken = account.taken.less(below.taken);
+            account.taken += recorded;
+            account.reserved = account.reserved.less(below.reserved);
+        }
+        if let Some(above) = &self.above {
+            above.correct(below, recorded);
         }
     }
 
@@ -121,6 +180,19 @@ impl Ledger {
     }
 }
 
+impl Account {
+    /// What costs nothing needs no allowance.
+    fn allows(&self, wanted: Usd, held: Usd) -> Result<(), Short> {
+        let target = self.taken.usd + held + wanted;
+        match self.allowance {
+            Some(allowance) if wanted > Usd::ZERO && target > allowance => {
+                Err(Short::Allowance { target, wanted })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,13 +201,50 @@ mod tests {
         Spent { calls, ..Spent::default() }
     }
 
+    fn out_of_calls(needed: u32, left: u32) -> Short {
+        Short::Budget(WindUp::CallBudget { needed, left })
+    }
+
+    fn usd(dollars: f64) -> Usd {
+        Usd::from_dollars(dollars).unwrap()
+    }
+
+    fn cost(dollars: f64) -> Spent {
+        Spent { usd: usd(dollars), ..calls(1) }
+    }
+
+    #[test]
+    fn s14_an_allowance_covers_every_level_and_what_the_decision_needs() {
+        let root = Arc::new(Ledger::new(Limits::default(), cost(1.0), None));
+        let child = Ledger::new(Limits::default(), Spent::default(), Some(root.clone()));
+        root.allow(usd(1.0));
+        root.keep_back(cost(0.5));
+        let short = Short::Allowance { target: usd(1.75), wanted: usd(0.25) };
+        assert_eq!(child.reserve(cost(0.25)), Err(short));
+        assert_eq!(child.reserve(cost(0.0)), Ok(()), "what costs nothing needs none");
+        root.allow(usd(1.75));
+        assert_eq!(child.reserve(cost(0.25)), Ok(()));
+        assert_eq!((root.taken().usd, root.settled()), (usd(1.25), usd(1.0)));
+        child.settle(cost(0.25), cost(0.2));
+        assert_eq!((root.taken().usd, root.settled()), (usd(1.2), usd(1.2)));
+    }
+
+    #[test]
+    fn s14_a_reset_frees_what_was_reserved_below_and_nothing_else() {
+        let root = Arc::new(Ledger::new(Limits::default(), cost(1.0), None));
+        let child = Ledger::new(Limits::default(), Spent::default(), Some(root.clone()));
+        assert_eq!((root.reserve(cost(0.25)), child.reserve(cost(0.5))), (Ok(()), Ok(())));
+        child.reset(cost(0.125));
+        assert_eq!((root.taken().usd, root.settled()), (usd(1.375), usd(1.125)));
+    }
+
     #[test]
     fn inv_disc_620_a_child_reserves_in_every_ledger_above_or_in_none() {
         let limits = Limits { calls: Some(3), ..Limits::default() };
         let root = Arc::new(Ledger::new(limits, calls(1), None));
         let child = Ledger::new(Limits::default(), Spent::default(), Some(root.clone()));
         assert_eq!(child.reserve(calls(2)), Ok(()));
-        assert_eq!(child.reserve(calls(1)), Err(WindUp::CallBudget { needed: 1, left: 0 }));
+        assert_eq!(child.reserve(calls(1)), Err(out_of_calls(1, 0)));
         assert_eq!((root.taken(), child.taken()), (calls(3), calls(2)));
     }
 
@@ -148,7 +257,7 @@ mod tests {
         let child = Ledger::new(limits, Spent::default(), Some(root.clone()));
         child.keep_back(calls(1));
         assert!(root.has_room_below(calls(5)) && !root.has_room_below(calls(6)));
-        assert_eq!(child.reserve(calls(5)), Err(WindUp::CallBudget { needed: 5, left: 4 }));
+        assert_eq!(child.reserve(calls(5)), Err(out_of_calls(5, 4)));
         assert_eq!(child.reserve(calls(4)), Ok(()));
         child.keep_back(calls(0));
         assert_eq!(child.reserve(calls(1)), Ok(()));
@@ -160,7 +269,7 @@ mod tests {
         let ledger = Ledger::new(Limits { calls: Some(3), ..Limits::default() }, Spent::default(), None);
         ledger.keep_back(calls(2));
         assert_eq!(ledger.reserve(calls(1)), Ok(()));
-        assert_eq!(ledger.reserve(calls(1)), Err(WindUp::CallBudget { needed: 1, left: 0 }));
+        assert_eq!(ledger.reserve(calls(1)), Err(out_of_calls(1, 0)));
         ledger.keep_back(calls(0));
         assert_eq!(ledger.reserve(calls(2)), Ok(()));
     }

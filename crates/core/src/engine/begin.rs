@@ -33,7 +33,8 @@ impl Engine {
 
     /// Does the same under an id of the caller's; a discussion that was opened before is run.
     pub async fn begin_as(&self, id: DiscussionId, spec: Spec) -> Result<Handle, BeginError> {
-        let facts = self.ordered(spec)?;
+        let facts = self.ordered(&spec)?;
+        self.check_caps(&spec).await?;
         self.keep_leases();
         let Some(expected) = Expected::new(self, id) else { return Ok(self.run(id).await?) };
         // In a task of its own: a caller that stops waiting must not leave the discussion claimed

@@ -12,6 +12,7 @@ use crate::{
         phase::DECIDING,
         reading::Source,
         state::{RecordedReading, State},
+        time::iso,
         transcript::Turn,
     },
     registry::{Loss, Pattern},
@@ -130,6 +131,13 @@ fn wind_up_problem(state: &State, loss: Loss, reason: &WindUp) -> Option<Problem
             let budget = limits.usd.unwrap_or_default().to_string();
             Problem::new(Code::CostBudgetExceeded, used_up(&budget, needed, left))
         }
+        WindUp::SpendingCap { needed, left, cap, period, renews_at } => {
+            let short = short_of(needed, left);
+            let (period, renews_at) = (period.name(), iso(*renews_at));
+            let message =
+                format!("the spending cap of {cap} a {period} is reached: {short}; it renews at {renews_at}");
+            Problem::new(Code::CostBudgetExceeded, message)
+        }
         WindUp::Deadline => {
             let message = format!("the time limit of {} ms is reached", state.spec.timing.total_ms);
             Problem::new(Code::DiscussionTimeout, message)
@@ -161,10 +169,11 @@ fn wind_up_problem(state: &State, loss: Loss, reason: &WindUp) -> Option<Problem
 
 /// What a budget was short of. `left` excludes what is kept for the decision.
 fn used_up(budget: &str, needed: &dyn Display, left: &dyn Display) -> String {
-    format!(
-        "the budget of {budget} is used up: the next step would have needed up to {needed}, \
-         and {left} was left for it"
-    )
+    format!("the budget of {budget} is used up: {}", short_of(needed, left))
+}
+
+fn short_of(needed: &dyn Display, left: &dyn Display) -> String {
+    format!("the next step would have needed up to {needed}, and {left} was left for it")
 }
 
 fn too_few_left(state: &State, loss: Loss, left: u32, needed: u32) -> Problem {
@@ -235,9 +244,12 @@ fn too_few_spoke(state: &State) -> Option<Problem> {
 fn stopping(state: &State, decision: &Decision) -> StoppingReason {
     match &state.wound_up {
         Some(WindUp::Stopped) => StoppingReason::USER_STOP,
-        Some(WindUp::CallBudget { .. } | WindUp::TokenBudget { .. } | WindUp::CostBudget { .. }) => {
-            StoppingReason::BUDGET
-        }
+        Some(
+            WindUp::CallBudget { .. }
+            | WindUp::TokenBudget { .. }
+            | WindUp::CostBudget { .. }
+            | WindUp::SpendingCap { .. },
+        ) => StoppingReason::BUDGET,
         Some(WindUp::Deadline) => StoppingReason::TIMEOUT,
         Some(WindUp::WindowFull { .. }) if state.is_ended_by_ruling() => StoppingReason::USER_STOP,
         Some(WindUp::TooFew { .. }) => StoppingReason::MODEL_UNAVAILABLE,

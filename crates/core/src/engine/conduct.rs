@@ -16,18 +16,22 @@ use crate::{
     },
     floor::{
         Floor, Now,
-        convene::SubRun,
+        convene::{Above, SubRun},
+        gate::least_cost,
         halt::{Halt, Why},
         open_subs::{WENT_ON, open_subs, reported},
+        purse::Purse,
         reuse::Source,
         services::Services,
     },
     model::{
+        account::CapReached,
         command::Command,
         error::{Code, Problem, StateInvalid},
         event::{Event, Fact, SubConcluded},
         id::{DiscussionId, Seq, Step},
         lifecycle::Lifecycle,
+        money::Usd,
         outcome::Decision,
         phase::DECIDING,
         spec::Spec,
@@ -84,15 +88,22 @@ pub(crate) async fn conduct(
     services: Arc<Services>,
     record: Box<Record>,
     control: Arc<Control>,
-    above: Option<Arc<Ledger>>,
+    above: Option<Above>,
 ) -> Result<Ended, Failure> {
     let spec = record.state.spec.clone();
     let (pattern, method) = vocabulary(&services, &spec, record.state.flow)?;
     let taken = record.state.spent;
-    let ledger = Arc::new(Ledger::new(spec.limits, taken, above));
+    let (ledger, purse) = match above {
+        Some(Above { ledger, purse }) => (Arc::new(Ledger::new(spec.limits, taken, Some(ledger))), purse),
+        None => {
+            let ledger = Arc::new(Ledger::new(spec.limits, taken, None));
+            let purse = Purse::of(&services, &record, &ledger);
+            (ledger, purse)
+        }
+    };
     let source = Source::before(&record.state, &*services.store).await?;
     let now = Now::at_start(&record);
-    let mut floor = Floor { services, pattern, record, control, ledger, source, run_sub, now };
+    let mut floor = Floor { services, pattern, record, control, ledger, purse, source, run_sub, now };
     if !make_ready(&mut floor).await? {
         release(&floor).await;
         return Ok(ended(floor));
@@ -142,8 +153,12 @@ async fn talk(floor: &mut Floor, pattern: &Pattern, method: &Consensus) -> Resul
     }
 }
 
-/// Releases the claim. Most claims end with the discussion's last fact.
+/// Gives back the money that was not needed, and the claim. Most claims end with the discussion's
+/// last fact.
 async fn release(floor: &Floor) {
+    if let Some(purse) = floor.purse.as_ref().filter(|_| floor.record.state.lineage.is_none()) {
+        purse.close().await;
+    }
     if floor.record.has_claim() {
         // A claim that can't be released expires.
         let _ = floor.services.store.release(floor.record.claim().clone()).await;
@@ -188,6 +203,9 @@ async fn make_ready(floor: &mut Floor) -> Result<bool, Failure> {
         return Ok(false);
     }
     close_crashed(floor).await?;
+    if let Some(reached) = lacks_money(floor).await? {
+        return refuse(floor, reached).await.map(|()| false);
+    }
     match floor.record.state.lifecycle {
         Lifecycle::Completed | Lifecycle::Aborted => Ok(false),
         Lifecycle::Paused => leave_pause(floor, is_root).await,
@@ -202,6 +220,50 @@ async fn make_ready(floor: &mut Floor) -> Result<bool, Failure> {
             initialize(floor).await
         }
         Lifecycle::Running | Lifecycle::Completing => Ok(true),
+    }
+}
+
+/// The cap that has no room for the least that a discussion needs to go on. One that a person ends
+/// needs nothing.
+async fn lacks_money(floor: &Floor) -> Result<Option<CapReached>, Failure> {
+    let state = &floor.record.state;
+    let Some(purse) = floor.purse.as_ref().filter(|_| state.lineage.is_none()) else { return Ok(None) };
+    let least = match state.lifecycle {
+        Lifecycle::Completed | Lifecycle::Aborted => return Ok(None),
+        Lifecycle::Paused if state.pending != Some(Command::Resume) => return Ok(None),
+        _ if state.pending == Some(Command::Stop) => return Ok(None),
+        Lifecycle::Completing if state.decision.is_some() => return Ok(None),
+        Lifecycle::Completing => floor.cost_of_deciding().usd,
+        Lifecycle::Configuring
+        | Lifecycle::Validating
+        | Lifecycle::Ready
+        | Lifecycle::Initializing
+        | Lifecycle::Running
+        | Lifecycle::Paused
+        | Lifecycle::Error => least_cost(&floor.services, &state.spec),
+    };
+    if least == Usd::ZERO {
+        return Ok(None);
+    }
+    Ok(purse.draw(floor.ledger.taken().usd + least).await?.err())
+}
+
+/// Leaves a discussion that a spending cap has no room for as it is. One that has not begun says
+/// why; it can be retried like after any error.
+async fn refuse(floor: &mut Floor, reached: CapReached) -> Result<(), Failure> {
+    match floor.record.state.lifecycle {
+        Lifecycle::Configuring | Lifecycle::Validating | Lifecycle::Ready | Lifecycle::Initializing => {
+            if floor.record.state.lifecycle != Lifecycle::Initializing {
+                floor.record.become_next(Lifecycle::Initializing)?;
+            }
+            let problem = Problem::new(Code::SpendingCapReached, reached.to_string());
+            fail(floor, Event::Failed { absent: Vec::new(), problem }).await
+        }
+        _ => {
+            let seen = floor.record.state.seen;
+            floor.record.append_then(Vec::new(), Then::Park { seen }).await?;
+            Err(Failure::SpendingCap(Box::new(reached)))
+        }
     }
 }
 
@@ -346,6 +408,7 @@ async fn fail(floor: &mut Floor, failed: Event) -> Result<(), Failure> {
 fn problem_of(failure: &Failure) -> Problem {
     let code = match failure {
         Failure::Store(_) | Failure::Unwritable(_) => Code::Unknown,
+        Failure::SpendingCap(_) => Code::SpendingCapReached,
         Failure::Illegal(StateInvalid { .. }) | Failure::TakenTwice(_) => Code::StateInvalid,
         Failure::Diverged(_) => Code::RecordDiverged,
     };

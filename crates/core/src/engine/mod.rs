@@ -25,7 +25,9 @@ use crate::{
         conduct::{Ended, conduct, first_facts, read_state},
         handle::Handle,
     },
+    floor::gate::least_cost,
     model::{
+        account::{Account, CapReached, granted},
         command::{Command, CommandId, Say},
         error::{Code, Refusal},
         event::{Event, Fact, Fork},
@@ -54,6 +56,9 @@ pub enum OpenError {
     /// The order is not acceptable; has all reasons at once.
     #[error("{}", list(.0))]
     Refused(Vec<Refusal>),
+    /// A spending cap of the account has no room for it.
+    #[error("{0}")]
+    SpendingCap(Box<CapReached>),
     /// It could not be recorded.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -106,6 +111,9 @@ pub enum RunError {
     /// The store refused or failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A spending cap has no room for it; nothing was changed.
+    #[error("{0}")]
+    SpendingCap(Box<CapReached>),
     /// A bug in this program.
     #[error("the discussion ended with an internal error: {0}; everything said so far is recorded")]
     Fault(String),
@@ -115,6 +123,7 @@ impl From<Failure> for RunError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Store(error) => RunError::Store(error),
+            Failure::SpendingCap(reached) => RunError::SpendingCap(reached),
             Failure::Illegal(_) | Failure::TakenTwice(_) | Failure::Unwritable(_) | Failure::Diverged(_) => {
                 RunError::Fault(failure.to_string())
             }
@@ -191,19 +200,30 @@ impl Engine {
 
     /// Does the same under an id of the caller's; opening it twice changes nothing.
     pub async fn open_as(&self, id: DiscussionId, spec: Spec) -> Result<(), OpenError> {
-        let facts = self.ordered(spec)?;
+        let facts = self.ordered(&spec)?;
+        self.check_caps(&spec).await?;
         self.0.services.store.create(id, facts).await?;
         Ok(())
     }
 
+    /// Refuses an order, new or to be resumed, for which the account's caps have too little left.
+    pub async fn check_caps(&self, spec: &Spec) -> Result<(), OpenError> {
+        let services = &self.0.services;
+        let Some((account, caps)) = services.caps_of(spec) else { return Ok(()) };
+        let (least, now) = (least_cost(services, spec), services.clock.now());
+        let left = services.store.spending(account, caps, now).await?;
+        granted(&left, least, now).map(drop).map_err(|reached| OpenError::SpendingCap(Box::new(reached)))
+    }
+
     /// The first facts of an order, or the reasons for refusing it.
-    fn ordered(&self, spec: Spec) -> Result<Vec<Fact>, OpenError> {
-        let refusals = self.refusals(&spec);
+    fn ordered(&self, spec: &Spec) -> Result<Vec<Fact>, OpenError> {
+        let refusals = self.refusals(spec);
         let Some(pattern) = self.0.services.registry.pattern(&spec.pattern).filter(|_| refusals.is_empty())
         else {
             return Err(OpenError::Refused(refusals));
         };
-        let opened = Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: None, fork: None };
+        let spec = Arc::new(spec.clone());
+        let opened = Event::Opened { spec, flow: pattern.flow, lineage: None, fork: None };
         Ok(first_facts(&self.0.services, opened))
     }
 
@@ -229,6 +249,7 @@ impl Engine {
         else {
             return Err(OpenError::Refused(refusals));
         };
+        self.check_caps(&spec).await?;
         let opened =
             Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: None, fork: Some(fork) };
         self.0.services.store.create(id, first_facts(&self.0.services, opened)).await?;
@@ -262,9 +283,15 @@ impl Engine {
         models.filter_map(|name| Some((name, spec.settings.get(name)?.as_str()?)))
     }
 
-    /// Refuses a budget in money if a participant's price is unknown.
+    /// Refuses a budget in money, or an account with caps, if a participant's price is unknown. A
+    /// remote caller can't allow itself to spend what can't be counted; the configuration can.
     fn unpriced(&self, spec: &Spec) -> Option<Refusal> {
-        if spec.limits.usd.is_none() || spec.limits.allow_unpriced {
+        let allows = spec.limits.allow_unpriced;
+        let capped = self.0.services.caps_of(spec).is_some_and(|(account, caps)| {
+            let is_local = account == Account::default();
+            !(caps.allow_unpriced || is_local && allows)
+        });
+        if !capped && (spec.limits.usd.is_none() || allows) {
             return None;
         }
         let voices = &self.0.services.voices;
@@ -276,11 +303,13 @@ impl Engine {
         let is_free = |model: &str| voices.embedder(spec, model).is_some_and(|it| it.price().is_none());
         let embedders = self.embedders(spec).map(|it| it.1).filter(|model| is_free(model));
         let names: Vec<&str> = seated.chain(embedders).collect();
+        let (limit, field) =
+            if capped { ("a spending cap", "providers") } else { ("a budget in USD", "maxCost") };
         let message = format!(
-            "the price of {} is unknown, so a budget in USD can't be enforced; leave them out, or allow unpriced providers",
+            "the price of {} is unknown, so {limit} can't be enforced; leave them out, or allow unpriced providers",
             names.join(", ")
         );
-        (!names.is_empty()).then(|| Refusal::new("maxCost", Code::InvalidRequest, message))
+        (!names.is_empty()).then(|| Refusal::new(field, Code::InvalidRequest, message))
     }
 
     /// Claims a discussion and runs it in a task of its own: from its beginning, or from where its

@@ -130,7 +130,7 @@ impl Floor {
         let texts: Vec<String> =
             all.into_iter().filter(|it| !self.now.vectors.contains_key(*it)).map(str::to_owned).collect();
         let wanted = Wanted { digest, ..wanted(step, model, texts, &*embedder) };
-        if self.ledger.reserve(wanted.reserved).is_err() {
+        if self.reserve(wanted.reserved).await?.is_err() {
             return Ok(Err("the budget has no room for it".to_owned()));
         }
         let Embedded { vectors, usage, cost } = match self.embed(&*embedder, &wanted).await? {
@@ -164,7 +164,7 @@ impl Floor {
                 Err(error) => error,
             };
             failures.count(error.class);
-            let wait = self.wait_after(&failures, &error, wanted.reserved, deadline);
+            let wait = self.wait_after(&failures, &error, wanted.reserved, deadline).await?;
             self.note_failed_embedding(wanted, attempt, &error, wait).await?;
             let Some(wait) = wait else { return Ok(Err(error)) };
             sleep(Duration::from_millis(wait)).await;
@@ -202,17 +202,18 @@ impl Floor {
 
     /// How long to wait before another call, with its budget reserved; `None` if there is no other
     /// call.
-    fn wait_after(
-        &self,
+    async fn wait_after(
+        &mut self,
         failures: &Failures,
         error: &ProviderError,
         reserved: Spent,
         deadline: Instant,
-    ) -> Option<u64> {
+    ) -> Result<Option<u64>, Halt> {
         self.ledger.settle(reserved, Spent { calls: 1, ..Spent::default() });
-        let wait = failures.wait_ms(error, RETRIES, self.services.clock.draw())?;
-        let in_time = Instant::now() + Duration::from_millis(wait) < deadline;
-        (in_time && self.ledger.reserve(reserved).is_ok()).then_some(wait)
+        let wait = failures.wait_ms(error, RETRIES, self.services.clock.draw());
+        let in_time = |wait: &u64| Instant::now() + Duration::from_millis(*wait) < deadline;
+        let Some(wait) = wait.filter(in_time) else { return Ok(None) };
+        Ok(self.reserve(reserved).await?.is_ok().then_some(wait))
     }
 
     async fn note_failed_embedding(

@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 
 use crate::{
     call::ledger::Ledger,
-    floor::{Floor, services::Services},
+    floor::{Floor, purse::Purse, services::Services},
     model::{
         error::{Code, Problem},
         event::{Ancestor, Lineage, SubConcluded},
@@ -25,10 +25,18 @@ pub(crate) struct SubRun {
     pub(crate) claim: Claim,
     pub(crate) feed: Feed,
     pub(crate) control: Arc<Control>,
-    pub(crate) above: Arc<Ledger>,
+    pub(crate) above: Above,
     pub(crate) id: DiscussionId,
     pub(crate) spec: Spec,
     pub(crate) lineage: Lineage,
+}
+
+/// What a sub-discussion spends from.
+pub(crate) struct Above {
+    /// The ledger of the discussion above it.
+    pub(crate) ledger: Arc<Ledger>,
+    /// The purse of the root.
+    pub(crate) purse: Option<Arc<Purse>>,
 }
 
 /// Runs a sub-discussion under its root's claim. `None` if it is suspended or another process has
@@ -63,7 +71,7 @@ impl Floor {
             claim: self.record.claim().clone(),
             feed: self.record.feed().clone(),
             control: self.control.clone(),
-            above: self.ledger.clone(),
+            above: Above { ledger: self.ledger.clone(), purse: self.purse.clone() },
             id,
             spec: self.sub_spec(topic),
             lineage: self.lineage_below(),

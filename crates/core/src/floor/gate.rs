@@ -8,6 +8,7 @@ use crate::{
     floor::{
         Floor,
         halt::{Halt, Why},
+        services::Services,
     },
     model::{
         command::Command,
@@ -16,7 +17,7 @@ use crate::{
         id::Step,
         lifecycle::Lifecycle,
         money::{Spent, Usage, Usd},
-        spec::Limits,
+        spec::{Limits, Spec},
         state::Sub,
     },
     registry::Consensus,
@@ -146,6 +147,7 @@ impl Floor {
                 WindUp::CallBudget { .. }
                 | WindUp::TokenBudget { .. }
                 | WindUp::CostBudget { .. }
+                | WindUp::SpendingCap { .. }
                 | WindUp::Deadline => false,
             },
             (Why::WindUp, None) => false,
@@ -213,33 +215,17 @@ impl Floor {
     }
 
     /// The most that the consensus method can cost; this much is not available for talking.
-    fn cost_of_deciding(&self) -> Spent {
+    pub(crate) fn cost_of_deciding(&self) -> Spent {
         let spec = &self.record.state.spec;
-        if spec.limits == Limits::default() {
+        if spec.limits == Limits::default() && self.purse.is_none() {
             return Spent::default();
         }
-        let method =
-            self.services.registry.method(&spec.consensus.method).copied().unwrap_or(Consensus::PLAIN);
-        self.cost_of((method.calls)(spec), (method.longest)(spec))
+        let (calls, longest) = deciding(&self.services, spec);
+        self.cost_of(calls, longest)
     }
 
-    /// The maximum cost of this many calls that each read the whole talk and write up to `longest`
-    /// tokens.
     fn cost_of(&self, calls: u32, longest: u32) -> Spent {
-        let spec = &self.record.state.spec;
-        let voices = || spec.participants.iter().filter_map(|who| self.services.voices.voice(spec, who));
-        // No request exceeds the largest window, however long the talk.
-        let largest = voices().map(|voice| voice.window).max().unwrap_or(u64::MAX);
-        let usage = Usage::new(
-            (self.now.tokens + INSTRUCTIONS + tokens::at_worst(spec.topic.len())).min(largest),
-            u64::from(longest),
-        );
-        let dearest = voices().filter_map(|voice| voice.price).map(|price| price.of(usage)).max();
-        Spent {
-            calls,
-            tokens: usage.total().saturating_mul(u64::from(calls)),
-            usd: dearest.unwrap_or(Usd::ZERO).times(u64::from(calls)),
-        }
+        cost_of(&self.services, &self.record.state.spec, self.now.tokens, (calls, longest))
     }
 
     /// Keeps back from sub-discussions what this discussion's own talk still needs: the calls of
@@ -271,5 +257,35 @@ impl Floor {
         talking
             && state.spec.recursion.is_some_and(|recursion| depth < recursion.max_depth)
             && self.ledger.has_room_below(Spent { calls, ..Spent::default() })
+    }
+}
+
+/// The least that a discussion may need before anything is said: the decision, and one call.
+pub(crate) fn least_cost(services: &Services, spec: &Spec) -> Usd {
+    let call = cost_of(services, spec, 0, (1, spec.manner.max_tokens)).usd;
+    cost_of(services, spec, 0, deciding(services, spec)).usd + call
+}
+
+/// How many calls the consensus method makes at most, and how many tokens each may write.
+fn deciding(services: &Services, spec: &Spec) -> (u32, u32) {
+    let method = services.registry.method(&spec.consensus.method).copied().unwrap_or(Consensus::PLAIN);
+    ((method.calls)(spec), (method.longest)(spec))
+}
+
+/// The maximum cost of this many calls that each read a talk of so many tokens and write up to
+/// `longest` tokens.
+fn cost_of(services: &Services, spec: &Spec, talk: u64, (calls, longest): (u32, u32)) -> Spent {
+    let voices = || spec.participants.iter().filter_map(|who| services.voices.voice(spec, who));
+    // No request exceeds the largest window, however long the talk.
+    let largest = voices().map(|voice| voice.window).max().unwrap_or(u64::MAX);
+    let usage = Usage::new(
+        (talk + INSTRUCTIONS + tokens::at_worst(spec.topic.len())).min(largest),
+        u64::from(longest),
+    );
+    let dearest = voices().filter_map(|voice| voice.price).map(|price| price.of(usage)).max();
+    Spent {
+        calls,
+        tokens: usage.total().saturating_mul(u64::from(calls)),
+        usd: dearest.unwrap_or(Usd::ZERO).times(u64::from(calls)),
     }
 }

@@ -162,7 +162,7 @@ impl<'f, 'e> Group<'f, 'e> {
             .collect();
         let mut all = Spent::default();
         wanted.iter().for_each(|(_, spent)| all += *spent);
-        if let Err(short) = self.floor.ledger.reserve(all) {
+        if let Err(short) = self.floor.reserve(all).await? {
             return Err(self.floor.wind_up(&self.key, short).await?);
         }
         self.keep_for_the_talk();
@@ -297,7 +297,7 @@ impl<'f, 'e> Group<'f, 'e> {
                 facts.push((Some(seat.step().clone()), abandoned));
             }
             if matches!(seat.stage, Stage::Calling) {
-                seat.tried.reserved = None;
+                seat.settle(&self.floor.ledger, seat.tried.reserved.unwrap_or_default());
             }
             if !seat.is_settled() {
                 seat.stage = Stage::Fresh;

@@ -11,7 +11,7 @@ pub mod compare;
 mod continuation;
 pub(crate) mod convene;
 mod forms;
-mod gate;
+pub(crate) mod gate;
 mod group;
 pub mod halt;
 mod labels;
@@ -19,6 +19,7 @@ mod lengths;
 pub mod notes;
 pub(crate) mod open_subs;
 mod pieces;
+pub(crate) mod purse;
 pub mod reading;
 mod request;
 pub(crate) mod reuse;
@@ -46,6 +47,7 @@ use crate::{
         group::{Asked, ask_group},
         halt::Halt,
         lengths::Lengths,
+        purse::Purse,
         reading::Understood,
         reuse::Source,
         services::Services,
@@ -85,6 +87,8 @@ pub struct Floor {
     pub(crate) record: Box<Record>,
     pub(crate) control: Arc<Control>,
     pub(crate) ledger: Arc<Ledger>,
+    /// The money drawn from the account; `None` if that has no caps.
+    pub(crate) purse: Option<Arc<Purse>>,
     pub(crate) source: Source,
     /// Runs a sub-discussion. A function of the engine, because the floor doesn't know the engine.
     pub(crate) run_sub: RunSub,

@@ -30,7 +30,7 @@ impl Floor {
         end_subs_of(&self.services.backing(), &mut self.record, why).await?;
         // What they had reserved and not spent is free again: from now on the record is the
         // account.
-        self.ledger.settle(self.ledger.taken(), self.record.state.spent);
+        self.ledger.reset(self.record.state.spent);
         Ok(())
     }
 }

@@ -1,8 +1,12 @@
 //! The services that all discussions of a process share.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
+    model::{
+        account::{Account, CappedAccount, Caps},
+        spec::Spec,
+    },
     record::Backing,
     registry::Registry,
     seams::{Clock, Store, Voices},
@@ -18,9 +22,21 @@ pub struct Services {
     pub clock: Arc<dyn Clock>,
     /// The registered patterns, methods, strategies and detectors.
     pub registry: Registry,
+    /// The spending caps of the accounts that the configuration knows, whether or not any are set.
+    pub caps: BTreeMap<Account, Caps>,
 }
 
 impl Services {
+    /// The account of an order and its caps; `None` if nothing limits its cost over time. Where the
+    /// configuration doesn't know the account, the caps at the start of the discussion hold.
+    #[must_use]
+    pub fn caps_of(&self, spec: &Spec) -> Option<(Account, Caps)> {
+        let CappedAccount { name, caps } = spec.account.as_ref().filter(|_| spec.simulation.is_none())?;
+        let account = Account { tenant: spec.tenant.clone(), name: name.clone() };
+        let caps = *self.caps.get(&account).unwrap_or(caps);
+        caps.are_set().then_some((account, caps))
+    }
+
     /// The part of it that a record needs.
     pub(crate) fn backing(&self) -> Backing {
         Backing { store: self.store.clone(), clock: self.clock.clone() }

@@ -56,7 +56,7 @@ impl Group<'_, '_> {
         }
         let wanted = seat.worst_case(self.floor);
         // The talk goes on without a summary that the budget has no room for.
-        if self.floor.ledger.reserve(wanted).is_err() {
+        if self.floor.reserve(wanted).await?.is_err() {
             return Ok(());
         }
         let queued = seat.queue_first(wanted, self.floor.services.clock.now());

@@ -2,6 +2,7 @@
 
 mod archive;
 mod retention;
+mod spending;
 
 use std::{
     collections::BTreeMap,
@@ -19,16 +20,21 @@ use tokio::{
 };
 
 use crate::{
+    memory::spending::Allowance,
     model::{
+        account::{Account, CapStatus, Caps},
         command::{Command, CommandId},
         event::Fact,
         id::{DiscussionId, Seq},
         lifecycle::Lifecycle,
+        money::Usd,
         ruling::RulingAwaited,
         state::State,
         time::Timestamp,
     },
-    seams::{Append, AuditEntry, Claim, Created, Reservation, Session, Store, StoreError, Then, admit},
+    seams::{
+        Append, AuditEntry, Claim, Created, Draw, Drawn, Reservation, Session, Store, StoreError, Then, admit,
+    },
 };
 
 /// The maximum lease; longer ones would overflow the clock.
@@ -48,6 +54,10 @@ struct Contents {
     sessions: Vec<Session>,
     reservations: Vec<Reservation>,
     audit_entries: Vec<AuditEntry>,
+    /// What each account spent, by day.
+    spending: BTreeMap<(Account, i64), Usd>,
+    /// What each root has set aside.
+    allowances: BTreeMap<DiscussionId, Allowance>,
     watchers: Vec<UnboundedSender<DiscussionId>>,
 }
 
@@ -195,6 +205,26 @@ impl Store for MemoryStore {
             }
             Ok(())
         })
+    }
+
+    fn draw(&self, draw: Draw) -> BoxFuture<'_, Result<Drawn, StoreError>> {
+        Box::pin(async move { self.lock().draw(&draw) })
+    }
+
+    fn settle(&self, claim: Claim, spent: Usd) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.lock().settle(&claim, spent);
+            Ok(())
+        })
+    }
+
+    fn spending(
+        &self,
+        account: Account,
+        caps: Caps,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Vec<CapStatus>, StoreError>> {
+        Box::pin(async move { Ok(self.lock().cap_statuses(&account, &caps, at)) })
     }
 
     fn watch(&self) -> BoxStream<'static, DiscussionId> {

@@ -60,6 +60,7 @@ impl Contents {
 
     /// Removes these roots and everything below them.
     pub(super) fn remove(&mut self, roots: &BTreeSet<DiscussionId>) {
+        roots.iter().for_each(|id| self.settle_from_record(*id));
         self.discussions.retain(|_, it| !roots.contains(&it.root_id()));
         self.reservations.retain(|it| !roots.contains(&it.id));
     }

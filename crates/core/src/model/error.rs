@@ -55,6 +55,9 @@ pub enum Code {
     /// The cost budget is used up.
     #[serde(rename = "DISCUSSION_COST_BUDGET_EXCEEDED")]
     CostBudgetExceeded,
+    /// A spending cap has no room for the discussion until it renews.
+    #[serde(rename = "DISCUSSION_SPENDING_CAP_REACHED")]
+    SpendingCapReached,
     /// The call budget is used up.
     #[serde(rename = "DISCUSSION_CALL_BUDGET_EXCEEDED")]
     CallBudgetExceeded,
@@ -107,6 +110,7 @@ impl Code {
             | Code::AllProvidersFailed
             | Code::SynthesisFailed
             | Code::DiscussionTimeout
+            | Code::SpendingCapReached
             | Code::InitializationFailed
             | Code::TurnFailed
             | Code::TurnTimeout

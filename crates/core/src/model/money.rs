@@ -26,6 +26,12 @@ impl Usd {
         fits.then(|| Usd((dollars * 1e9).round() as u64))
     }
 
+    /// From cents.
+    #[must_use]
+    pub const fn from_cents(cents: u64) -> Self {
+        Usd(cents.saturating_mul(10_000_000))
+    }
+
     /// In dollars, for display.
     #[must_use]
     pub fn dollars(self) -> f64 {
@@ -36,6 +42,24 @@ impl Usd {
     #[must_use]
     pub fn less(self, spent: Usd) -> Usd {
         Usd(self.0.saturating_sub(spent.0))
+    }
+
+    /// One of so many equal parts of this, rounded down.
+    #[must_use]
+    pub fn part(self, parts: u64) -> Usd {
+        Usd(self.0 / parts.max(1))
+    }
+
+    /// In billionths of a dollar, as stores keep it.
+    #[must_use]
+    pub fn billionths(self) -> i64 {
+        i64::try_from(self.0).unwrap_or(i64::MAX)
+    }
+
+    /// From billionths of a dollar; a negative amount is none.
+    #[must_use]
+    pub fn from_billionths(billionths: i64) -> Usd {
+        Usd(u64::try_from(billionths).unwrap_or_default())
     }
 
     /// This times `count`.

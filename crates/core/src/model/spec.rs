@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::model::{
+    account::CappedAccount,
     id::Tenant,
     money::Usd,
     participant::{Participant, Role},
@@ -61,6 +62,9 @@ pub struct Spec {
     /// The owner, where several share one server.
     #[serde(default, skip_serializing_if = "Tenant::is_own")]
     pub tenant: Tenant,
+    /// The account it is charged to, if that has spending caps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<CappedAccount>,
     /// Whether models see the names of the others instead of labels.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub show_names: bool,
@@ -256,6 +260,7 @@ pub(crate) mod tests {
             window: WindowSpec { strategy: "plain".to_owned(), overflow: WindowSpec::END.to_owned() },
             session: None,
             tenant: Tenant::default(),
+            account: None,
             show_names: false,
             simulation: None,
         }

@@ -19,7 +19,7 @@ use crate::model::{
     lifecycle::Lifecycle,
     likeness::Comparison,
     mask,
-    money::Spent,
+    money::{Spent, Usd},
     outcome::Decision,
     reading::{Reading, Source},
     ruling::{Ruled, RulingAwaited, WINDOW_RULING},
@@ -334,6 +334,13 @@ impl State {
         });
         let is_unused = |after: &str| !self.turns.iter().any(|turn| turn.step.as_str().starts_with(after));
         found.filter(move |it| is_unused(&it.0)).map(|(_, topic, end)| (topic, end))
+    }
+
+    /// What it spent itself, without its sub-discussions.
+    #[must_use]
+    pub fn spent_itself(&self) -> Usd {
+        let below = self.subs.values().filter_map(|sub| sub.end.as_ref()).map(|end| end.spent.usd);
+        self.spent.usd.less(below.fold(Usd::ZERO, |sum, usd| sum + usd))
     }
 
     /// Every recorded value of this kind, in order, as the type it was recorded from.

@@ -1,7 +1,7 @@
 //! Errors that end a run without a conclusion.
 
 use crate::{
-    model::{error::StateInvalid, id::Step},
+    model::{account::CapReached, error::StateInvalid, id::Step},
     seams::StoreError,
 };
 
@@ -10,6 +10,8 @@ use crate::{
 pub(crate) enum Failure {
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("{0}")]
+    SpendingCap(Box<CapReached>),
     #[error(transparent)]
     Illegal(#[from] StateInvalid),
     #[error("what the pattern notes can't be written: {0}")]

@@ -6,10 +6,13 @@ use futures::{future::BoxFuture, stream::BoxStream};
 use uuid::Uuid;
 
 use crate::model::{
+    account::{Account, CapReached, CapStatus, Caps},
     command::{Command, CommandId},
     event::Fact,
     id::{DiscussionId, Seq},
+    money::Usd,
     ruling::{Ruling, RulingAwaited, RulingError},
+    time::Timestamp,
 };
 
 /// A store of facts, for one machine or many.
@@ -85,6 +88,26 @@ pub trait Store: Send + Sync {
     /// Gives up a claim.
     fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>>;
 
+    /// Sets money aside for a claimed discussion, out of its account's caps; see [`Draw`]. Atomic
+    /// over all processes. If a cap has no room, it first settles what discussions without a living
+    /// owner had set aside: their claims end, and what their records say they spent is counted.
+    /// Returns [`StoreError::Fenced`] if the claim is no longer the newest.
+    fn draw(&self, draw: Draw) -> BoxFuture<'_, Result<Drawn, StoreError>>;
+
+    /// Counts what a discussion and everything below it spent in all, and gives back the rest of
+    /// what it had set aside under this claim. Does nothing if that was settled already. The claim
+    /// may have ended.
+    fn settle(&self, claim: Claim, spent: Usd) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// The state of these caps of an account, once what discussions without a living owner had set
+    /// aside is settled.
+    fn spending(
+        &self,
+        account: Account,
+        caps: Caps,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Vec<CapStatus>, StoreError>>;
+
     /// A stream of discussions with new commands, from any process, within 200 ms. May report too
     /// many, never too few.
     fn watch(&self) -> BoxStream<'static, DiscussionId>;
@@ -103,6 +126,36 @@ pub struct Append {
     pub facts: Arc<[Fact]>,
     /// What happens to the claim, in the same transaction.
     pub then: Then,
+}
+
+/// A request to set money aside for a discussion and everything below it.
+///
+/// Amounts count from the beginning of the discussion, so that a repeated request changes nothing.
+/// What is set aside counts on the day of the first request, until it is settled or a request of
+/// another day or another claim replaces it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draw {
+    /// The claim of the root.
+    pub claim: Claim,
+    /// The account.
+    pub account: Account,
+    /// Its caps.
+    pub caps: Caps,
+    /// The time.
+    pub at: Timestamp,
+    /// What was spent so far, without calls that are under way.
+    pub settled: Usd,
+    /// What may have been spent in all once what is needed now is spent.
+    pub target: Usd,
+}
+
+/// The answer to a [`Draw`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drawn {
+    /// It may spend up to this amount in all, which is the target or more.
+    UpTo(Usd),
+    /// A cap has no room for it; nothing was set aside.
+    Short(CapReached),
 }
 
 /// What happens to a claim after an append.

@@ -8,6 +8,7 @@ mod windows;
 use std::sync::Arc;
 
 use quorum_core::model::{
+    account::{CappedAccount, Caps, Period},
     command::{Command, CommandId, Note, Say},
     error::{Code, ErrorClass, Problem},
     event::{
@@ -118,7 +119,8 @@ fn samples() -> Vec<Fact> {
         .chain(rulings())
         .chain(comparing())
         .chain(broken(&step))
-        .chain(tenants());
+        .chain(tenants())
+        .chain(spending_caps());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -176,6 +178,7 @@ fn spec() -> Arc<Spec> {
         window: WindowSpec { strategy: "slide".into(), overflow: "truncate".into() },
         session: Some("01890000-0000-7000-8000-0000000000ff".parse().unwrap()),
         tenant: Tenant::default(),
+        account: None,
         show_names: true,
         simulation: Some(Simulation {
             seed: 7,
@@ -455,6 +458,28 @@ fn tenants() -> Vec<Sample> {
     vec![
         (None, Event::Opened { spec, flow: 1, lineage: None, fork: None }),
         (None, Event::CommandTaken { id: CommandId(5), command: Command::Note(note) }),
+    ]
+}
+
+/// Facts added with spending caps.
+fn spending_caps() -> Vec<Sample> {
+    let caps = Caps {
+        per_day: Some(Usd::from_cents(500)),
+        per_month: Some(Usd::from_cents(5_000)),
+        allow_unpriced: true,
+    };
+    let account = Some(CappedAccount { name: "ann's laptop".into(), caps });
+    let spec = Arc::new(Spec { tenant: Tenant::named("acme"), account, ..(*spec()).clone() });
+    let reason = WindUp::SpendingCap {
+        needed: Usd::from_cents(12),
+        left: Usd::from_cents(7),
+        cap: Usd::from_cents(500),
+        period: Period::Day,
+        renews_at: Timestamp(1_767_312_000_000_000),
+    };
+    vec![
+        (None, Event::Opened { spec, flow: 1, lineage: None, fork: None }),
+        (Some(Step::from("2/speaking/ann/wound-up")), Event::WoundUp { reason }),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! The configuration: one file in which every key is known, and the directories in use.
 
+mod limits;
 mod messages;
 mod mistake;
 mod places;
@@ -16,7 +17,11 @@ use std::{
 use quorum_providers::{keys, prices, setup::Overrides};
 use serde_json::{Map, Value, json};
 
-use quorum_core::{model::excerpt::in_short, registry::Registry, vocabulary::option::Declared};
+use quorum_core::{
+    model::{account::Caps, excerpt::in_short},
+    registry::Registry,
+    vocabulary::option::Declared,
+};
 
 use crate::request::{
     Request,
@@ -60,6 +65,8 @@ pub struct Config {
     rows: toml::Table,
     /// The server's settings.
     pub server: server::Server,
+    /// The spending caps of the local user: of the command, and of a server without tokens.
+    pub limits: Caps,
     /// Values for fields that both a request and its preset leave out.
     defaults: Preset,
     /// The named presets.
@@ -148,6 +155,7 @@ impl Config {
             providers: Vec::new(),
             rows: toml::Table::new(),
             server: Default::default(),
+            limits: Caps::default(),
             defaults: Preset::default(),
             presets: BTreeMap::new(),
             registry: quorum_patterns::registry(),
@@ -311,6 +319,7 @@ const SECTIONS: &[(&str, Read)] = &[
     ("providers", providers::read),
     ("presets", presets::read),
     ("server", server::read),
+    ("limits", limits::read),
 ];
 
 fn read_retention(config: &mut Config, table: &toml::Table) -> Result<(), Mistakes> {

@@ -2,9 +2,16 @@
 
 use std::{fmt, net::SocketAddr, ops::RangeInclusive};
 
-use quorum_core::model::id::Tenant;
+use quorum_core::model::{account::Caps, id::Tenant};
 
-use super::{Config, Mistakes, unknown};
+use super::{
+    Config, Mistakes,
+    limits::{PER_DAY, PER_MONTH, add_cap},
+    unknown,
+};
+
+/// Whether a token with caps may use voices without a known price.
+const ALLOW_UNPRICED: &str = "allow_unpriced";
 
 /// The minimum length of a token, against guessing.
 const SHORTEST_TOKEN: usize = 16;
@@ -39,6 +46,8 @@ pub struct Token {
     pub tenant: Tenant,
     /// The secret that the client sends.
     pub secret: Secret,
+    /// What discussions that the owner starts may cost.
+    pub caps: Caps,
 }
 
 /// A secret text. It is never displayed.
@@ -123,7 +132,7 @@ fn token(value: &toml::Value) -> Result<Token, String> {
     let shape =
         "a token is { name = \"ann\", env = \"ANN_TOKEN\" }, with tenant = \"acme\" where there are several";
     let table = value.as_table().ok_or_else(|| shape.to_owned())?;
-    let known = ["name", "tenant", "token", "env"];
+    let known = ["name", "tenant", "token", "env", PER_DAY, PER_MONTH, ALLOW_UNPRICED];
     if let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) {
         return Err(unknown("key of a token", key, known));
     }
@@ -140,7 +149,21 @@ fn token(value: &toml::Value) -> Result<Token, String> {
         return Err(format!("{name}'s token must have {SHORTEST_TOKEN} characters or more, and no blanks"));
     }
     let tenant = Tenant::named(text("tenant").unwrap_or_default());
-    Ok(Token { name: name.to_owned(), tenant, secret: secret.into() })
+    let caps = caps(table).map_err(|message| format!("{name}: {message}"))?;
+    Ok(Token { name: name.to_owned(), tenant, secret: secret.into(), caps })
+}
+
+fn caps(table: &toml::Table) -> Result<Caps, String> {
+    let mut caps = Caps::default();
+    for (key, value) in table {
+        if key == ALLOW_UNPRICED {
+            let read = value.as_bool();
+            caps.allow_unpriced = read.ok_or_else(|| format!("{key} is true or false, not {value}"))?;
+        } else {
+            add_cap(&mut caps, key, value)?;
+        }
+    }
+    Ok(caps)
 }
 
 #[cfg(test)]
@@ -169,6 +192,24 @@ mod tests {
     }
 
     #[test]
+    fn s14_caps_of_tokens_are_read() {
+        let server = read_text(
+            "[server]\ntokens = [\
+             { name = \"ann\", token = \"0123456789abcdef\", max_cost_per_day = 5, max_cost_per_month = 50.5 },\
+             { name = \"bob\", token = \"fedcba9876543210\", max_cost_per_day = 0, allow_unpriced = true },\
+             { name = \"cyd\", token = \"0011223344556677\" }]",
+        )
+        .unwrap();
+        let usd = quorum_core::model::money::Usd::from_dollars;
+        let expected = [
+            Caps { per_day: usd(5.0), per_month: usd(50.5), allow_unpriced: false },
+            Caps { per_day: usd(0.0), per_month: None, allow_unpriced: true },
+            Caps::default(),
+        ];
+        assert_eq!(server.tokens.iter().map(|it| it.caps).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
     fn s2_mistakes_are_reported_without_the_token() {
         let check = |inside: &str, expected: &str| {
             let error = read_text(&format!("[server]\n{inside}")).unwrap_err();
@@ -186,6 +227,15 @@ mod tests {
         check("tokens = [{ name = \"ann\", env = \"QUORUM_NO_SUCH\" }]", "is not set");
         check("tokens = [{ name = \"ann\", tokn = \"hunter2\" }]", "did you mean token?");
         check("tokens = [{ name = \"ann\" }]", "needs either token or env");
+        let capped = |inside: &str, expected: &str| {
+            check(
+                &format!("tokens = [{{ name = \"ann\", token = \"0123456789abcdef\", {inside} }}]"),
+                expected,
+            );
+        };
+        capped("max_cost_per_day = -1", "ann: max_cost_per_day must be an amount in USD from 0");
+        capped("max_cost_per_mont = 1", "did you mean max_cost_per_month?");
+        capped("allow_unpriced = 1", "ann: allow_unpriced is true or false, not 1");
         check("origins = [\"*\"]", "an origin is like");
         let twice = "{ name = \"ann\", token = \"0123456789abcdef\" }";
         check(&format!("tokens = [{twice}, {twice}]"), "two are named ann");

@@ -13,7 +13,7 @@ use quorum_core::{
 use quorum_providers::RealVoices;
 use quorum_store::SqliteStore;
 
-use super::{Inner, Quorum};
+use super::{Inner, Quorum, spending};
 use crate::{
     Config, Error,
     clock::{SystemClock, machine},
@@ -248,7 +248,8 @@ impl Builder {
         let program = program.as_deref().unwrap_or("quorum");
         let owner = format!("{program} (process {} on {})", std::process::id(), machine());
         let clock = clock.unwrap_or_else(|| Arc::new(SystemClock));
-        let services = Services { store, voices, clock, registry: registry.clone() };
+        let caps = spending::configured(&config);
+        let services = Services { store, voices, clock, registry: registry.clone(), caps };
         let setting =
             Setting { voicing: simulating.voicing(&setup), missing_roles, registry, ..Setting::of(&setup) };
         let engine = Engine::new(services, owner.clone());

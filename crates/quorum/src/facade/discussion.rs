@@ -179,7 +179,7 @@ impl Discussion {
     /// Its request with these changes, checked again. Costs nothing.
     pub async fn again(&self, changes: &Request) -> Result<Spec, Error> {
         let spec = self.quorum().again(self.id, changes).await?;
-        Ok(Spec { tenant: self.scope.tenant.clone(), ..spec })
+        self.scope.owned(spec)
     }
 
     /// Plans a fork of it: asks no model and records nothing.

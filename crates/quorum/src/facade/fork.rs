@@ -46,7 +46,7 @@ impl Quorum {
         let request = changed(&Request::of(&past.spec, registry), &changes, registry);
         let spec = self.check_filled(&request).map_err(Error::Refused)?;
         let (at, tenant) = (Step::from(forking.at.trim()), past.spec.tenant.clone());
-        let spec = Spec { tenant, ..spec };
+        let spec = Spec { tenant, account: past.spec.account.clone(), ..spec };
         if spec == *past.spec && past.turns.iter().any(|turn| turn.step == at) {
             let message = "nothing is changed, so every answer would be the same; change something, \
                            or start over with the same request";
@@ -61,7 +61,7 @@ impl Scope {
     /// cost.
     pub(super) async fn plan_fork(&self, of: DiscussionId, forking: &Forking) -> Result<Plan, Error> {
         let (fork, spec) = self.quorum.forked(of, forking).await?;
-        self.quorum.plan_fork(&fork, &spec).await
+        self.with_caps(self.quorum.plan_fork(&fork, &spec).await?).await
     }
 
     /// Forks a past discussion. Its answers are reused as long as the question is the same.
@@ -101,7 +101,7 @@ impl Scope {
     ) -> Result<(Discussion, Handle), Error> {
         self.quorum.check_windows(&spec).await?;
         let engine = &self.quorum.0.engine;
-        engine.fork_as(id, fork, spec).await?;
+        engine.fork_as(id, fork, self.as_own(spec)).await?;
         Ok((self.named(id), engine.run(id).await?))
     }
 }

@@ -27,7 +27,7 @@ use self::{
     dry_run::{DryRun, dry_run},
     stub_voice::Question,
 };
-use crate::{Error, Quorum};
+use crate::{CapEntry, CapFit, Error, Quorum};
 
 /// The expected course and cost of a discussion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -67,6 +67,12 @@ pub struct Plan {
     /// Values of the order that have no effect, or another one than they say.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Refusal>,
+    /// The spending caps of the account that it would be charged to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub caps: Vec<CapEntry>,
+    /// Whether it fits what is left of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cap_fit: Option<CapFit>,
 }
 
 /// A participant.
@@ -154,6 +160,8 @@ impl Quorum {
             sub_discussions: order.recursion.is_some(),
             budget_ms: order.timing.total_ms,
             remarks: self.remarks(order),
+            caps: Vec::new(),
+            cap_fit: None,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! A rehearsal of the same order is always the same, whatever the clock and the chance.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -82,6 +82,7 @@ impl Quorum {
             voices: Arc::new(Listening { voices: Arc::new(simulated()), sent: sent.clone() }),
             clock: Arc::new(Rehearsed::default()),
             registry: self.0.engine.services().registry.clone(),
+            caps: BTreeMap::new(),
         };
         let engine = Engine::new(services, "a rehearsal");
         let id = engine.open(spec).await?;

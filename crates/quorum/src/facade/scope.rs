@@ -6,6 +6,7 @@ use futures::future::join;
 use quorum_core::{
     engine::handle::Handle,
     model::{
+        account::CappedAccount,
         error::Refusal,
         event::{Event, Fact},
         id::{DiscussionId, Seq, Tenant},
@@ -24,6 +25,8 @@ pub struct Scope {
     pub(super) quorum: Quorum,
     pub(super) tenant: Tenant,
     pub(super) who: Arc<str>,
+    /// What it starts is charged to this account, if that has caps.
+    pub(super) account: Option<CappedAccount>,
 }
 
 /// A discussion, and the handle of its run if this call started it.
@@ -68,7 +71,7 @@ impl Scope {
 
     /// Checks a request and returns its spec, or all problems with it. Costs nothing.
     pub fn check(&self, request: &Request) -> Result<Spec, Error> {
-        Ok(Spec { tenant: self.tenant.clone(), ..self.quorum.check(request)? })
+        self.owned(self.quorum.check(request)?)
     }
 
     /// The values of this order that have no effect, or another one than they say.
@@ -94,7 +97,7 @@ impl Scope {
     /// Plans a checked order. Asks no model and records nothing. The work is done by the awaiting
     /// task and tasks it spawns; for many rounds it takes seconds.
     pub async fn plan(&self, order: &Spec) -> Result<Plan, Error> {
-        self.quorum.plan(order).await
+        self.with_caps(self.quorum.plan(order).await?).await
     }
 
     /// Rehearses a checked order with simulated voices, and returns every request as it would be
@@ -125,7 +128,7 @@ impl Scope {
     async fn begin(&self, id: DiscussionId, spec: Spec) -> Result<(Discussion, Handle), Error> {
         self.quorum.check_windows(&spec).await?;
         let discussion = self.named(id);
-        let begun = self.quorum.0.engine.begin_as(id, Spec { tenant: self.tenant.clone(), ..spec });
+        let begun = self.quorum.0.engine.begin_as(id, self.as_own(spec));
         // Concurrently, the audit entry first: even if the process dies, nothing has run without a
         // record of who started it.
         let ((), begun) = join(discussion.log("start", "done"), begun).await;
@@ -140,8 +143,7 @@ impl Scope {
         self.quorum.switched_on()?;
         self.quorum.check_windows(&spec).await?;
         let discussion = self.named(DiscussionId::fresh());
-        let spec = Spec { tenant: self.tenant.clone(), ..spec };
-        let opened = self.quorum.0.engine.open_as(discussion.id, spec).await;
+        let opened = self.quorum.0.engine.open_as(discussion.id, self.as_own(spec)).await;
         discussion.logged("start", opened.map_err(Error::from)).await?;
         Ok(discussion)
     }

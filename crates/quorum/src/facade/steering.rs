@@ -35,6 +35,7 @@ impl Quorum {
         }
         self.claim(id).await?;
         self.everyone_has_a_voice(&state)?;
+        self.0.engine.check_caps(&state.spec).await?;
         if self.is_held_back(id).await? {
             self.send(id, Command::Resume).await?;
         }

@@ -48,8 +48,9 @@ impl Request {
             settings,
             window,
             session,
-            // The sender of the repeated request is its tenant.
+            // The sender of the repeated request is its tenant, and pays for it.
             tenant: _,
+            account: _,
             show_names,
             simulation,
         } = spec;

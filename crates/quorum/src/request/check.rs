@@ -118,6 +118,7 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
         window: window::window(request, registry),
         session: session(request, &mut wrong),
         tenant: Tenant::default(),
+        account: None,
         show_names: request.show_names.unwrap_or(false),
         simulation,
     };

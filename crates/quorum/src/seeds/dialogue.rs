@@ -229,6 +229,7 @@ pub fn is_broken_off(state: &State) -> bool {
         | WindUp::CallBudget { .. }
         | WindUp::TokenBudget { .. }
         | WindUp::CostBudget { .. }
+        | WindUp::SpendingCap { .. }
         | WindUp::Deadline => false,
     })
 }

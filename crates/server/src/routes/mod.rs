@@ -52,6 +52,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(catalog::presets))
         .routes(routes!(catalog::sessions, catalog::create_session))
         .routes(routes!(operations::audit))
+        .routes(routes!(operations::spending))
         .routes(routes!(operations::health))
         .routes(routes!(operations::ready))
         .routes(routes!(operations::metrics))

@@ -11,7 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{app::App, body::Params, guard::Caller, problem::Problem, routes::discussions::limit};
+use crate::{
+    app::App, body::Params, guard::Caller, problem::Problem, routes::discussions::limit,
+    wire::spending::CapState,
+};
 
 /// Check that the process is alive
 ///
@@ -100,4 +103,17 @@ pub(super) async fn audit(
 ) -> Result<Json<Vec<AuditEntry>>, Problem> {
     let entries = scope.audit(limit(recent.limit)?).await?;
     Ok(Json(entries.into_iter().map(AuditEntry::from).collect()))
+}
+
+/// Get what is left of the caller's spending caps
+///
+/// The caps of the caller's token, or of the local user if there are no tokens: what was spent,
+/// what running discussions have set aside, what is left, and when each cap renews. Empty if
+/// nothing is limited.
+#[utoipa::path(
+    get, path = "/api/spending", tag = "server",
+    responses((status = 200, description = "The caps of a day and of a month, as far as they are set", body = Vec<CapState>))
+)]
+pub(super) async fn spending(Caller(scope): Caller) -> Result<Json<Vec<CapState>>, Problem> {
+    Ok(Json(scope.spending().await?.into_iter().map(CapState::from).collect()))
 }

@@ -5,3 +5,4 @@ pub(crate) mod listing;
 pub(crate) mod order;
 pub(crate) mod panel;
 pub(crate) mod ruling;
+pub(crate) mod spending;

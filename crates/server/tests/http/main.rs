@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod bounds;
+mod caps;
 mod catalog;
 mod control;
 mod dialogue;

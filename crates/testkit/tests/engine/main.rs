@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod budgets;
+mod caps;
 mod commands;
 mod failures;
 mod floods;

@@ -52,7 +52,7 @@ impl Group<'_, '_> {
         let mut batch = Batch::default();
         for (index, news) in arrivals {
             match news {
-                Ok(news) => self.advance(index, news, draining || is_faulty, &mut batch),
+                Ok(news) => self.advance(index, news, draining || is_faulty, &mut batch).await?,
                 Err(fault) => batch.fault = Some(fault),
             }
         }
@@ -76,25 +76,32 @@ impl Group<'_, '_> {
     }
 
     /// Applies one piece of news to its seat.
-    fn advance(&mut self, index: usize, news: News, draining: bool, batch: &mut Batch) {
-        let situation = self.situation(index, &news, draining);
+    async fn advance(
+        &mut self,
+        index: usize,
+        news: News,
+        draining: bool,
+        batch: &mut Batch,
+    ) -> Result<(), Halt> {
+        let situation = self.situation(index, &news, draining).await?;
         let outcome = outcome(&self.seats[index], news, &situation);
         batch.facts.extend(outcome.facts);
-        match self.follow(index, outcome.next, &mut batch.facts) {
+        match self.follow(index, outcome.next, &mut batch.facts).await? {
             Ok(start) => batch.starts.extend(start.map(|it| (index, it))),
             Err(reason) => batch.wind_up = Some(reason),
         }
+        Ok(())
     }
 
     /// The conditions for handling this news, once a failed attempt is counted and paid.
-    fn situation(&mut self, index: usize, news: &News, draining: bool) -> Situation {
+    async fn situation(&mut self, index: usize, news: &News, draining: bool) -> Result<Situation, Halt> {
         let (affordable, draw) = match news {
-            News::Failed(failed) => (self.pay_failed(index, failed), self.floor.services.clock.draw()),
+            News::Failed(failed) => (self.pay_failed(index, failed).await?, self.floor.services.clock.draw()),
             News::Cleared(_) | News::TurnedAway(_) | News::Answered(_) | News::Convened(..) => (false, 0),
         };
         let (moment, overflow) = (self.floor.moment(), self.floor.overflow(self.seats[index].name()));
         let patience_ms = self.patience_ms(index);
-        Situation { moment, draining, overflow, affordable, patience_ms, draw }
+        Ok(Situation { moment, draining, overflow, affordable, patience_ms, draw })
     }
 
     /// Keeps back from sub-discussions what this discussion itself still needs.
@@ -148,59 +155,67 @@ impl Group<'_, '_> {
 
     /// Counts a failed attempt and pays for it. Reserves the same amount for another attempt, and
     /// returns whether the budget allowed that.
-    fn pay_failed(&mut self, index: usize, failed: &Failed) -> bool {
+    async fn pay_failed(&mut self, index: usize, failed: &Failed) -> Result<bool, Halt> {
         let (seat, ledger) = (&mut self.seats[index], &self.floor.ledger);
         seat.count_failure(&failed.error);
         let reserved = seat.tried.reserved.unwrap_or_default();
         let broken = seat.broken(&failed.said).map(|it| it.bill.spent()).unwrap_or_default();
         seat.settle(ledger, Spent { calls: 1, ..broken });
-        seat.tried.reserved = ledger.reserve(reserved).is_ok().then_some(reserved);
-        seat.tried.reserved.is_some()
+        let is_affordable = self.calls.go_on_during(self.floor.draw_and_reserve(reserved)).await?.is_ok();
+        self.seats[index].tried.reserved = is_affordable.then_some(reserved);
+        Ok(is_affordable)
     }
 
-    /// Changes the seat and the ledger according to the outcome; the error is why deliberation has
-    /// to end.
-    fn follow(&mut self, index: usize, next: Next, facts: &mut Vec<Entry>) -> Result<Option<Start>, WindUp> {
+    /// Changes the seat and the ledger according to the outcome; the inner error is why
+    /// deliberation has to end.
+    async fn follow(
+        &mut self,
+        index: usize,
+        next: Next,
+        facts: &mut Vec<Entry>,
+    ) -> Result<Result<Option<Start>, WindUp>, Halt> {
         let (seat, floor) = (&mut self.seats[index], &mut *self.floor);
         match next {
             Next::Rest => seat.stage = Stage::Fresh,
             Next::Shrink => seat.rest_unfunded(&floor.ledger),
             Next::WindUp(reason) => {
                 seat.rest_unfunded(&floor.ledger);
-                return Err(reason);
+                return Ok(Err(reason));
             }
             Next::Hold(wait_ms, failed) => {
                 seat.tried.hold(failed);
-                return Ok(Some(Start::Queue(Duration::from_millis(wait_ms))));
+                return Ok(Ok(Some(Start::Queue(Duration::from_millis(wait_ms)))));
             }
-            Next::Retry(wait_ms) => return Ok(Some(Start::Queue(Duration::from_millis(wait_ms)))),
+            Next::Retry(wait_ms) => return Ok(Ok(Some(Start::Queue(Duration::from_millis(wait_ms))))),
             Next::Place(cleared) => {
                 if let Some(failed) = seat.unfit(floor) {
                     // It was too long, and nothing smaller is worth sending.
                     facts.push((Some(seat.step().clone()), seat.gave_up(&failed, floor.moment())));
                     self.settle(index, None);
-                    return Ok(None);
+                    return Ok(Ok(None));
                 }
                 let (placed, request) = seat.place(floor, cleared);
                 facts.push((Some(seat.step().clone()), Event::CallPlaced(placed)));
-                return Ok(Some(Start::Call(request)));
+                return Ok(Ok(Some(Start::Call(request))));
             }
             Next::Settle(turn) => self.settle(index, turn),
             Next::Convene(sub, turn) => {
                 seat.settle(&floor.ledger, turn.bill.spent());
                 seat.begin_sub(sub.clone(), &turn);
-                return Ok(Some(Start::Convene(sub)));
+                return Ok(Ok(Some(Start::Convene(sub))));
             }
             Next::Learn(topic, end) => seat.end_sub(topic, &end),
             Next::GoOn(topic, end) => {
                 seat.end_sub(topic, &end);
                 let wanted = seat.worst_case(floor);
-                floor.ledger.reserve(wanted)?;
+                if let Err(reason) = self.calls.go_on_during(floor.draw_and_reserve(wanted)).await? {
+                    return Ok(Err(reason));
+                }
                 seat.tried.reserved = Some(wanted);
-                return Ok(Some(Start::Queue(Duration::ZERO)));
+                return Ok(Ok(Some(Start::Queue(Duration::ZERO))));
             }
         }
-        Ok(None)
+        Ok(Ok(None))
     }
 
     fn settle(&mut self, index: usize, turn: Option<Arc<Turn>>) {

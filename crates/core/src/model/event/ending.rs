@@ -3,10 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
+    account::Period,
     error::{ErrorClass, Problem},
     id::DiscussionId,
     money::{Spent, Usd},
     outcome::StoppingReason,
+    time::Timestamp,
 };
 
 /// Why deliberation ended before the pattern did.
@@ -42,6 +44,19 @@ pub enum WindUp {
         #[serde(default)]
         left: Usd,
     },
+    /// A spending cap of the account is used up.
+    SpendingCap {
+        /// How much the next step could cost.
+        needed: Usd,
+        /// How much was left for it.
+        left: Usd,
+        /// The cap.
+        cap: Usd,
+        /// The cap's period.
+        period: Period,
+        /// When it renews.
+        renews_at: Timestamp,
+    },
     /// The time is up.
     Deadline,
     /// Too few participants are left.
@@ -75,6 +90,7 @@ impl WindUp {
             | WindUp::CallBudget { .. }
             | WindUp::TokenBudget { .. }
             | WindUp::CostBudget { .. }
+            | WindUp::SpendingCap { .. }
             | WindUp::Deadline
             | WindUp::WindowFull { .. } => false,
         }

@@ -116,6 +116,7 @@ impl<'s> Runner<'s> {
             early_exit: None,
             window: usual_window(&services.registry),
             session: None,
+            account: None,
             ..order.clone()
         };
         // No detector may end it early.
@@ -178,6 +179,7 @@ impl<'s> Runner<'s> {
             voices: Arc::new(voices),
             clock: Arc::new(SystemClock),
             registry,
+            caps: BTreeMap::new(),
         };
         let engine = Engine::new(services, "a dry run");
         let id = engine.open(spec.clone()).await?;

@@ -7,6 +7,7 @@ pub mod fixture;
 pub mod inbox;
 pub mod record;
 pub mod retention;
+pub mod spending;
 
 use std::{any::Any, sync::Arc, time::Duration};
 
@@ -112,6 +113,19 @@ macro_rules! store_conformance {
                 a_restored_discussion_is_kept_as_long_as_a_new_one
                 longer_retention_shows_hidden_discussions_again
                 what_is_being_run_does_not_expire
+            }
+            spending {
+                s14_what_is_set_aside_is_not_given_twice
+                s14_a_repeated_draw_changes_nothing
+                s14_what_was_not_needed_is_given_back
+                s14_a_draw_needs_the_newest_claim
+                s14_an_older_claims_allowance_is_settled_for_others
+                s14_the_dead_leave_what_their_records_say
+                s14_the_state_of_the_caps_leaves_out_the_dead
+                s14_days_and_months_renew
+                s14_accounts_are_separate
+                s14_small_draws_bring_some_more
+                s14_removing_keeps_the_count
             }
         }
     };
