@@ -377,7 +377,7 @@ END;
 -- trigger finished_states_never_change
 CREATE TRIGGER finished_states_never_change
 BEFORE UPDATE ON discussion_state
-WHEN 'over' IN (SELECT run FROM discussions WHERE id = OLD.project_id OR id = NEW.project_id)
+WHEN (SELECT run FROM discussions WHERE id = OLD.project_id) = 'over'
 BEGIN
     SELECT RAISE(ABORT, 'the state of a finished discussion never changes');
 END;
