@@ -6,7 +6,7 @@ use quorum_core::{
     registry::RoleKind,
 };
 
-use crate::pattern;
+use crate::{pattern, ranking};
 
 /// Argues for what the question proposes.
 pub const PROPONENT: Role = Role::named("proponent");
@@ -91,6 +91,18 @@ pub(crate) fn writing_order(who: &Participant) -> WritingOrder {
     }
 }
 
+/// The participant that the user named to write. A provider's name means the seat of that provider
+/// that took no side, if there is one of the same model: with two providers, one of them debates and
+/// judges from a second seat.
+pub(crate) fn named_writer<'p>(among: &'p [Participant], name: &str) -> Option<&'p Participant> {
+    let named = ranking::named(among, name)?;
+    let is_its_second_seat =
+        |it: &&Participant| !is_debater(it) && (&it.provider, &it.model) == (&named.provider, &named.model);
+    let second = || among.iter().filter(|it| !it.is_person()).find(is_its_second_seat);
+    let is_open = is_debater(named) && named.provider == name;
+    Some(if is_open { second().unwrap_or(named) } else { named })
+}
+
 /// The place of a participant among those that may write the answer, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum WritingOrder {
@@ -121,6 +133,31 @@ mod tests {
                 .into();
         assert!(order.is_sorted(), "{order:?}");
         assert_eq!(writing_order(&Participant::person("eva").playing(JUDGE)), WritingOrder::Person);
+    }
+
+    #[test]
+    fn a_providers_name_means_its_seat_without_a_side() {
+        let seat = |name: &str, provider: &str, role: Role| Participant {
+            name: name.to_owned(),
+            ..Participant::of(provider).playing(role)
+        };
+        let written_by = |among: &[Participant], name: &str| {
+            named_writer(among, name).map(|it| it.name.clone()).unwrap_or_default()
+        };
+        let two = [
+            seat("glm", "glm", PROPONENT),
+            seat("claude", "claude", OPPONENT),
+            seat("claude-judge", "claude", JUDGE),
+        ];
+        assert_eq!(written_by(&two, "claude"), "claude-judge");
+        assert_eq!(written_by(&two, "claude-judge"), "claude-judge");
+        assert_eq!(written_by(&two, "glm"), "glm", "it has no other seat, so the debater is obeyed");
+        assert_eq!(written_by(&two, "qwen"), "");
+        let sage = [seat("sage", "claude", OPPONENT), two[2].clone()];
+        assert_eq!(written_by(&sage, "sage"), "sage", "a seat's own name means that seat");
+        let mut other = two.clone();
+        other[2].model = Some("another".to_owned());
+        assert_eq!(written_by(&other, "claude"), "claude", "another model is another participant");
     }
 
     #[test]

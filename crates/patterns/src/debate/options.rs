@@ -247,8 +247,8 @@ choices! {
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum JudgeFailure {
-        #[default]
         GoWithout = "go-without": "the debate continues without a judge",
+        #[default]
         Swap = "swap": "the next candidate judges",
         End = "end": "the debate is concluded",
         Ask = "ask": "the debate waits until people choose one of these",

@@ -106,7 +106,7 @@ fn a_vote_after_the_talk_has_the_voters_own_system_text() {
         ballot_on_proposal(&spec, ann, "Tabs.", &options, Some(own.clone())),
     ];
     assert!(asks.iter().all(|ask| ask.system() == &*own));
-    assert_eq!(closing_ballot(&spec, ann, None).system(), system(&spec, ann, ""));
+    assert_eq!(closing_ballot(&spec, ann, None).system(), &*system(&spec, ann, "").usual);
     let dialogue = quorum_testkit::spec::spec("dialogue");
     let [ann, bob] = dialogue.participants.clone().try_into().unwrap();
     let check = consensus_check(&dialogue, &ann, &bob);
