@@ -303,8 +303,7 @@ impl Floor {
         enough: impl Fn(&[Arc<Turn>]) -> bool + Send + Sync,
     ) -> Result<Vec<Arc<Turn>>, Halt> {
         let spoken = |who: &Participant| Ask { spoken: true, ..ask(who) };
-        let asked =
-            self.seats(who).map(|who| Asked::new(who, self.step(who), self.fitted(who, spoken(who))));
+        let asked = self.seats(who).map(|who| Asked::new(who, self.step(who), self.fitted(who, spoken(who))));
         let asked: Vec<Asked> = asked.collect();
         let systems = asked.iter().map(|it| (it.who.name.clone(), it.ask.system.clone()));
         self.now.systems.extend(systems);

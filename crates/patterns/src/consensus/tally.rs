@@ -241,7 +241,8 @@ impl Count {
         let others = self.tally.ballots.iter().filter(|it| Some(it.ballot.choice.as_str()) != prevailed);
         let mut others: Vec<&CastBallot> = others.collect();
         if prevailed.is_none() {
-            let place = |it: &CastBallot| self.tally.tie.iter().position(|option| *option == it.ballot.choice);
+            let place =
+                |it: &CastBallot| self.tally.tie.iter().position(|option| *option == it.ballot.choice);
             others.sort_by_key(|it| (place(it).unwrap_or(usize::MAX), it.ballot.choice.clone()));
         }
         let view =

@@ -88,7 +88,10 @@ mod tests {
     fn others_are_not_shown_a_stated_confidence() {
         let check = |answer: &str, expected: &str| assert_eq!(without_statement(answer), expected);
         check("So it is.\nConfidence: 0.85", "So it is.");
-        check("So it is.\n\n**Confidence:** 0.9 (fairly sure)\n\nThat is all.\n", "So it is.\n\n\nThat is all.");
+        check(
+            "So it is.\n\n**Confidence:** 0.9 (fairly sure)\n\nThat is all.\n",
+            "So it is.\n\n\nThat is all.",
+        );
         check("My confidence: 0.9 is low.", "My confidence: 0.9 is low.");
         check("As bob says:\n> Confidence: 0.95", "As bob says:\n> Confidence: 0.95");
         check("Confidence: 0.7", "…");

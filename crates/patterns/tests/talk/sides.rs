@@ -293,3 +293,32 @@ async fn b02_a_vote_after_a_debate_is_out_of_role_and_includes_judge_and_writer(
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn with_two_providers_a_named_synthesizer_was_the_debater_and_not_its_second_seat() {
+    let seat = |name: &str, provider: &str, role: Role| Participant {
+        name: name.to_owned(),
+        aside: role == JUDGE,
+        ..Participant::of(provider).playing(role)
+    };
+    let participants = vec![
+        seat("scripted-a", "scripted-a", PROPONENT),
+        seat("scripted-b", "scripted-b", OPPONENT),
+        seat("scripted-b-judge", "scripted-b", JUDGE),
+    ];
+    for method in ["synthesis", "moderator"] {
+        for (named, writer, is_sided) in [
+            ("scripted-b", "scripted-b-judge", false),
+            ("scripted-b-judge", "scripted-b-judge", false),
+            ("scripted-a", "scripted-a", true),
+        ] {
+            let mut order =
+                deciding_by(Spec { participants: participants.clone(), ..spec("debate") }, method);
+            order.settings.set("synthesizer", named);
+            let (outcome, table) = hold(&panel(), order).await;
+            assert_eq!(outcome.consensus.synthesizer.as_deref(), Some(writer), "{method}: {named}");
+            assert_eq!(outcome.fields.contains_key("writerRemark"), is_sided, "{method}: {named}");
+            asked(&table, &format!("2/deciding/{writer}"));
+        }
+    }
+}

@@ -4,5 +4,6 @@
 
 mod golden;
 mod hostile;
+mod labels;
 mod shown;
 mod talk;

@@ -106,7 +106,10 @@ fn product_names_are_left_alone() {
 fn a_name_beside_a_capitalised_noun_stayed_visible_in_german() {
     let mask = asking("Sollten wir auf Kubernetes umsteigen?", "");
     let covers = |said: &str, expected: &str| assert_eq!(mask.cover(said), expected);
-    covers("Der Vorschlag Gemini überzeugt, das Modell Claude-2 nicht", "Der Vorschlag @QV überzeugt, das Modell @ZJ nicht");
+    covers(
+        "Der Vorschlag Gemini überzeugt, das Modell Claude-2 nicht",
+        "Der Vorschlag @QV überzeugt, das Modell @ZJ nicht",
+    );
     covers("Laut Gemini Argument und mit Google Begründung", "Laut @QV Argument und mit @QV Begründung");
     covers("Dem Punkt Ann stimme ich zu. Gemini Fehler", "Dem Punkt @KX stimme ich zu. @QV Fehler");
     for product in [
@@ -118,7 +121,11 @@ fn a_name_beside_a_capitalised_noun_stayed_visible_in_german() {
         covers(product, product);
     }
     let english = asking("Should we move to Kubernetes?", "");
-    assert_eq!(english.cover("with Gemini Argument"), "with Gemini Argument", "there, a capital marks a name");
+    assert_eq!(
+        english.cover("with Gemini Argument"),
+        "with Gemini Argument",
+        "there, a capital marks a name"
+    );
 }
 
 #[test]
