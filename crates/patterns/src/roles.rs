@@ -67,13 +67,13 @@ pub(crate) fn is_judged(who: &Participant) -> bool {
     is_debater(who) || who.role == NEUTRAL
 }
 
-/// Whether positions are given out in this discussion, so that what a participant said need not be
+/// Whether positions are assigned in this discussion, so that what a participant said need not be
 /// what it thinks.
 pub(crate) fn are_positions_assigned(spec: &Spec) -> bool {
     spec.pattern == pattern::debate::PATTERN.name
 }
 
-/// The participants that vote after the talk. Where positions were given out, those without one are
+/// The participants that vote after the talk. Where positions were assigned, those without one are
 /// asked as well.
 pub(crate) fn voters(spec: &Spec) -> Vec<Participant> {
     if are_positions_assigned(spec) { spec.participants.clone() } else { spec.speakers() }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_takes_no_side_writes_first_and_people_last() {
+    fn participants_without_a_side_write_first_and_people_last() {
         let seat = |role: Role| Participant::of("ann").playing(role);
         let order: Vec<WritingOrder> =
             [WRITER, JUDGE, MODERATOR, NEUTRAL, Role::SPEAKER, OPPONENT, PROPONENT]

@@ -147,7 +147,7 @@ fn the_writer_of_a_debate_knows_that_positions_were_given_out() {
     let mut spec = spec("debate");
     spec.participants[0].brief = Some("Be loud.".to_owned());
     let by = |who: usize| shown(&synthesis(&spec, &spec.participants[who], Writing::Synthesizer, &[]));
-    assert!(by(2).contains("Positions were given out") && !by(2).contains("You spoke in it"));
+    assert!(by(2).contains("Positions were assigned") && !by(2).contains("You spoke in it"));
     assert!(by(0).contains("You spoke in it") && !by(0).contains("Be loud."), "out of role: {}", by(0));
 }
 

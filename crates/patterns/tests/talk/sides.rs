@@ -242,7 +242,7 @@ async fn b02_a_debater_named_as_synthesizer_writes_out_of_role_and_the_result_sa
         assert!(writing.render().iter().all(|it| it.0 == MessageRole::User), "no turn is its own");
         let said = writing.messages.iter().filter(|it| matches!(it, Message::Said { own: false, .. }));
         assert_eq!(said.count(), 8, "its own turns are among them");
-        for part in ["Positions were given out", "You spoke in it", "you take no side"] {
+        for part in ["Positions were assigned", "You spoke in it", "you take no side"] {
             assert!(writing.system.contains(part), "{part} is missing in {}", writing.system);
         }
     }
@@ -262,7 +262,7 @@ async fn inv_disc_012_the_writer_hears_everyone_in_alphabetical_order_and_that_p
         })
         .collect();
     assert_eq!(said, ["ann1", "bob1", "cyd1", "dan1", "ann2", "bob2", "cyd2", "dan2"]);
-    assert!(writing.system.contains("Positions were given out, so conviction in a speech is no evidence."));
+    assert!(writing.system.contains("Positions were assigned, so conviction in a speech is no evidence."));
     assert!(!writing.system.contains("You spoke in it"));
 }
 

@@ -7,3 +7,4 @@ mod hostile;
 mod labels;
 mod shown;
 mod talk;
+mod tied;
