@@ -1,4 +1,4 @@
-//! Turns exceeding the process's file size limit (`ulimit -f`) into a write error.
+//! Makes a write beyond the file size limit (`ulimit -f`) fail instead of ending the process.
 
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};

@@ -17,9 +17,9 @@ pub(crate) fn cpu_seconds() -> Result<f64> {
     Ok((ticks(11)? + ticks(12)?) / TICKS)
 }
 
-/// Does the work, and returns with it the most resident memory that it was seen to add.
+/// Runs the work, and returns its result with the peak of resident memory that it added.
 ///
-/// Memory is looked at all the time: at one fixed moment, a faster version would be measured in
+/// Memory is sampled all the time: at one fixed moment, a faster version would be measured in
 /// another phase than a slower one.
 pub(crate) async fn most_added<T>(work: impl Future<Output = T>) -> Result<(T, u64)> {
     let before = resident_bytes()?;

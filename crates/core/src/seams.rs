@@ -82,6 +82,13 @@ pub struct Voice {
     /// How many tokens of reasoning it may produce beyond the limit of an answer; they are paid
     /// too.
     pub thinking: u32,
+    /// Whether its window or the model itself is too small for the usual prompts.
+    pub is_small: bool,
+}
+
+impl Voice {
+    /// The largest context window, in tokens, that is too small for the usual prompts.
+    pub const SMALL_WINDOW: u64 = 8_192;
 }
 
 /// Finds the voice for each seat.

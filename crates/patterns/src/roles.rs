@@ -6,7 +6,7 @@ use quorum_core::{
     registry::RoleKind,
 };
 
-use crate::pattern;
+use crate::{pattern, ranking};
 
 /// Argues for what the question proposes.
 pub const PROPONENT: Role = Role::named("proponent");
@@ -67,13 +67,13 @@ pub(crate) fn is_judged(who: &Participant) -> bool {
     is_debater(who) || who.role == NEUTRAL
 }
 
-/// Whether positions are given out in this discussion, so that what a participant said need not be
+/// Whether positions are assigned in this discussion, so that what a participant said need not be
 /// what it thinks.
 pub(crate) fn are_positions_assigned(spec: &Spec) -> bool {
     spec.pattern == pattern::debate::PATTERN.name
 }
 
-/// The participants that vote after the talk. Where positions were given out, those without one are
+/// The participants that vote after the talk. Where positions were assigned, those without one are
 /// asked as well.
 pub(crate) fn voters(spec: &Spec) -> Vec<Participant> {
     if are_positions_assigned(spec) { spec.participants.clone() } else { spec.speakers() }
@@ -89,6 +89,18 @@ pub(crate) fn writing_order(who: &Participant) -> WritingOrder {
         _ if is_debater(who) => WritingOrder::Debater,
         _ => WritingOrder::WithoutSide,
     }
+}
+
+/// The participant that the user named to write. A provider's name means the seat of that provider
+/// that took no side, if there is one of the same model: with two providers, one of them debates and
+/// judges from a second seat.
+pub(crate) fn named_writer<'p>(among: &'p [Participant], name: &str) -> Option<&'p Participant> {
+    let named = ranking::named(among, name)?;
+    let is_its_second_seat =
+        |it: &&Participant| !is_debater(it) && (&it.provider, &it.model) == (&named.provider, &named.model);
+    let second = || among.iter().filter(|it| !it.is_person()).find(is_its_second_seat);
+    let is_open = is_debater(named) && named.provider == name;
+    Some(if is_open { second().unwrap_or(named) } else { named })
 }
 
 /// The place of a participant among those that may write the answer, the best first.
@@ -113,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_takes_no_side_writes_first_and_people_last() {
+    fn participants_without_a_side_write_first_and_people_last() {
         let seat = |role: Role| Participant::of("ann").playing(role);
         let order: Vec<WritingOrder> =
             [WRITER, JUDGE, MODERATOR, NEUTRAL, Role::SPEAKER, OPPONENT, PROPONENT]
@@ -121,6 +133,31 @@ mod tests {
                 .into();
         assert!(order.is_sorted(), "{order:?}");
         assert_eq!(writing_order(&Participant::person("eva").playing(JUDGE)), WritingOrder::Person);
+    }
+
+    #[test]
+    fn a_providers_name_means_its_seat_without_a_side() {
+        let seat = |name: &str, provider: &str, role: Role| Participant {
+            name: name.to_owned(),
+            ..Participant::of(provider).playing(role)
+        };
+        let written_by = |among: &[Participant], name: &str| {
+            named_writer(among, name).map(|it| it.name.clone()).unwrap_or_default()
+        };
+        let two = [
+            seat("glm", "glm", PROPONENT),
+            seat("claude", "claude", OPPONENT),
+            seat("claude-judge", "claude", JUDGE),
+        ];
+        assert_eq!(written_by(&two, "claude"), "claude-judge");
+        assert_eq!(written_by(&two, "claude-judge"), "claude-judge");
+        assert_eq!(written_by(&two, "glm"), "glm", "it has no other seat, so the debater is obeyed");
+        assert_eq!(written_by(&two, "qwen"), "");
+        let sage = [seat("sage", "claude", OPPONENT), two[2].clone()];
+        assert_eq!(written_by(&sage, "sage"), "sage", "a seat's own name means that seat");
+        let mut other = two.clone();
+        other[2].model = Some("another".to_owned());
+        assert_eq!(written_by(&other, "claude"), "claude", "another model is another participant");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! - `http/`, `health.rs`, [`guard`]: sending requests, availability checks, and forbidden
 //!   addresses.
 //! - [`setup`]: the user's configuration, and the providers that are available with it.
+//! - `model_size.rs`: the size of a model by its name.
 //! - [`keys`], [`prices`]: the files of stored keys and imported prices.
 //! - [`source`]: a provider that is ready for calls.
 //! - [`wire`]: the vendors' wire formats; pure translations.
@@ -32,6 +33,7 @@ pub mod guard;
 mod health;
 mod http;
 pub mod keys;
+mod model_size;
 pub mod prices;
 pub mod setup;
 pub mod source;

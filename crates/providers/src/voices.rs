@@ -13,6 +13,8 @@ use crate::{
     command::CommandProvider,
     health::Health,
     http::{HttpClients, HttpEmbedder, Remote},
+    model_size,
+    setup::address::is_this_machine,
     source::{Endpoint, ModelInfo, Source, Transport},
     wire::Model,
 };
@@ -65,8 +67,15 @@ impl RealVoices {
             price: info.price,
             window: info.window,
             thinking: info.quirks.thinking,
+            is_small: info.window <= Voice::SMALL_WINDOW || is_small_and_local(source, name),
         })
     }
+}
+
+/// Whether the model runs on this machine and is too small for long instructions.
+fn is_small_and_local(source: &Source, model: &str) -> bool {
+    let Transport::Http(endpoint) = &source.transport else { return false };
+    is_this_machine(&endpoint.base) && model_size::is_small(model)
 }
 
 impl RealVoices {

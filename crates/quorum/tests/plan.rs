@@ -188,11 +188,34 @@ async fn d15_the_plan_of_a_fork_says_how_many_answers_are_kept() {
         (plan.kept, plan.usual.calls)
     };
     // A casting, four speeches, three judgements and a synthesis in all. What the judge does, the
-    // new judge does again; only the casting is kept, which a plan doesn't know.
-    assert_eq!(planned("1/awaiting-responses/a").await, (Some(1), 8));
-    assert_eq!(planned("1/awaiting-responses/b").await, (Some(2), 7));
-    assert_eq!(planned("2/awaiting-responses/a").await, (Some(4), 5));
+    // new judge does again, but the positions stay.
+    assert_eq!(planned("1/awaiting-responses/a").await, (Some(1), 7));
+    assert_eq!(planned("1/awaiting-responses/b").await, (Some(2), 6));
+    assert_eq!(planned("2/awaiting-responses/a").await, (Some(4), 4));
     assert_eq!(scope.list(0, None).await.unwrap().len(), before, "nothing was recorded");
+}
+
+#[tokio::test]
+async fn the_plan_of_a_fork_with_another_judge_counted_a_casting_that_is_not_asked_for() {
+    let scope = scope();
+    let debate = Request { rounds: Some(2), ..asking("debate", "a,b,c") };
+    let debate = with(debate, &json!({ "judge": "c" }));
+    let (past, handle) = scope.start(scope.check(&debate).unwrap()).await.unwrap();
+    handle.finished().await.unwrap();
+    for (changes, at) in [
+        (json!({ "judge": "d" }), "1/awaiting-responses/b"),
+        (json!({ "judge": "d" }), "2/awaiting-responses/a"),
+        (json!({ "swapCheck": true }), "2/awaiting-responses/b"),
+    ] {
+        let changes = with(Request::default(), &changes);
+        let forking = Forking { at: at.to_owned(), without: Vec::new(), changes };
+        let planned = past.plan_fork(&forking).await.unwrap();
+        let (_, handle) = past.fork(&forking).await.unwrap();
+        let Finished::Over(state) = handle.finished().await.unwrap() else { panic!("nobody waits") };
+        assert!(state.spent.calls <= planned.usual.calls, "{at}: {:?}", planned.usual);
+        let asks = |phase: &str| planned.course.iter().any(|it| it.phase == phase);
+        assert!(!asks("casting") && asks("judging"), "{at}: {:?}", planned.course);
+    }
 }
 
 #[tokio::test]

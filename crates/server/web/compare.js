@@ -120,7 +120,7 @@ function shown(outcome) {
       consensus.agreements,
     ),
     list(
-      'Dissent',
+      outcome.outcome?.kind === 'tie' ? 'Positions' : 'Dissent',
       consensus.dissent?.map((it) => [h('b', {}, name(it.provider)), `: ${it.position}`]),
     ),
     fieldsOf(outcome).map(({ title, name, view }) => {

@@ -84,6 +84,9 @@ function resultLine(state) {
   return { heading, line: [sentence(share), less, cutLine(state.cut)].filter(Boolean).join(' ') };
 }
 
+/** Whether no option won a vote. Then nobody dissents from an answer; there are only positions. */
+const isTie = (decision) => decision?.standing?.kind === 'tie';
+
 /** Why a discussion ended early, by its stopping reason. */
 const EARLY = {
   budget: 'the budget was used up',
@@ -145,7 +148,7 @@ export function synthesis() {
           bullets(decision.agreements.map(inlined)),
         ],
         decision.dissent?.length && [
-          h('h3', {}, 'Dissent'),
+          h('h3', {}, isTie(decision) ? 'Positions' : 'Dissent'),
           bullets(decision.dissent.map((it) => [h('b', {}, name(it.participant)), ': ', inlined(it.position)])),
         ],
         STRUCTURE[decision.structure] && h('p.faint', {}, STRUCTURE[decision.structure]),
@@ -275,10 +278,11 @@ function chosen(state, result) {
   const { rows, made } = choices(state);
   const changes = flips(state);
   const dissent = state.decision?.dissent ?? [];
+  const lead = isTie(state.decision) ? 'Position of ' : 'Dissent — ';
   return [
     !result.has('ballots') && rows.length > 0 && [tally(rows, state.seats), reasons(made, state.seats)],
     dissent.map((it) =>
-      h('div.line.against', {}, h('b', {}, 'Dissent — ', name(it.participant), ': '), inlined(it.position)),
+      h('div.line.against', {}, h('b', {}, lead, name(it.participant), ': '), inlined(it.position)),
     ),
     changes.length > CHANGES && h('p.faint', {}, `${plural(changes.length - CHANGES, 'earlier change')} of mind`),
     changes.slice(-CHANGES).map((it) =>

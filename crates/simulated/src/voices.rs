@@ -76,6 +76,7 @@ impl Voices for SimulatedVoices {
             price: Some(FREE),
             window,
             thinking: 0,
+            is_small: window <= Voice::SMALL_WINDOW,
         })
     }
 }

@@ -9,6 +9,7 @@ pub mod conformance;
 pub mod embedder;
 pub mod faulty;
 pub mod kill;
+pub mod labels;
 pub mod log;
 pub mod panel;
 mod replies;

@@ -370,6 +370,7 @@ impl Voices for Panel {
             price: self.price,
             window: self.window_of(&who.name),
             thinking: 0,
+            is_small: self.window_of(&who.name) <= Voice::SMALL_WINDOW,
         })
     }
 

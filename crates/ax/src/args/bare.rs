@@ -55,6 +55,93 @@ const SLIP: usize = 2;
 /// other programs.
 const FEWEST_WORDS: usize = 3;
 
+/// Words that begin questions in English, German, French and Spanish. Before more words they begin
+/// one even if they are near a verb, like `what` and `chat`.
+const QUESTION_WORDS: &[&str] = &[
+    "what",
+    "which",
+    "why",
+    "how",
+    "who",
+    "whom",
+    "whose",
+    "when",
+    "where",
+    "should",
+    "shall",
+    "is",
+    "are",
+    "was",
+    "were",
+    "can",
+    "could",
+    "do",
+    "does",
+    "did",
+    "will",
+    "would",
+    "must",
+    "welche",
+    "welcher",
+    "welches",
+    "welchen",
+    "warum",
+    "wieso",
+    "wie",
+    "wer",
+    "wen",
+    "wem",
+    "wann",
+    "wo",
+    "wohin",
+    "woher",
+    "soll",
+    "sollen",
+    "sollte",
+    "sollten",
+    "ist",
+    "sind",
+    "kann",
+    "können",
+    "darf",
+    "dürfen",
+    "muss",
+    "müssen",
+    "que",
+    "quoi",
+    "quel",
+    "quelle",
+    "quels",
+    "quelles",
+    "pourquoi",
+    "comment",
+    "qui",
+    "quand",
+    "où",
+    "faut",
+    "doit",
+    "devons",
+    "devrait",
+    "est",
+    "sont",
+    "peut",
+    "qué",
+    "cuál",
+    "cuáles",
+    "cómo",
+    "quién",
+    "cuándo",
+    "dónde",
+    "debe",
+    "deben",
+    "debería",
+    "deberíamos",
+    "es",
+    "son",
+    "puede",
+    "podemos",
+];
+
 /// Question marks, including those of other scripts.
 const MARKS: [char; 3] = ['?', '？', '؟'];
 
@@ -72,7 +159,8 @@ pub(super) fn meaning(command: &Command, typed: &[OsString]) -> Meaning {
     let lower = first.to_lowercase();
     let meant = verbs(command).map(|it| (strsim::osa_distance(&lower, it), it)).min();
     let meant = meant.filter(|(edits, _)| *edits <= SLIP).map(|(_, verb)| verb.to_owned());
-    if is_question(&all) && (meant.is_none() || has_space(first)) {
+    let begins_question = || all.len() > 1 && QUESTION_WORDS.contains(&lower.trim_start_matches('¿'));
+    if is_question(&all) && (meant.is_none() || has_space(first) || begins_question()) {
         return Meaning::Question(with_verb(typed, &places, &all.join(" ")));
     }
     let question = (all.len() > 1).then(|| all.join(" "));
@@ -231,11 +319,71 @@ mod tests {
             (&["Should", "we", "do", "it"], "ax | discuss | Should we do it"),
             (&["stats", "foo", "bar"], "ax | discuss | stats foo bar"),
             (&["tabs or", "spaces"], "ax | discuss | tabs or spaces"),
-            (&["what", "should", "we", "do"], "did you mean chat?"),
-            (&["how", "about", "this"], "did you mean show?"),
             (&["watch", "last"], "no verb"),
             (&["status", "last"], "no verb"),
         ]);
+    }
+
+    #[test]
+    fn a_question_that_begins_with_a_question_word_near_a_verb_was_refused() {
+        check(&[
+            (&["what", "should", "we", "do"], "ax | discuss | what should we do"),
+            (&["how", "about", "this"], "ax | discuss | how about this"),
+            (&["Do", "we", "need", "it"], "ax | discuss | Do we need it"),
+            (&["was", "sollen", "wir", "tun"], "ax | discuss | was sollen wir tun"),
+            (&["Can", "-r", "1", "it", "work"], "ax | discuss | Can it work | -r | 1"),
+            (&["¿qué", "hacemos", "ahora?"], "ax | discuss | ¿qué hacemos ahora?"),
+            (&["est", "ce", "utile"], "ax | discuss | est ce utile"),
+            // Two words are a verb and its argument.
+            (&["what", "now"], "did you mean chat?"),
+            (&["what"], "did you mean chat?"),
+            (&["how"], "did you mean show?"),
+        ]);
+    }
+
+    /// All words that are a slip of the finger away from this one: a letter left out, doubled, or
+    /// exchanged with its neighbour.
+    fn slips(verb: &str) -> Vec<String> {
+        let letters: Vec<char> = verb.chars().collect();
+        let mut words = Vec::new();
+        for at in 0..letters.len() {
+            let (mut shorter, mut longer, mut turned) = (letters.clone(), letters.clone(), letters.clone());
+            shorter.remove(at);
+            longer.insert(at, letters[at]);
+            turned.swap(at, (at + 1).min(letters.len() - 1));
+            words.extend([shorter, longer, turned].map(|it| it.into_iter().collect::<String>()));
+        }
+        words
+    }
+
+    #[test]
+    fn every_slip_of_every_verb_is_refused_whatever_follows() {
+        let command = command(&App::built_in());
+        let is_verb = |word: &String| verbs(&command).any(|verb| verb == word);
+        for verb in verbs(&command) {
+            let slips = slips(verb).into_iter().filter(|it| !is_verb(it) && !it.is_empty());
+            for slip in slips.filter(|it| !QUESTION_WORDS.contains(&it.as_str())) {
+                for rest in [&["last"][..], &["should", "we", "do"], &["q?"]] {
+                    let typed: Vec<&str> = [slip.as_str()].iter().chain(rest).copied().collect();
+                    let verdict = verdict(&typed);
+                    assert!(verdict.starts_with("did you mean "), "{typed:?}: {verdict}");
+                }
+            }
+        }
+    }
+
+    /// A question takes three words, so it can't be a verb with one argument.
+    #[test]
+    fn no_question_word_is_one_edit_from_a_verb_that_takes_two_arguments() {
+        let command = command(&App::built_in());
+        for verb in command.get_subcommands().filter(|it| it.get_name() != VERB) {
+            let arguments = verb.get_positionals().count();
+            for name in std::iter::once(verb.get_name()).chain(verb.get_all_aliases()) {
+                let near = QUESTION_WORDS.iter().filter(|it| strsim::osa_distance(it, name) <= 1);
+                let near: Vec<_> = near.collect();
+                assert!(near.is_empty() || arguments < FEWEST_WORDS - 1, "{name}: {near:?}");
+            }
+        }
     }
 
     #[test]

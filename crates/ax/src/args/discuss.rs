@@ -38,13 +38,13 @@ pub(crate) struct Discuss {
     /// model
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Start it, print its id and leave; it goes on in the background
+    /// Run the discussion in the background and print its id
     #[arg(long, conflicts_with_all = ["dry_run", "require_consensus"])]
     pub(crate) detach: bool,
     /// What everyone should know; text piped to standard input is added to it
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) context: Option<String>,
-    /// A text file everyone should know, under its name as a heading; `-` is standard input; may be
+    /// A text file that everyone is shown, under its name as a heading; `-` is standard input; may be
     /// given several times
     #[arg(short, long = "file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
@@ -140,7 +140,7 @@ struct Bounds {
     /// The total time, like 180s or 3m [default: 30m; 3m with --recursive]
     #[arg(long, value_name = "TIME", value_parser = flags::duration)]
     budget: Option<u64>,
-    /// The part of it that is kept for the synthesis, at most half [default: 10s]
+    /// The part of the total time kept for the synthesis, at most half [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = flags::duration)]
     min_synthesis: Option<u64>,
     /// The maximum number of calls [default: no limit; 20 with --recursive]
@@ -164,7 +164,7 @@ struct Bounds {
     /// Let participants convene sub-discussions
     #[arg(long)]
     recursive: bool,
-    /// How deep those may go, 0 to 4 [default: 2]
+    /// The deepest level of sub-discussions, 0 to 4 [default: 2]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     max_depth: Option<u32>,
     /// How the time is divided between the levels [default: cascade]
@@ -181,7 +181,7 @@ struct Simulated {
     /// The same seed gives the same discussion [default: 1]
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     seed: Option<u64>,
-    /// How they behave: latency=200ms,failure=0.1,stubbornness=0.5,dead=NAME
+    /// How simulated voices behave: latency=200ms,failure=0.1,stubbornness=0.5,dead=NAME
     #[arg(long, value_name = "PAIRS", value_parser = flags::simulate)]
     simulate: Option<Simulate>,
 }

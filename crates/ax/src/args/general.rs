@@ -8,7 +8,7 @@ use crate::args::{Listed, number::at_least_one};
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
-    /// Without waiting
+    /// Show it without pauses
     #[arg(long)]
     pub(crate) fast: bool,
 }
@@ -21,9 +21,9 @@ pub(crate) struct Configuring {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigVerb {
-    /// Print where the configuration is, or where other things are
+    /// Print the path of the configuration, or of another place
     Path {
-        /// Which place to print
+        /// The place whose path is printed
         #[arg(default_value = "config")]
         place: Place,
     },

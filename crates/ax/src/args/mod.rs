@@ -90,7 +90,7 @@ pub(crate) enum Verb {
     /// Delete a discussion that is over, and everything below it
     #[command(after_help = examples::DELETE)]
     Delete(Delete),
-    /// Bring back discussions that retention has hidden, or list them
+    /// Restore discussions that retention has hidden, or list them
     #[command(after_help = examples::RESTORE)]
     Restore(Restore),
     /// Replay a discussion as it happened, then print its result

@@ -17,7 +17,7 @@ pub(crate) struct Resume {
     /// Exit with 6 when there is no consensus, or less agreement than the threshold
     #[arg(long)]
     pub(crate) require_consensus: bool,
-    /// Go on when the terminal is closed
+    /// Keep running when the terminal is closed
     #[arg(long, hide = true)]
     pub(crate) detached: bool,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Resume {
 pub(crate) struct Say {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// What is said; `-` reads it from standard input
+    /// The text; `-` reads it from standard input
     pub(crate) text: String,
     /// The seat to speak for [default: the one whose turn it is]
     #[arg(long = "as", value_name = "NAME")]
@@ -66,9 +66,9 @@ pub(crate) struct Delete {
 
 #[derive(Debug, Args)]
 pub(crate) struct Restore {
-    /// The discussion: its id or the beginning of it [default: list those that are hidden]
+    /// The discussion: its id or the beginning of it [default: list all hidden ones]
     pub(crate) id: Option<String>,
-    /// Bring all of them back
+    /// Restore all hidden discussions
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
@@ -91,7 +91,7 @@ pub(crate) struct Export {
 pub(crate) struct Replay {
     #[command(flatten)]
     pub(crate) shown: Shown,
-    /// Without waiting
+    /// Replay without pauses
     #[arg(long, conflicts_with = "speed")]
     pub(crate) fast: bool,
     /// Playback speed; at 1, no pause is longer than 2 s

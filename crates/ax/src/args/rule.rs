@@ -29,10 +29,10 @@ pub(crate) struct Rule {
     pub(crate) kind: String,
     #[command(flatten)]
     pub(crate) which: Which,
-    /// What is decided
+    /// The decision
     #[arg(value_name = "WHAT")]
     pub(crate) choice: String,
-    /// The participant it names, where it names one
+    /// The participant, for a decision that names one
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,

@@ -32,7 +32,7 @@ const COLOURS: [AnsiColor; 6] = [
 /// The shortest stream whose rate is shown: before that, it would be arbitrary.
 const SPEED_AFTER_MS: u64 = 500;
 
-/// The usual number of bytes in a token, for data that only its size is known of.
+/// The usual number of bytes in a token, for data of which only the size is known.
 const BYTES_PER_TOKEN: u64 = 4;
 
 /// Shown in place of a form that is being written.

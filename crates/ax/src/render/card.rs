@@ -142,7 +142,7 @@ fn fallen(results: &Value) -> Vec<Line> {
 fn dissent(outcome: &Outcome) -> Option<Part> {
     let views = outcome.consensus.dissent.iter().flatten();
     part(
-        "dissent",
+        &quorum::text::dissent_heading(outcome).to_lowercase(),
         views.map(|it| Line::of(&it.provider, BOLD).and(&format!(": {}", it.position), PLAIN)).collect(),
     )
 }

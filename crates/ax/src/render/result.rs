@@ -3,7 +3,7 @@
 use quorum::{
     Snapshot,
     model::{
-        outcome::{DissentReport, Outcome, Response, Round},
+        outcome::{Outcome, Response, Round},
         state::Transition,
         time::iso,
     },
@@ -35,7 +35,7 @@ pub(crate) fn markdown(state: &Snapshot, detail: Detail) -> String {
         parts.extend((!outcome.synthesis.is_empty()).then(|| format!("## {}", text::heading(outcome))));
     }
     parts.push(outcome.synthesis.clone());
-    parts.extend(outcome.consensus.dissent.as_deref().and_then(dissent));
+    parts.extend(dissent(outcome));
     parts.extend(outcome.consensus.structure.told().map(|line| format!("*{line}.*")));
     if detail == Detail::Answer {
         parts.extend(fields::of_answer(state, outcome));
@@ -85,7 +85,9 @@ fn response(response: &Response) -> String {
     format!("### {} ({})\n\n{figures}{said}", response.provider, part.join(", "))
 }
 
-fn dissent(views: &[DissentReport]) -> Option<String> {
-    let views: Vec<String> = views.iter().map(|it| format!("- {}: {}", it.provider, it.position)).collect();
-    (!views.is_empty()).then(|| format!("## Dissent\n\n{}", views.join("\n")))
+fn dissent(outcome: &Outcome) -> Option<String> {
+    let views = outcome.consensus.dissent.iter().flatten();
+    let views: Vec<String> = views.map(|it| format!("- {}: {}", it.provider, it.position)).collect();
+    let heading = text::dissent_heading(outcome);
+    (!views.is_empty()).then(|| format!("## {heading}\n\n{}", views.join("\n")))
 }

@@ -54,6 +54,11 @@ fn s2_the_page_asks_for_a_token_once_and_keeps_it_out_of_addresses() {
 }
 
 #[test]
+fn the_page_shows_the_first_vote_beside_the_last() {
+    play("voted.mjs");
+}
+
+#[test]
 fn d15_the_page_folds_the_record_as_the_server_does() {
     play("folded.mjs");
 }

@@ -5,6 +5,7 @@
 
 mod hostile;
 mod keys;
+mod labels;
 mod newcomer;
 mod password;
 mod people;

@@ -24,8 +24,9 @@ pub(crate) fn nothing_said(floor: &Floor) -> bool {
 }
 
 /// The best recorded answer, for when no more calls can be made: the beginning of a synthesis that
-/// was cut off, otherwise the last speech of the talk, otherwise the last turn of any kind. To a
-/// speech or turn, findings of sub-discussions are added that no other turn has used.
+/// was cut off, otherwise the last speech of the talk that the pattern counts as an answer, otherwise
+/// the last turn of any kind. To a speech or turn, findings of sub-discussions are added that no
+/// other turn has used.
 pub(crate) fn best_answer(floor: &Floor) -> Decision {
     let state = &floor.record.state;
     if let Some(decision) = beginning_of_answer(floor) {
@@ -35,8 +36,11 @@ pub(crate) fn best_answer(floor: &Floor) -> Decision {
     let is_talk = |turn: &&std::sync::Arc<Turn>| {
         turn.phase != DECIDING && speaks(&turn.participant) && !turn.text.trim().is_empty()
     };
-    let last = state.turns.iter().rfind(is_talk).or_else(|| state.turns.last());
-    let said = last.map(|turn| state.shown(turn));
+    let answer = |turn: &std::sync::Arc<Turn>| (floor.pattern.answer_in)(turn, &state.shown(turn));
+    let mut talk = state.turns.iter().rev().filter(is_talk);
+    let answer = talk.find_map(|turn| Some((turn, answer(turn)?)));
+    let last = answer.or_else(|| state.turns.last().map(|turn| (turn, state.shown(turn))));
+    let (last, said) = last.unzip();
     let found = state.unused_findings().map(|(topic, text)| format!("{topic}\n\n{text}"));
     Decision {
         synthesis: said.into_iter().chain(found).collect::<Vec<_>>().join("\n\n"),

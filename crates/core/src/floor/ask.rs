@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     call::{Message, Shape, retry::Retries},
-    model::mask::Mask,
+    model::{mask::Mask, transcript::Turn},
 };
 
 /// A question to one participant. Everything but its text has a sensible default.
@@ -36,6 +36,35 @@ pub struct Ask {
     pub(crate) stretch: Option<Stretch>,
     /// Set beneath the floor if the answer is shown to the others afterwards.
     pub(crate) spoken: bool,
+    /// What the others are shown of the answer, if not all of it.
+    pub(crate) public: Option<fn(&str) -> String>,
+    /// The topic, repeated before the prompt where much talk is shown.
+    pub(crate) repeated: Option<Repeated>,
+    /// What a small model is asked instead.
+    pub(crate) compact: Option<Arc<CompactAsk>>,
+}
+
+/// The topic as it is repeated before a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Repeated {
+    pub(crate) text: Arc<str>,
+    /// The talk after which it is repeated, in tokens.
+    pub(crate) after: u64,
+}
+
+/// The talk after which the topic is repeated, in tokens.
+const MUCH_TALK: u64 = 2_000;
+
+/// The same question for a small model, whose window or attention has no room for long
+/// instructions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompactAsk {
+    /// The system text.
+    pub system: Arc<str>,
+    /// The prompt.
+    pub prompt: Arc<str>,
+    /// The length limit of the answer, if not that of the usual question.
+    pub max_tokens: Option<u32>,
 }
 
 /// What an empty answer is.
@@ -102,6 +131,9 @@ impl Ask {
             if_empty: IfEmpty::Fail,
             stretch: None,
             spoken: false,
+            public: None,
+            repeated: None,
+            compact: None,
         }
     }
 
@@ -146,6 +178,49 @@ impl Ask {
     #[must_use]
     pub fn max_tokens(self, max_tokens: u32) -> Self {
         Ask { max_tokens: Some(max_tokens), ..self }
+    }
+
+    /// Repeats this text, the topic, before the prompt once more than 2,000 tokens of talk stand
+    /// between it and the system text. A small model reads it again after any talk.
+    #[must_use]
+    pub fn repeating(self, topic: impl Into<Arc<str>>) -> Self {
+        Ask { repeated: Some(Repeated { text: topic.into(), after: MUCH_TALK }), ..self }
+    }
+
+    /// Shows the others only what this makes of the answer.
+    #[must_use]
+    pub fn shown_as(self, public: fn(&str) -> String) -> Self {
+        Ask { public: Some(public), ..self }
+    }
+
+    /// Sets what a small model is asked instead.
+    #[must_use]
+    pub fn for_small_models(self, compact: CompactAsk) -> Self {
+        Ask { compact: Some(Arc::new(compact)), ..self }
+    }
+
+    /// What a small model is asked instead, if that differs.
+    #[must_use]
+    pub fn compact(&self) -> Option<&CompactAsk> {
+        self.compact.as_deref()
+    }
+
+    /// The answer as the others are shown it.
+    pub(crate) fn public_turn(&self, turn: &Arc<Turn>) -> Arc<Turn> {
+        match self.public {
+            None => turn.clone(),
+            Some(public) => Arc::new(Turn { text: public(&turn.text).into(), ..(**turn).clone() }),
+        }
+    }
+
+    /// The question as a small model is asked it.
+    pub(crate) fn compacted(self) -> Self {
+        let Some(CompactAsk { system, prompt, max_tokens }) = self.compact.as_deref().cloned() else {
+            return self;
+        };
+        let repeated = self.repeated.map(|it| Repeated { after: 0, ..it });
+        let max_tokens = max_tokens.or(self.max_tokens);
+        Ask { system, prompt, max_tokens, repeated, compact: None, ..self }
     }
 
     /// Sets the stop sequences of the speech.

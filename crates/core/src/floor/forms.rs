@@ -83,7 +83,8 @@ impl Floor {
             let is_assumed = reader.give_up().is_some();
             let if_empty = if is_assumed { IfEmpty::Unreadable } else { IfEmpty::Fail };
             let (shape, mark) = (Some(shape(reader)), reader.mark());
-            Asked::new(who, self.step(who), Ask { shape, mark, if_empty, ..ask.clone() })
+            let ask = self.fitted(who, ask.clone());
+            Asked::new(who, self.step(who), Ask { shape, mark, if_empty, ..ask })
         };
         let present = questions.iter().filter(|(who, _)| self.is_present(&who.name));
         let mut asked: Vec<Asked> = present.map(|(who, ask)| shaped(who, ask)).collect();

@@ -330,7 +330,7 @@ impl<'f, 'e> Group<'f, 'e> {
         for seat in &self.seats {
             match &seat.stage {
                 Stage::Settled(Some(turn)) if seat.question.ask().spoken => {
-                    self.floor.add_to_transcript(turn);
+                    self.floor.add_to_transcript(&seat.question.ask().public_turn(turn));
                 }
                 Stage::Settled(None) if seat.question.ask().stretch.is_none() => {
                     self.floor.now.out.insert(seat.name().to_owned());

@@ -186,6 +186,13 @@ impl Floor {
         &self.now.transcript
     }
 
+    /// What of this turn can stand in for an answer that nobody could write; `None` if it is no
+    /// answer.
+    #[must_use]
+    pub fn answer_in(&self, turn: &Turn) -> Option<String> {
+        (self.pattern.answer_in)(turn, &turn.text)
+    }
+
     /// The structured replies of a round, as they were read, in the order of arrival.
     #[must_use]
     pub fn readings(&self, round: u32) -> Vec<Understood<Reading>> {
@@ -300,12 +307,21 @@ impl Floor {
         enough: impl Fn(&[Arc<Turn>]) -> bool + Send + Sync,
     ) -> Result<Vec<Arc<Turn>>, Halt> {
         let spoken = |who: &Participant| Ask { spoken: true, ..ask(who) };
-        let asked = self.seats(who).map(|who| Asked::new(who, self.step(who), spoken(who)));
+        let asked = self.seats(who).map(|who| Asked::new(who, self.step(who), self.fitted(who, spoken(who))));
         let asked: Vec<Asked> = asked.collect();
         let systems = asked.iter().map(|it| (it.who.name.clone(), it.ask.system.clone()));
         self.now.systems.extend(systems);
         let turns = ask_group(self, asked, &enough).await?;
         Ok(turns.into_iter().flatten().collect())
+    }
+
+    /// The question as this participant is asked it: a small model is asked in fewer words.
+    pub(crate) fn fitted(&self, who: &Participant, ask: Ask) -> Ask {
+        if ask.compact.is_none() {
+            return ask;
+        }
+        let voice = self.services.voices.voice(&self.record.state.spec, who);
+        if voice.is_some_and(|it| it.is_small) { ask.compacted() } else { ask }
     }
 
     pub(crate) fn is_present(&self, name: &str) -> bool {

@@ -148,9 +148,12 @@ pub(crate) fn view(who: &str, ask: &Ask, window: &Window<'_>) -> View {
     let asked = family.estimate(&plain(&ask.system))
         + family.estimate(&plain(&ask.prompt))
         + ask.exchange.iter().map(|it| tokens_of(it, family)).sum::<u64>();
-    let heard = select_turns(ask, window, Rooms::beside(asked + window.notes, ask, window));
+    let again = again(ask, window);
+    let heard = select_turns(ask, window, Rooms::beside(asked + window.notes + again.size, ask, window));
+    let again = if again.after < heard.counted { again } else { Again::default() };
     let hint = hint(&heard, window);
-    let counted = asked + window.notes + heard.counted + hint.as_ref().map_or(0, |it| family.estimate(it));
+    let hinted = hint.as_ref().map_or(0, |it| family.estimate(it));
+    let counted = asked + window.notes + heard.counted + again.size + hinted;
     let prompt = hint.map_or_else(|| ask.prompt.clone(), |hint| format!("{}\n\n{hint}", ask.prompt).into());
     let max_tokens = heard.words + window.thinking;
     // After a refusal, a request that is no smaller would be refused again.
@@ -161,10 +164,10 @@ pub(crate) fn view(who: &str, ask: &Ask, window: &Window<'_>) -> View {
     let is_own = |turn: &Turn| sees_own && turn.participant == who;
     let said = heard.turns.into_iter().map(|turn| Message::Said { own: is_own(&turn), turn });
     // In a retry the question stands before the failed answer; the current prompt comes last.
-    let messages = said.chain(ask.exchange.iter().cloned()).chain([Message::Ask(prompt)]).collect();
+    let exchange = again.before(ask.exchange.iter().cloned().chain([Message::Ask(prompt)]).collect());
     View {
         system: ask.system.clone(),
-        messages,
+        messages: said.chain(exchange).collect(),
         digest: String::new(),
         unheard: heard.left_out,
         shortened: heard.shortened,
@@ -174,6 +177,38 @@ pub(crate) fn view(who: &str, ask: &Ask, window: &Window<'_>) -> View {
         sum_up: heard.sum_up,
         tight: heard.tight,
         unfit: heard.unfit.or(too_large),
+    }
+}
+
+/// The topic, repeated between the talk and the prompt.
+#[derive(Default)]
+struct Again {
+    text: Option<Arc<str>>,
+    /// Its size in tokens.
+    size: u64,
+    /// The talk after which it is repeated, in tokens.
+    after: u64,
+}
+
+/// The topic as it is repeated, unless all of the talk is too short for that.
+fn again(ask: &Ask, window: &Window<'_>) -> Again {
+    let talk = window.talk.size(0, window.talk.turns()) + window.summary.map_or(0, |it| it.size);
+    let Some(repeated) = ask.repeated.as_ref().filter(|it| it.after < talk) else { return Again::default() };
+    let size = window.family.estimate(&plain(&repeated.text));
+    Again { text: Some(repeated.text.clone()), size, after: repeated.after }
+}
+
+impl Again {
+    /// These messages with the topic before the first prompt, which stays there in a retry.
+    fn before(self, mut messages: Vec<Message>) -> Vec<Message> {
+        let first = messages.iter_mut().find_map(|it| match it {
+            Message::Ask(text) => Some(text),
+            Message::Said { .. } | Message::Found { .. } => None,
+        });
+        if let Some((topic, prompt)) = self.text.zip(first) {
+            *prompt = format!("{topic}\n\n{prompt}").into();
+        }
+        messages
     }
 }
 

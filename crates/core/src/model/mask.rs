@@ -3,6 +3,7 @@
 
 mod citation;
 mod cover;
+mod product;
 mod reveal;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::model::{
     labels,
+    language::Language,
     mention::{mention, resolve},
     participant::Participant,
     spec::Spec,
@@ -46,6 +48,8 @@ pub struct Mask {
     worded: Vec<Word>,
     /// The words that the question itself has after `@`.
     asked_about: Vec<String>,
+    /// Whether nouns have capitals in the language of the question.
+    nouns_are_capitalised: bool,
 }
 
 impl Mask {
@@ -78,6 +82,7 @@ impl Mask {
             worded: longest_first(worded.map(|(name, label)| (label.to_lowercase(), name.clone()))),
             labels,
             asked_about: Vec::new(),
+            nouns_are_capitalised: false,
         }
     }
 
@@ -133,6 +138,7 @@ impl Mask {
         let has = |word: &str| given.iter().any(|text| has_word(text, word));
         self.covers.retain(|it| !has(&it.text()));
         let has_sign = |word: &str| given.iter().any(|text| has_word(text, &format!("@{word}")));
+        self.nouns_are_capitalised = Language::of(&spec.topic).capitalises_nouns();
         self.asked_about = self.mentioned.iter().map(Word::text).filter(|it| has_sign(it)).collect();
         self
     }

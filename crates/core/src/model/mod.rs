@@ -11,6 +11,7 @@ pub mod excerpt;
 pub mod flips;
 pub mod id;
 pub mod labels;
+pub mod language;
 pub mod lifecycle;
 pub mod likeness;
 pub mod mask;

@@ -13,6 +13,7 @@ use crate::{
         settings::Settings,
         spec::Spec,
         state::State,
+        transcript::Turn,
     },
     registry::Options,
     vocabulary::{ending::Ending, form::Form, result::ResultField, ruling::RulingKind},
@@ -61,6 +62,9 @@ pub struct Pattern {
     /// How far the panel agreed by the pattern's own rules, if it was to agree. A method that
     /// counts votes decides that itself.
     pub standing: fn(&State) -> Option<Standing>,
+    /// What of a speech can stand in for an answer that nobody could write, given its text; `None`
+    /// if the speech is no answer. Usually all of it.
+    pub answer_in: fn(&Turn, &str) -> Option<String>,
     /// The error when too many participants fail.
     pub loss: Loss,
     /// Runs the talk. Returns `Some` if the talk itself reached a decision, so that no method is
@@ -90,6 +94,7 @@ impl Pattern {
         remarks: |_| Vec::new(),
         lacks: |_| Map::new(),
         standing: |_| None,
+        answer_in: |_, text| Some(text.to_owned()),
         loss: Loss::TooFewProviders,
         run: |_| Box::pin(async { Ok(None) }),
     };

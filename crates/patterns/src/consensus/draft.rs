@@ -28,7 +28,7 @@ pub(super) async fn draft(floor: &mut Floor) -> Result<Option<Understood<Synthes
     let spec = floor.spec();
     let mut writers = ranking::strongest_first(floor.present(&spec.participants), &spec.topic);
     writers.sort_by_key(roles::writing_order);
-    let named = spec.option(&SYNTHESIZER).and_then(|name| ranking::named(&writers, &name).cloned());
+    let named = spec.option(&SYNTHESIZER).and_then(|name| roles::named_writer(&writers, &name).cloned());
     if let Some(named) = named {
         writers.retain(|it| it.name != named.name);
         writers.insert(0, named);
@@ -78,11 +78,12 @@ fn last_readings(floor: &Floor) -> Vec<Understood<Reading>> {
 pub(super) fn fallback(floor: &Floor, message: &str) -> Decision {
     let spec = floor.spec();
     let is_aside = |name: &str| spec.seat(name).is_some_and(|it| it.aside);
-    let last = floor.transcript().iter().rfind(|turn| !is_aside(&turn.participant));
-    let spoken = last.map(|turn| turn.text.to_string());
+    let mut speeches = floor.transcript().iter().rev().filter(|turn| !is_aside(&turn.participant));
+    let last = speeches.find_map(|turn| Some((turn.participant.clone(), floor.answer_in(turn)?)));
+    let (stand_in, spoken) = last.unzip();
     Decision {
         synthesis: spoken.unwrap_or_else(|| minutes_for_people(&last_readings(floor))),
-        stand_in: last.map(|turn| turn.participant.clone()),
+        stand_in,
         problem: Some(Problem::new(Code::SynthesisFailed, message)),
         degraded: true,
         ..Decision::default()

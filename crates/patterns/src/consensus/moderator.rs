@@ -15,7 +15,7 @@ use super::{
     draft::{decided, fallback, write},
     longest, poll,
 };
-use crate::{prompts::deciding::Writing, ranking, readers::synthesis_reader};
+use crate::{prompts::deciding::Writing, ranking, readers::synthesis_reader, roles};
 
 pub(crate) const METHOD: Consensus = Consensus {
     name: "moderator",
@@ -44,7 +44,7 @@ fn check(spec: &Spec) -> Vec<Refusal> {
 async fn decide(floor: &mut Floor) -> Result<Decision, Halt> {
     let spec = floor.spec();
     let name = spec.option(&SYNTHESIZER).unwrap_or_default();
-    let written = match ranking::named(&spec.participants, &name) {
+    let written = match roles::named_writer(&spec.participants, &name) {
         Some(moderator) => write(floor, moderator, Writing::Moderator).await?,
         None => None,
     };

@@ -235,12 +235,19 @@ impl Count {
         if all < TOLERANCE { 0.0 } else { part / all }
     }
 
-    /// Everyone that voted for another option, with their reasons; everyone if no option won.
+    /// Everyone that voted for another option, with their reasons. If no option won, all positions:
+    /// first those that are tied, option by option.
     pub(super) fn dissent_from(&self, prevailed: Option<&str>) -> Vec<Dissent> {
         let others = self.tally.ballots.iter().filter(|it| Some(it.ballot.choice.as_str()) != prevailed);
+        let mut others: Vec<&CastBallot> = others.collect();
+        if prevailed.is_none() {
+            let place =
+                |it: &CastBallot| self.tally.tie.iter().position(|option| *option == it.ballot.choice);
+            others.sort_by_key(|it| (place(it).unwrap_or(usize::MAX), it.ballot.choice.clone()));
+        }
         let view =
             |it: &CastBallot| Dissent::of_position(&it.participant, &it.ballot.choice, &it.ballot.reasoning);
-        others.map(view).collect()
+        others.into_iter().map(view).collect()
     }
 
     /// The votes in one line: `tabs 2, spaces 1`.
@@ -389,7 +396,26 @@ mod tests {
         let count = counting(&[("ann", "tabs", 0.9), ("bob", "spaces", 0.5)], Measure::Heads);
         let position = "spaces: bob likes spaces".to_owned();
         assert_eq!(count.dissent_from(Some("tabs")), [Dissent { participant: "bob".into(), position }]);
-        assert_eq!(count.dissent_from(None).len(), 2);
+    }
+
+    #[test]
+    fn a_tie_lists_its_positions_option_by_option() {
+        let votes = [
+            ("ann", "tabs", 0.5),
+            ("bob", "both", 0.5),
+            ("cyd", "spaces", 0.5),
+            ("dan", "tabs", 0.5),
+            ("eve", "spaces", 0.5),
+        ];
+        let tied = counting(&votes, Measure::Heads).dissent_from(None);
+        let told: Vec<String> = tied.iter().map(|it| format!("{} {}", it.participant, it.position)).collect();
+        let expected = ["cyd spaces", "eve spaces", "ann tabs", "dan tabs", "bob both"];
+        let expected: Vec<String> = expected
+            .into_iter()
+            .filter_map(|it| it.split_once(' '))
+            .map(|(who, choice)| format!("{who} {choice}: {who} likes {choice}"))
+            .collect();
+        assert_eq!(told, expected);
     }
 
     #[test]

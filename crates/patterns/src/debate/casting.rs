@@ -51,7 +51,7 @@ pub(crate) const VIEW: View = View::Table {
 
 /// Positions and personas for the debaters.
 pub(crate) static FORM: Form = Form::new(CASTING)
-    .tell(|_| Some("gave out the positions".to_owned()))
+    .tell(|_| Some("assigned the positions".to_owned()))
     .sample(crate::samples::casting::sample)
     .recognises(|text| may_hold(text, "positions"));
 
@@ -85,7 +85,7 @@ pub(crate) async fn cast(floor: &mut Floor) -> Result<Vec<Part>, Halt> {
             Cast { spread: Some(spread.name().to_owned()), ..cast }
         }
     };
-    let told = Some("positions were given out".to_owned());
+    let told = Some("positions were assigned".to_owned());
     floor.note(Note { kind: CAST, key: "", round: floor.round(), value: &cast, told })?;
     Ok(cast.parts)
 }

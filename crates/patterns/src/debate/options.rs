@@ -248,8 +248,8 @@ choices! {
     #[serde(rename_all = "kebab-case")]
     pub enum JudgeFailure {
         #[default]
-        GoWithout = "go-without": "the debate continues without a judge",
         Swap = "swap": "the next candidate judges",
+        GoWithout = "go-without": "the debate continues without a judge",
         End = "end": "the debate is concluded",
         Ask = "ask": "the debate waits until people choose one of these",
     }
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(names::<Diversity>(), ["binary", "spectrum", "multi-perspective"]);
         let failures: Vec<Value> = JudgeFailure::ALL.iter().map(|(it, _)| json!(it)).collect();
         assert_eq!(names::<JudgeFailure>(), failures, "a change of judges is recorded with it");
-        assert_eq!(names::<JudgeFailure>(), ["go-without", "swap", "end", "ask"]);
+        assert_eq!(names::<JudgeFailure>(), ["swap", "go-without", "end", "ask"]);
     }
 
     #[test]

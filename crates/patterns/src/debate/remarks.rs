@@ -9,6 +9,7 @@ use crate::{
         verdict_report::{self, is_winner_flipped, missing_verdict},
     },
     prompts::listed,
+    roles,
 };
 
 /// All remarks, the most important first.
@@ -19,16 +20,34 @@ pub(crate) fn remarks(state: &State) -> Vec<String> {
     let flipped = is_winner_flipped(state).then(|| {
         "The winner changed with the order in which the debaters were shown, so there is none.".to_owned()
     });
-    let disagreement = JudgingReport::of(state).as_ref().and_then(disagreement);
+    let report = JudgingReport::of(state);
+    let sided = report.iter().flat_map(|it| judged_with_a_side(state, it));
+    let disagreement = report.as_ref().and_then(disagreement);
     let winners = verdict.as_ref().and_then(winners);
     unjudged
         .into_iter()
         .chain(against)
         .chain(flips(state))
         .chain(flipped)
+        .chain(sided)
         .chain(disagreement)
         .chain(winners)
         .collect()
+}
+
+/// The debaters that judged because no participant without a side was left.
+fn judged_with_a_side(state: &State, report: &JudgingReport) -> Vec<String> {
+    let is_debater = |name: &str| state.spec.seat(name).is_some_and(roles::is_debater);
+    let changes = report.judge_changes.iter();
+    let changes = changes.filter_map(|it| Some((it, it.to.as_deref().filter(|to| is_debater(to))?)));
+    let told = changes.map(|(change, to)| {
+        format!(
+            "From round {} on, {to} judged in place of {}, although it argues for a side; whose speeches were whose was \
+             hidden from it.",
+            change.round, change.from
+        )
+    });
+    told.collect()
 }
 
 fn against_marks(found: &AgainstMarks) -> String {

@@ -63,6 +63,11 @@ pub(crate) const PATTERN: Pattern = Pattern {
     names_phases: true,
     check: two_speakers,
     lacks,
+    answer_in: |turn, text| match turn.phase.as_str() {
+        phase if phase == PROPOSING.0 => Some(text.to_owned()),
+        phase if phase == REFINING.0 => Some(proposal_of(text).to_owned()),
+        _ => None,
+    },
     run: |floor| Box::pin(run(floor)),
     ..Pattern::PLAIN
 };

@@ -42,7 +42,7 @@ const JUDGING: Phase = Phase("judging");
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "debate",
     summary: "Opposing sides before a judge",
-    flow: 4,
+    flow: 5,
     usual: Usual { rounds: 3, ..Usual::PLAIN },
     options: OPTIONS,
     roles: roles::OF_A_DEBATE,

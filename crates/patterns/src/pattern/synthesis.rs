@@ -19,6 +19,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     summary: "Everyone answers, then reacts to the others; one answer is made from it",
     phases: PhaseTable { first: &[ANSWERING], next: &[(ANSWERING, &[ANSWERING])] },
     check: two_speakers,
+    answer_in: |_, text| Some(confidence::without_statement(text)),
     run: |floor| Box::pin(run(floor)),
     ..Pattern::PLAIN
 };

@@ -14,7 +14,7 @@ use super::{
     language::Language,
     length::Length,
     listed, mentioned, quoted,
-    seat::{background, brief, joined, question, system_with_part},
+    seat::{background, brief, joined, question, question_again, system_with_part},
     talk,
 };
 use crate::{
@@ -225,8 +225,8 @@ impl JudgeView<'_> {
     fn ask(&self, prompt: &str) -> Ask {
         // Judges have a low temperature (D11).
         let room = self.spec.manner.max_tokens.max(FORM_TOKENS);
-        let ask = Ask::new(self.system(), prompt.trim_end()).masked(self.mask).about_every_turn();
-        ask.temperature(0.2).max_tokens(room)
+        let ask = Ask::new(self.system(), prompt.trim_end()).repeating(question_again(self.spec));
+        ask.masked(self.mask).about_every_turn().temperature(0.2).max_tokens(room)
     }
 }
 

@@ -52,7 +52,7 @@ fn d04_a_debater_is_told_everything_it_needs() {
         &text,
         &[
             "You are ann in a discussion with bob.",
-            "This is a debate before a judge: openings, then rebuttals, then closings. Positions were given out;",
+            "This is a debate before a judge: openings, then rebuttals, then closings. Positions were assigned;",
             "believe is false. Grant what is right, and say why your position stands.\n",
             "# The question\n\ntabs or spaces?\n",
             "# Your position\n\n> Tabs adapt.\n\nYour outlook:\n\n> A typesetter.\n",

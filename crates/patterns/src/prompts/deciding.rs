@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quorum_core::{
     floor::{
-        ask::{Ask, Hears},
+        ask::{Ask, CompactAsk, Hears},
         reading::Understood,
     },
     model::{mention::mention, participant::Participant, reading::Reading, spec::Spec},
@@ -15,7 +15,7 @@ use super::{
     language::Language,
     length::Length,
     mentions, minutes, plain, quoted,
-    seat::{background, brief, joined, question, system},
+    seat::{SystemText, background, brief, joined, one_a_line, question, question_again, system},
     talk,
 };
 use crate::{
@@ -72,8 +72,8 @@ pub(crate) fn ballot_on_proposal(
 fn voting(spec: &Spec, who: &Participant, own: Option<Arc<str>>, before: &str, options: &[String]) -> Ask {
     let form = if who.is_person() { include_str!("ballot_words.md") } else { include_str!("ballot_form.md") };
     let prompt = joined(&[before, &with_options(spec, form, options)]);
-    let system = own.unwrap_or_else(|| system(spec, who, "").into());
-    Ask::new(system, prompt).max_tokens(BALLOT_TOKENS.min(spec.manner.max_tokens))
+    let system = own.map_or_else(|| system(spec, who, ""), SystemText::known);
+    talk::in_both_sizes(spec, system, &prompt).max_tokens(BALLOT_TOKENS.min(spec.manner.max_tokens))
 }
 
 /// A form with these options, and with the scale of a confidence in a choice among them.
@@ -91,7 +91,8 @@ pub(crate) fn consensus_check(spec: &Spec, who: &Participant, partner: &Particip
     let form =
         if who.is_person() { include_str!("consensus_words.md") } else { include_str!("consensus_form.md") };
     let prompt = fill(form.trim_end(), &[("language", Language::of(&spec.topic).told())]);
-    Ask::new(talk::partners(spec, who, partner), prompt).temperature(0.3).max_tokens(1024)
+    let partners = talk::partners(spec, who, partner);
+    talk::in_both_sizes(spec, partners, &prompt).temperature(0.3).max_tokens(1024)
 }
 
 /// The role in which a participant writes the synthesis.
@@ -129,10 +130,23 @@ pub(crate) fn synthesis(
         synthesis_form(spec, who, is_custom)
     };
     let prompt = joined(&["The talk is over.", &minutes, &task, &sources, &form]);
-    Ask::new(writer(spec, who), prompt)
+    let system: Arc<str> = writer(spec, who).into();
+    let ask = Ask::new(system.clone(), prompt).for_small_models(CompactAsk {
+        system,
+        prompt: compact_synthesis(spec, &minutes, &task, is_custom).into(),
+        max_tokens: None,
+    });
+    ask.repeating(question_again(spec))
         .hearing(Hears::Alphabetically)
         .max_tokens(synthesis_tokens(spec))
         .about_every_turn()
+}
+
+/// The task of a small model that writes: half as long, without sources and without structure.
+fn compact_synthesis(spec: &Spec, minutes: &str, task: &str, is_custom: bool) -> String {
+    let task = if is_custom { task.to_owned() } else { one_a_line(task) };
+    let length = length(spec, is_custom).halved().told(&spec.topic);
+    joined(&["The talk is over.", minutes, &task, &length])
 }
 
 /// The system text of the writer, in which it took no side, whatever it said before.
@@ -158,20 +172,19 @@ fn sources(spec: &Spec) -> String {
 }
 
 fn synthesis_form(spec: &Spec, who: &Participant, is_custom: bool) -> String {
-    let length = told_length(spec, is_custom);
+    let length = length(spec, is_custom).told(&spec.topic);
     let (mark, language) = (synthesis_mark::mark(spec, &who.name), Language::of(&spec.topic).told());
     let values = [("length", &*length), ("mark", &mark), ("language", language)];
     fill(include_str!("synthesis_form.md"), &values)
 }
 
-/// The line with the length of a synthesis, which fits its token limit with the structure after it.
-/// A custom task may ask for less.
-fn told_length(spec: &Spec, is_custom: bool) -> String {
+/// The length of a synthesis, which fits its token limit with the structure after it. A custom task
+/// may ask for less.
+fn length(spec: &Spec, is_custom: bool) -> Length {
     let tokens = u64::from(synthesis_tokens(spec));
     let words = |of_usual: u64| ((tokens * of_usual / 3_072).div_ceil(10) * 10) as u32;
     let (least, most) = (words(250), words(450));
-    let length = if is_custom { Length::at_most(most) } else { Length::of(least, most) };
-    length.told(&spec.topic)
+    if is_custom { Length::at_most(most) } else { Length::of(least, most) }
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ fn a_vote_after_the_talk_has_the_voters_own_system_text() {
         ballot_on_proposal(&spec, ann, "Tabs.", &options, Some(own.clone())),
     ];
     assert!(asks.iter().all(|ask| ask.system() == &*own));
-    assert_eq!(closing_ballot(&spec, ann, None).system(), system(&spec, ann, ""));
+    assert_eq!(closing_ballot(&spec, ann, None).system(), &*system(&spec, ann, "").usual);
     let dialogue = quorum_testkit::spec::spec("dialogue");
     let [ann, bob] = dialogue.participants.clone().try_into().unwrap();
     let check = consensus_check(&dialogue, &ann, &bob);
@@ -147,7 +147,7 @@ fn the_writer_of_a_debate_knows_that_positions_were_given_out() {
     let mut spec = spec("debate");
     spec.participants[0].brief = Some("Be loud.".to_owned());
     let by = |who: usize| shown(&synthesis(&spec, &spec.participants[who], Writing::Synthesizer, &[]));
-    assert!(by(2).contains("Positions were given out") && !by(2).contains("You spoke in it"));
+    assert!(by(2).contains("Positions were assigned") && !by(2).contains("You spoke in it"));
     assert!(by(0).contains("You spoke in it") && !by(0).contains("Be loud."), "out of role: {}", by(0));
 }
 

@@ -32,6 +32,11 @@ impl Length {
         Length { least: None, most }
     }
 
+    /// Half of it, for a small model.
+    pub(crate) fn halved(self) -> Self {
+        Length { least: self.least.map(|it| it.div_ceil(2)), most: self.most.div_ceil(2) }
+    }
+
     /// The last line of a prose task: the length and the language.
     pub(crate) fn line(self, spec: &Spec) -> String {
         self.within(spec.manner.max_tokens).told(&spec.topic)

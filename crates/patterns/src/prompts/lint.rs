@@ -44,6 +44,12 @@ fn faults(it: &Prompt, topic: &str) -> Vec<String> {
         demand(bans <= 3, "more than three bans");
     }
     demand(!both.contains("step by step"), "steps are asked for");
+    if it.name == "later" {
+        demand(KEEPING.iter().all(|rule| it.task.contains(rule)), "nothing keeps a vote without a reason");
+    }
+    if ["assess", "verdict"].contains(&it.name) {
+        demand(is_anchored(&it.system), "a criterion has no anchors");
+    }
     let language = Language::of(topic).told();
     let last = it.task.lines().last().unwrap_or_default();
     demand(last.ends_with(&format!(" in {language}.")), "the last line names no language");
@@ -67,6 +73,27 @@ fn faults(it: &Prompt, topic: &str) -> Vec<String> {
         }
     }
     faults
+}
+
+/// The rules of a further vote: what it shows, and that a vote is kept unless a reason is found.
+const KEEPING: [&str; 4] = [
+    "in an order drawn by lot",
+    "without names and without saying how many gave them",
+    "Look for a reason you had missed or an error in your own.",
+    "Keep your vote unless you find one.",
+];
+
+/// Whether each of the six criteria says what earns 2, 5 and 8, and the scale what most earn.
+fn is_anchored(system: &str) -> bool {
+    let criteria: Vec<&str> = system.lines().filter(|line| line.contains(" %). ")).collect();
+    let has_anchors = |line: &&str| {
+        let anchors = ["). 2: ", ". 5: ", ". 8: "].map(|it| line.find(it));
+        let texts: Vec<&str> =
+            line.split("%).").nth(1).unwrap_or_default().split(['2', '5', '8']).skip(1).collect();
+        let is_told = texts.len() == 3 && texts.iter().all(|it| it.trim_matches([':', '.', ' ']).len() > 4);
+        anchors.iter().all(Option::is_some) && anchors.is_sorted() && is_told
+    };
+    criteria.len() == 6 && criteria.iter().all(has_anchors) && system.contains("Most speeches earn 4 to 7.")
 }
 
 fn is_fenced(system: &str) -> bool {
@@ -104,25 +131,74 @@ fn a_prompt_without_one_of_its_parts_is_found() {
 }
 
 #[test]
-fn a_voter_keeps_its_vote_unless_it_finds_a_reason() {
+fn a_further_vote_without_one_of_its_rules_is_found() {
     let later = all(ENGLISH).into_iter().find(|it| it.name == "later").unwrap();
-    let rule =
-        "Look for a reason you had missed or an error in your own. Keep your vote unless you find one.";
-    assert!(later.task.contains(rule) && later.task.contains("without saying how many gave them"));
+    assert_eq!(faults(&later, ENGLISH), [""; 0]);
+    for rule in KEEPING {
+        let without = Prompt { task: later.task.replace(rule, ""), ..later.clone() };
+        assert_ne!(faults(&without, ENGLISH), [""; 0], "without {rule:?}");
+    }
 }
 
 #[test]
-fn every_criterion_has_its_anchors() {
-    let judge = all(ENGLISH).into_iter().find(|it| it.name == "assess").unwrap();
-    let criteria: Vec<&str> = judge.system.lines().filter(|line| line.contains(" %). ")).collect();
-    assert_eq!(criteria.len(), 6);
-    for line in criteria {
-        let anchors = ["). 2: ", ". 5: ", ". 8: "].map(|it| line.find(it));
-        assert!(anchors.iter().all(Option::is_some) && anchors.is_sorted(), "{line}");
-        let texts = line.split("%).").nth(1).unwrap().split(['2', '5', '8']).skip(1);
-        assert!(texts.clone().count() == 3 && texts.into_iter().all(|it| it.len() > 6), "{line}");
+fn a_rubric_without_one_of_its_anchors_is_found() {
+    for name in ["assess", "verdict"] {
+        let judge = all(ENGLISH).into_iter().find(|it| it.name == name).unwrap();
+        assert_eq!(faults(&judge, ENGLISH), [""; 0]);
+        let criteria: Vec<&str> = judge.system.lines().filter(|line| line.contains(" %). ")).collect();
+        let anchors = criteria.iter().flat_map(|line| line.split(". ").filter(|it| it.contains(": ")));
+        let anchors: Vec<&str> = anchors.collect();
+        assert_eq!(anchors.len(), 18, "{anchors:?}");
+        for part in anchors.into_iter().chain(criteria.iter().copied()).chain(["Most speeches earn 4 to 7."])
+        {
+            let without = Prompt { system: judge.system.replacen(part, "", 1), ..judge.clone() };
+            assert_ne!(faults(&without, ENGLISH), [""; 0], "without {part:?}");
+        }
     }
-    assert!(judge.system.contains("Most speeches earn 4 to 7."));
+}
+
+/// The most tokens of the frame of a small model, without the question, and with a debate's part.
+const COMPACT: (u64, u64) = (90, 220);
+
+#[test]
+fn small_models_get_short_and_whole_prompts() {
+    for topic in [ENGLISH, GERMAN, JAPANESE, "Microservices?"] {
+        let language = Language::of(topic).told();
+        let mut checked = 0;
+        for it in all(topic) {
+            let Some((system, task)) = &it.compact else { continue };
+            checked += 1;
+            let both = format!("{system}\n\n{task}");
+            assert!(!both.contains("{{") && !both.contains("\n\n\n"), "{}: {both}", it.name);
+            assert!(!both.contains(['\u{f8f0}', '\u{f8f1}']), "{}: a mention was left", it.name);
+            assert!(system.contains(topic), "{}: the question is missing", it.name);
+            let is_short = it.kind != Kind::Synthesis;
+            assert!(
+                is_fenced(system) && system.contains("Others here: ") == is_short,
+                "{}: {system}",
+                it.name
+            );
+            let last = task.lines().last().unwrap();
+            assert!(last.ends_with(&format!(" in {language}.")), "{}: {last}", it.name);
+            let is_ours = |line: &&str| !line.starts_with(['>', '-', '`', '@']);
+            let crowded = task.lines().filter(is_ours).find(|line| line.contains(". "));
+            assert_eq!(crowded, None, "{}: one instruction a line", it.name);
+            let most = if it.most_system == 300 {
+                COMPACT.1
+            } else {
+                COMPACT.0.max(tokens(system) * u64::from(!is_short))
+            };
+            let frame = system.replace(topic, "");
+            assert!(
+                topic != ENGLISH || tokens(&frame) <= most,
+                "{}: {} tokens\n{frame}",
+                it.name,
+                tokens(&frame)
+            );
+            assert!(topic != ENGLISH || tokens(task) <= it.most_task + 8, "{}: {task}", it.name);
+        }
+        assert!(20 < checked, "only {checked} prompts have a short form");
+    }
 }
 
 #[test]

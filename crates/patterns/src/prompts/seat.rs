@@ -1,6 +1,8 @@
 //! The system text of a seat: the same for all its questions in a discussion, so that providers can
 //! cache it. Everything that changes is in the last message.
 
+use std::sync::Arc;
+
 use quorum_core::model::{
     participant::{Participant, Role},
     spec::Spec,
@@ -9,17 +11,33 @@ use quorum_core::model::{
 use super::{fill, listed, mentioned, plain, quoted};
 use crate::roles::{JUDGE, MODERATOR, NEUTRAL, OPPONENT, PROPONENT};
 
+/// The system text of a seat in two sizes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SystemText {
+    pub(crate) usual: Arc<str>,
+    /// For a small model.
+    pub(crate) compact: Arc<str>,
+}
+
+impl SystemText {
+    /// The text with which a participant was asked before, in whichever size.
+    pub(crate) fn known(text: Arc<str>) -> Self {
+        SystemText { usual: text.clone(), compact: text }
+    }
+}
+
 /// The system text of this participant, with the manner of the pattern.
-pub(crate) fn system(spec: &Spec, who: &Participant, manner: &str) -> String {
+pub(crate) fn system(spec: &Spec, who: &Participant, manner: &str) -> SystemText {
     system_with_part(spec, who, manner, "")
 }
 
 /// The same with the participant's part in the discussion.
-pub(crate) fn system_with_part(spec: &Spec, who: &Participant, manner: &str, part: &str) -> String {
+pub(crate) fn system_with_part(spec: &Spec, who: &Participant, manner: &str, part: &str) -> SystemText {
     let others: Vec<String> =
         spec.speakers().iter().filter(|it| it.name != who.name).map(introduced).collect();
-    let values = [("who", &*introduced(who)), ("others", &listed(&others))];
-    joined(&[
+    let values =
+        [("who", &*introduced(who)), ("others", &listed(&others)), ("manner", &one_a_line(manner.trim()))];
+    let usual = joined(&[
         &fill(include_str!("frame.md"), &values),
         manner,
         include_str!("frame_rules.md"),
@@ -28,7 +46,29 @@ pub(crate) fn system_with_part(spec: &Spec, who: &Participant, manner: &str, par
         &background(spec),
         part,
         &brief(who),
-    ])
+    ]);
+    let compact = joined(&[
+        &without_empty_lines(&fill(include_str!("compact_frame.md"), &values)),
+        &fill(include_str!("compact_question.md"), &[("topic", &plain(&spec.topic))]),
+        &background(spec),
+        part,
+        &brief(who),
+    ]);
+    SystemText { usual: usual.into(), compact: compact.into() }
+}
+
+/// The text with every sentence of ours on a line of its own, which small models follow better.
+/// Quotations and lists stay as they are.
+pub(crate) fn one_a_line(text: &str) -> String {
+    let lines = text.split('\n').map(|line| match line.starts_with(['>', '-', '`']) {
+        true => line.to_owned(),
+        false => line.replace(". ", ".\n").replace("? ", "?\n"),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn without_empty_lines(text: &str) -> String {
+    text.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// A participant as everyone is told of it. The roles of a debate are told as positions instead.
@@ -48,6 +88,11 @@ pub(crate) fn joined(sections: &[&str]) -> String {
 /// The question as everyone is asked it.
 pub(crate) fn question(spec: &Spec) -> String {
     fill(include_str!("question.md"), &[("topic", &plain(&spec.topic))])
+}
+
+/// The question as it is repeated after much talk.
+pub(crate) fn question_again(spec: &Spec) -> String {
+    fill(include_str!("question_again.md").trim_end(), &[("topic", &plain(&spec.topic))])
 }
 
 /// The background given by the user, as data.

@@ -4,7 +4,7 @@ use quorum_core::model::spec::Spec;
 
 use super::{fill, length::Length, mentions, plain};
 
-/// The system text of whoever keeps the minutes.
+/// The system text of the participant that keeps the minutes.
 pub(crate) const SYSTEM: &str = include_str!("summary_system.md");
 
 /// The task, with the most words that fit.

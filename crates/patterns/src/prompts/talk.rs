@@ -1,7 +1,7 @@
 //! The prompts for speeches, by pattern.
 
 use quorum_core::{
-    floor::ask::Ask,
+    floor::ask::{Ask, CompactAsk},
     model::{participant::Participant, spec::Spec},
 };
 
@@ -10,8 +10,9 @@ use super::{
     language::Language,
     length::{Length, with_length},
     mentioned, mentions,
-    seat::system,
+    seat::{SystemText, one_a_line, question_again, system},
 };
+use crate::readers::confidence;
 
 /// The limit of the reply to the critic's check: a few objections of 30 words.
 const CHECK_TOKENS: u32 = 512;
@@ -30,7 +31,9 @@ pub(crate) fn answer(spec: &Spec, who: &Participant, round: u32) -> Ask {
         1 => (include_str!("answer_first.md"), Length::of(150, 300)),
         _ => (include_str!("answer_later.md"), Length::of(120, 250)),
     };
-    speech(spec, who, system, &of_rounds(spec, round, &with_confidence(spec, task)), length)
+    let ask = speech(spec, who, system, &of_rounds(spec, round, &with_confidence(spec, task)), length);
+    // A stated confidence is for the organiser alone: it would sway the others.
+    if spec.early_exit.is_some() { ask.shown_as(confidence::without_statement) } else { ask }
 }
 
 /// Critique: the first draft.
@@ -54,10 +57,10 @@ pub(crate) fn refine(spec: &Spec, who: &Participant, draft: u32) -> Ask {
 pub(crate) fn check(spec: &Spec, who: &Participant) -> Ask {
     let form = if who.is_person() { include_str!("check_words.md") } else { include_str!("check_form.md") };
     let prompt = fill(form, &[("language", Language::of(&spec.topic).told())]);
-    Ask::new(critique(spec, who), prompt.trim_end()).temperature(0.3).max_tokens(CHECK_TOKENS)
+    in_both_sizes(spec, critique(spec, who), prompt.trim_end()).temperature(0.3).max_tokens(CHECK_TOKENS)
 }
 
-fn critique(spec: &Spec, who: &Participant) -> String {
+fn critique(spec: &Spec, who: &Participant) -> SystemText {
     system(spec, who, include_str!("manner_critique.md"))
 }
 
@@ -90,14 +93,28 @@ pub(crate) fn turn(spec: &Spec, who: &Participant, partner: &Participant, round:
 }
 
 /// The system text of a dialogue's partner, for turns and checks alike.
-pub(crate) fn partners(spec: &Spec, who: &Participant, partner: &Participant) -> String {
+pub(crate) fn partners(spec: &Spec, who: &Participant, partner: &Participant) -> SystemText {
     let manner = fill(include_str!("manner_dialogue.md"), &[("partner", &mentioned(partner))]);
     system(spec, who, &manner)
 }
 
-/// A prose task of this length.
-pub(super) fn speech(spec: &Spec, who: &Participant, system: String, task: &str, length: Length) -> Ask {
-    Ask::new(system, with_length(spec, who, task, length)).max_tokens(length.tokens(spec))
+/// A prose task of this length; half of it for a small model.
+pub(super) fn speech(spec: &Spec, who: &Participant, system: SystemText, task: &str, length: Length) -> Ask {
+    let short = length.halved();
+    let compact = CompactAsk {
+        system: system.compact,
+        prompt: with_length(spec, who, &one_a_line(task), short).into(),
+        max_tokens: Some(short.tokens(spec)),
+    };
+    let ask = Ask::new(system.usual, with_length(spec, who, task, length)).max_tokens(length.tokens(spec));
+    ask.for_small_models(compact).repeating(question_again(spec))
+}
+
+/// A form that small models are asked for as well.
+pub(super) fn in_both_sizes(spec: &Spec, system: SystemText, form: &str) -> Ask {
+    let SystemText { usual, compact } = system;
+    let compact = CompactAsk { system: compact, prompt: one_a_line(form).into(), max_tokens: None };
+    Ask::new(usual, form).for_small_models(compact).repeating(question_again(spec))
 }
 
 fn of_rounds(spec: &Spec, round: u32, task: &str) -> String {

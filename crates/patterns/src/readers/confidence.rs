@@ -30,6 +30,14 @@ pub(crate) fn in_last_line(text: &str) -> Option<Confidence> {
     from_text(number)
 }
 
+/// The answer as others are shown it: without lines that state a confidence and nothing else.
+pub(crate) fn without_statement(answer: &str) -> String {
+    let kept = answer.lines().filter(|line| in_last_line(line).is_none());
+    let kept = kept.collect::<Vec<_>>().join("\n");
+    // Some vendors refuse empty messages.
+    if kept.trim().is_empty() { "…".to_owned() } else { kept.trim_end().to_owned() }
+}
+
 /// Parses text like `0.85`, `85 %` or `8/10`.
 pub(crate) fn from_text(text: &str) -> Option<Confidence> {
     let text = text.trim();
@@ -74,6 +82,19 @@ mod tests {
         check("Confidence: 0.7 (fairly sure).", Some(0.7));
         check("Confidence: 900", Some(1.0));
         check("`Confidence: .5.`", Some(0.5));
+    }
+
+    #[test]
+    fn others_are_not_shown_a_stated_confidence() {
+        let check = |answer: &str, expected: &str| assert_eq!(without_statement(answer), expected);
+        check("So it is.\nConfidence: 0.85", "So it is.");
+        check(
+            "So it is.\n\n**Confidence:** 0.9 (fairly sure)\n\nThat is all.\n",
+            "So it is.\n\n\nThat is all.",
+        );
+        check("My confidence: 0.9 is low.", "My confidence: 0.9 is low.");
+        check("As bob says:\n> Confidence: 0.95", "As bob says:\n> Confidence: 0.95");
+        check("Confidence: 0.7", "…");
     }
 
     #[test]

@@ -26,6 +26,7 @@ use quorum_patterns::{
 };
 use quorum_testkit::{
     kill::resume_anywhere_answering,
+    labels::has_label,
     panel::{AskedCall, Panel, panel},
     spec::spec,
     table::Table,
@@ -33,7 +34,6 @@ use quorum_testkit::{
 use serde_json::{Value, json};
 
 use crate::{
-    labels::has_label,
     results::{Results, ordered},
     table,
 };
@@ -177,7 +177,8 @@ async fn d06_an_unreadable_assessment_is_asked_for_once_more_and_no_debater_agai
     let half = &half[..half.len() / 2];
     for bad in ["I liked both of them.", half, &of_eleven.to_string(), &stranger.to_string()] {
         let judge = panel().writes_in("cyd", 1, "assessment", bad);
-        let (outcome, table) = hold(judge, DebateSpec::default()).await;
+        let without = DebateSpec { judge_failure: JudgeFailure::GoWithout, ..DebateSpec::default() };
+        let (outcome, table) = hold(judge, without).await;
         let steps: Vec<String> = table.panel.steps().into_iter().filter(|it| it.starts_with("1/")).collect();
         let expected =
             ["1/awaiting-responses/ann", "1/awaiting-responses/bob", "1/judging/cyd", "1/judging/cyd/strict"];
@@ -333,7 +334,8 @@ async fn d13_a_judge_that_is_absent_at_the_start_has_failed() {
 
 #[tokio::test(start_paused = true)]
 async fn d13_a_free_form_debate_without_a_judge_runs_to_its_limit() {
-    let debate = DebateSpec { format: Format::FreeForm, round_limit: Some(4), ..DebateSpec::default() };
+    let (format, judge_failure) = (Format::FreeForm, JudgeFailure::GoWithout);
+    let debate = DebateSpec { format, round_limit: Some(4), judge_failure, ..DebateSpec::default() };
     let (outcome, _) = hold(panel().fails("cyd", ErrorClass::Validation), debate).await;
     assert_eq!((outcome.rounds.len(), outcome.success), (4, true));
     assert_eq!(outcome.judging().unwrap().unassessed_rounds, [1, 2, 3, 4]);

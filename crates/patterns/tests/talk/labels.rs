@@ -14,6 +14,7 @@ use quorum_core::{
 };
 use quorum_patterns::{PATTERNS, debate::DebateSpec};
 use quorum_testkit::{
+    labels::has_label,
     panel::{AskedCall, Panel, panel},
     spec::spec,
     table::Table,
@@ -21,17 +22,6 @@ use quorum_testkit::{
 use serde_json::{Value, json};
 
 use crate::{results::ordered, table};
-
-/// Whether the text has something like `@KX`.
-pub(crate) fn has_label(text: &str) -> bool {
-    let is_rare = |it: Option<char>| it.is_some_and(|it| "JKQVWXZ".contains(it));
-    text.match_indices('@').any(|(at, _)| {
-        let mut letters = text[at + 1..].chars();
-        is_rare(letters.next())
-            && is_rare(letters.next())
-            && !letters.next().is_some_and(char::is_alphanumeric)
-    })
-}
 
 const NAMES: [(&str, &str); 3] = [("Annabel", "opus-9"), ("bob-bot", "pro-7"), ("me", "mini-3")];
 
@@ -106,11 +96,11 @@ async fn no_model_is_sent_a_name_and_nothing_else_has_a_label() {
 
 #[tokio::test(start_paused = true)]
 async fn no_piece_of_a_stream_has_a_part_of_a_label() {
-    for size in [1, 2, 5, 1_000] {
+    for (pattern, size) in PATTERNS.iter().flat_map(|it| [1, 2, 5, 1_000].map(|size| (it.name, size))) {
+        // A short structure: a subscriber that falls behind loses text.
         let synthesis = format!("{TELLING}\n\n<mark>\n{{\"claims\": []}}");
-        let telling = panel().says("*", TELLING).writes("*", "synthesis", &synthesis);
-        let table = table(&telling.in_pieces("*", size));
-        let id = table.open(Spec { rounds: 1, ..named("synthesis") }).await.unwrap();
+        let table = table(&telling().writes("*", "synthesis", &synthesis).in_pieces("*", size));
+        let id = table.open(Spec { rounds: 1, ..named(pattern) }).await.unwrap();
         let handle = table.engine.run(id).await.unwrap();
         let signals: Vec<Signal> = handle.signals().collect().await;
         let mut shown: Vec<(String, String)> = Vec::new();
@@ -127,14 +117,14 @@ async fn no_piece_of_a_stream_has_a_part_of_a_label() {
             text.push_str(&piece.text);
         }
         let facts = table.facts(id).await;
-        assert_eq!(shown.len(), 4);
+        assert!(!shown.is_empty() || pattern == "voting", "{pattern} in pieces of {size}");
         for (step, text) in shown {
             let turn = facts.iter().find_map(|fact| match &fact.event {
                 Event::TurnCompleted { turn } if turn.step.as_str() == step => Some(turn.clone()),
                 _ => None,
             });
-            assert_eq!(turn.unwrap().prose(), text, "{step} in pieces of {size}");
-            assert!(!has_label(&text), "{text}");
+            assert_eq!(turn.unwrap().prose(), text, "{step} of {pattern} in pieces of {size}");
+            assert!(!has_label(&text), "{pattern}: {text}");
         }
     }
 }

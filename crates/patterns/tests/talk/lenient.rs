@@ -28,7 +28,9 @@ fn careless(one: &str, two: &str) -> String {
 
 async fn first_assessment(reply: &str) -> Value {
     let judge = panel().writes("cyd", "assessment", reply);
-    let (outcome, _) = table(&judge).hold(spec("debate")).await;
+    let mut order = spec("debate");
+    order.settings.set("judgeFailure", "go-without");
+    let (outcome, _) = table(&judge).hold(order).await;
     outcome.fields["judging"]["rounds"][0].clone()
 }
 

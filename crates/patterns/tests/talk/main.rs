@@ -27,6 +27,7 @@ mod results;
 mod ruled;
 mod scenarios;
 mod sides;
+mod small_models;
 mod small_windows;
 mod standing;
 mod stopped;

@@ -228,7 +228,7 @@ async fn d06_the_judges_recommendations_reach_the_debaters_as_a_hint() {
     let judge = panel().writes("cyd", "assessment", &assessment(7, 5).to_string());
     let table = table(&judge);
     table.hold(Spec { rounds: 3, ..spec("debate") }).await;
-    let hint = "The judge asks for this, as a hint on what to address:\n\n> ann should answer bob on cost\n";
+    let hint = "The judge suggests that you address this:\n\n> ann should answer bob on cost\n";
     for (step, told) in [
         ("1/awaiting-responses/ann", false),
         ("2/awaiting-responses/ann", true),

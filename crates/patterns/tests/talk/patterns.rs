@@ -310,10 +310,17 @@ async fn a_debate_of_three_rounds_closes_and_is_judged() {
     );
 }
 
+/// A debate whose judge is not replaced.
+fn without_another_judge() -> Spec {
+    let mut order = spec("debate");
+    order.settings.set("judgeFailure", "go-without");
+    order
+}
+
 #[tokio::test(start_paused = true)]
 async fn d13_a_debate_continues_without_its_judge() {
     let table = table(&panel().fails("cyd", ErrorClass::Authentication));
-    let (outcome, _) = table.hold(spec("debate")).await;
+    let (outcome, _) = table.hold(without_another_judge()).await;
     assert!(outcome.success && outcome.integrity.degraded, "{:?}", outcome.error);
     assert_eq!(outcome.verdict(), None);
     assert_eq!(
@@ -334,7 +341,7 @@ async fn d13_a_debate_with_one_debater_left_ends_with_a_verdict_on_what_there_is
 #[tokio::test(start_paused = true)]
 async fn d06_a_judge_that_answers_in_prose_is_asked_once_more_and_nobody_else() {
     let table = table(&panel().writes("cyd", "verdict", "I liked both of them."));
-    let (outcome, _) = table.hold(spec("debate")).await;
+    let (outcome, _) = table.hold(without_another_judge()).await;
     let judged: Vec<String> = talk(&table).into_iter().filter(|step| step.contains("/verdict")).collect();
     assert_eq!(judged, ["2/judging/cyd/verdict", "2/judging/cyd/verdict/strict"]);
     assert_eq!(outcome.verdict(), None);

@@ -169,11 +169,12 @@ async fn a_seat_has_one_system_text_from_its_first_turn_to_its_last_vote() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_begins_with_the_turns_of_the_request_before() {
-    for pattern in PATTERNS.iter().filter(|it| it.name != "debate") {
+    for pattern in PATTERNS {
         let mut before: BTreeMap<String, Vec<Message>> = BTreeMap::new();
         for it in asked_in(order(pattern.name, "tabs or spaces?")).await {
-            // A writer sees all turns in an order of its own, a check only the last ones.
-            if matches!(kind(&it), Some("synthesis" | "check")) {
+            // A writer and a judge see all turns in an order of their own, a check only the last
+            // ones.
+            if matches!(kind(&it), Some("synthesis" | "check" | "assessment" | "verdict" | "casting")) {
                 continue;
             }
             let turns: Vec<Message> = it.call.messages[..said(&it)].to_vec();
@@ -181,6 +182,26 @@ async fn a_request_begins_with_the_turns_of_the_request_before() {
             let earlier = before.insert(seat, turns.clone()).unwrap_or_default();
             assert_eq!(turns[..earlier.len()], earlier, "{}: {}", pattern.name, it.step);
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_judges_system_text_repeats_up_to_what_is_drawn_for_each_judgement() {
+    let asked = asked_in(Spec { rounds: 3, ..order("debate", "tabs or spaces?") }).await;
+    let judging: Vec<&AskedCall> =
+        asked.iter().filter(|it| matches!(kind(it), Some("assessment" | "verdict"))).collect();
+    assert_eq!(judging.len(), 4);
+    let stable = |it: &AskedCall| {
+        let (stable, drawn) = it.call.system.split_once("# The debaters and their positions").unwrap();
+        assert!(!stable.contains('@') && drawn.contains('@'), "{}", it.call.system);
+        stable.to_owned()
+    };
+    assert!(judging.iter().all(|it| stable(it) == stable(judging[0])), "{}", judging[0].call.system);
+    for criterion in ["logic", "evidence", "engagement", "novelty", "clarity", "relevance"] {
+        let line = format!("- `{criterion}` (");
+        let line = judging[0].call.system.lines().find(|it| it.starts_with(&line)).unwrap().to_owned();
+        let anchors = ["). 2: ", ". 5: ", ". 8: "].map(|it| line.find(it));
+        assert!(anchors.iter().all(Option::is_some) && anchors.is_sorted(), "{line}");
     }
 }
 

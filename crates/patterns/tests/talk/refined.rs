@@ -17,6 +17,7 @@ use quorum_core::{
 };
 use quorum_patterns::{CONSENSUS, registry};
 use quorum_testkit::{
+    faulty::Faulty,
     kill::resume_anywhere,
     panel::{AskedCall, Panel, panel},
     spec::{deciding_by, spec},
@@ -193,6 +194,44 @@ async fn people_are_not_asked_to_fill_in_the_check() {
         finished = table.run(id).await.unwrap();
     }
     assert_eq!(steps(&table, "checking"), ["1/checking/cyd"]);
+}
+
+/// The answer of a critique that is aborted after a crash at every moment.
+async fn answers_of_aborted(panel: &Panel) -> Vec<String> {
+    let mut answers = Vec::new();
+    for writes in 1.. {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let mortal = Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), panel, registry());
+        let id = mortal.open(spec("critique")).await.unwrap();
+        if mortal.run(id).await.is_ok() {
+            break;
+        }
+        mortal.engine.send(id, Command::Abort).await.unwrap();
+        let outcome = Table::over(store, panel, registry()).run(id).await.unwrap().outcome();
+        answers.push(outcome.synthesis);
+    }
+    answers.dedup();
+    answers
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_aborted_critiques_answer_was_a_criticism_or_had_the_replies_to_objections() {
+    let panel = writing().says("bob", "It has a fault.").says("cyd", "It has a fault.");
+    // The first draft is a proposal, and may have lines of its own.
+    let expected = ["", "Use tabs.\n\n---\n- taken: diffs", "Use tabs.", "Use tabs, and spaces to align."];
+    assert_eq!(answers_of_aborted(&panel).await, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_critiques_last_words_are_its_proposal_when_nobody_can_write_the_answer() {
+    let mut order = spec("critique");
+    order.settings.set("synthesizer", "cyd");
+    let silent = ["ann", "bob", "cyd"].into_iter().fold(writing(), |panel, name| {
+        panel.fails_at(name, &format!("2/deciding/{name}"), ErrorClass::Validation)
+    });
+    let (outcome, _) = hold(order, silent).await;
+    assert_eq!(outcome.synthesis, "Use tabs, and spaces to align.");
+    assert_eq!(outcome.integrity.stand_in.as_deref(), Some("ann"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -242,7 +242,7 @@ async fn b02_a_debater_named_as_synthesizer_writes_out_of_role_and_the_result_sa
         assert!(writing.render().iter().all(|it| it.0 == MessageRole::User), "no turn is its own");
         let said = writing.messages.iter().filter(|it| matches!(it, Message::Said { own: false, .. }));
         assert_eq!(said.count(), 8, "its own turns are among them");
-        for part in ["Positions were given out", "You spoke in it", "you take no side"] {
+        for part in ["Positions were assigned", "You spoke in it", "you take no side"] {
             assert!(writing.system.contains(part), "{part} is missing in {}", writing.system);
         }
     }
@@ -262,7 +262,7 @@ async fn inv_disc_012_the_writer_hears_everyone_in_alphabetical_order_and_that_p
         })
         .collect();
     assert_eq!(said, ["ann1", "bob1", "cyd1", "dan1", "ann2", "bob2", "cyd2", "dan2"]);
-    assert!(writing.system.contains("Positions were given out, so conviction in a speech is no evidence."));
+    assert!(writing.system.contains("Positions were assigned, so conviction in a speech is no evidence."));
     assert!(!writing.system.contains("You spoke in it"));
 }
 
@@ -290,6 +290,35 @@ async fn b02_a_vote_after_a_debate_is_out_of_role_and_includes_judge_and_writer(
                 let cast = outcome.voting_results().unwrap().vote_records;
                 assert_eq!(cast.len(), 6, "{method}: the votes were kept back");
             }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_two_providers_a_named_synthesizer_was_the_debater_and_not_its_second_seat() {
+    let seat = |name: &str, provider: &str, role: Role| Participant {
+        name: name.to_owned(),
+        aside: role == JUDGE,
+        ..Participant::of(provider).playing(role)
+    };
+    let participants = vec![
+        seat("scripted-a", "scripted-a", PROPONENT),
+        seat("scripted-b", "scripted-b", OPPONENT),
+        seat("scripted-b-judge", "scripted-b", JUDGE),
+    ];
+    for method in ["synthesis", "moderator"] {
+        for (named, writer, is_sided) in [
+            ("scripted-b", "scripted-b-judge", false),
+            ("scripted-b-judge", "scripted-b-judge", false),
+            ("scripted-a", "scripted-a", true),
+        ] {
+            let mut order =
+                deciding_by(Spec { participants: participants.clone(), ..spec("debate") }, method);
+            order.settings.set("synthesizer", named);
+            let (outcome, table) = hold(&panel(), order).await;
+            assert_eq!(outcome.consensus.synthesizer.as_deref(), Some(writer), "{method}: {named}");
+            assert_eq!(outcome.fields.contains_key("writerRemark"), is_sided, "{method}: {named}");
+            asked(&table, &format!("2/deciding/{writer}"));
         }
     }
 }

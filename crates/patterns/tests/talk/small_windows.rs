@@ -115,7 +115,7 @@ async fn a_synthesizers_shortened_view_was_told_as_a_speakers() {
 
 #[tokio::test(start_paused = true)]
 async fn a_synthesizer_that_can_be_shown_next_to_nothing_fails_and_another_writes() {
-    let (panel, mut order) = ten_rounds(panel().window("cyd", 2_400));
+    let (panel, mut order) = ten_rounds(panel().window("cyd", 2_000));
     order.settings.set("synthesizer", "cyd");
     order.rounds = 2;
     let table = table(&panel);

@@ -21,10 +21,14 @@ use quorum_patterns::{
 use quorum_testkit::{
     kill::resume_anywhere_answering,
     panel::{Panel, panel},
+    spec::spec,
 };
 use serde_json::{Value, json};
 
-use crate::{results::ordered, table};
+use crate::{
+    results::{Results, ordered},
+    table,
+};
 
 /// ann and bob debate for three rounds, gus listens, cyd judges.
 fn order(judge_failure: JudgeFailure) -> Spec {
@@ -172,4 +176,18 @@ async fn f1_an_unread_or_cut_off_judge_survives_every_crash() {
             assert!(deaths >= 10, "{judge_failure:?} died {deaths} times only");
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_unreadable_assessment_cost_the_verdict() {
+    let table = table(&panel().writes("cyd", "assessment", "Both were fine."));
+    let (outcome, _) = table.hold(Spec { rounds: 3, ..spec("debate") }).await;
+    assert!(outcome.verdict().is_some(), "another participant judges: {:?}", outcome.integrity.lacks);
+    let changes = &outcome.fields["judging"]["judgeChanges"];
+    let expected = json!([{ "round": 1, "from": "cyd", "to": "ann", "rule": "swap", "why": "unread" }]);
+    assert_eq!(*changes, expected);
+    let remarks = &outcome.fields["judgingRemarks"];
+    let told = "From round 1 on, ann judged in place of cyd, although it argues for a side; whose speeches were whose \
+                was hidden from it.";
+    assert_eq!(*remarks, json!([told]));
 }

@@ -212,7 +212,7 @@ fn a_debates_options_are_written_like_this() {
         mode: Mode::Simultaneous,
         round_limit: Some(12),
         judging: Judging::VerdictOnly,
-        judge_failure: JudgeFailure::Swap,
+        judge_failure: JudgeFailure::Ask,
         swap_check: true,
         evaluation_criteria: vec!["Risk".into()],
         end_on: vec!["drift".into()],
@@ -223,7 +223,7 @@ fn a_debates_options_are_written_like_this() {
     };
     let written = json!({
         "debateFormat": "convergence-seeking", "mode": "simultaneous", "roundLimit": 12,
-        "judging": "verdict-only", "judgeFailure": "swap", "swapCheck": true, "evaluationCriteria": ["Risk"], "endOn": ["drift"],
+        "judging": "verdict-only", "judgeFailure": "ask", "swapCheck": true, "evaluationCriteria": ["Risk"], "endOn": ["drift"],
         "embeddings": "openai/small", "positions": [written_part()], "casting": "spectrum",
         "noCasting": true,
     });

@@ -24,7 +24,7 @@ use serde::Serialize;
 
 pub(super) use self::dry_run::run_to_the_end;
 use self::{
-    dry_run::{DryRun, dry_run},
+    dry_run::{DryRun, PastNotes, dry_run, usual_questions},
     stub_voice::Question,
 };
 use crate::{CapEntry, CapFit, Error, Quorum};
@@ -121,7 +121,7 @@ impl Quorum {
     /// is made again, and may be paid twice.
     pub(super) async fn plan(&self, order: &Spec) -> Result<Plan, Error> {
         self.check_windows(order).await?;
-        let dry_run = dry_run(self.0.engine.services(), order).await?;
+        let dry_run = dry_run(self.0.engine.services(), order, None).await?;
         Ok(self.planned(order, &dry_run, None))
     }
 
@@ -129,13 +129,13 @@ impl Quorum {
     pub(super) async fn plan_fork(&self, fork: &Fork, order: &Spec) -> Result<Plan, Error> {
         self.check_windows(order).await?;
         let services = self.0.engine.services();
-        let mut dry_run = dry_run(services, order).await?;
         let facts = services.store.read(fork.of, Seq::START, usize::MAX).await?;
         let answered = answered_until(&facts, &fork.at);
-        let before = dry_run.usual.len();
+        let asked = usual_questions(services, order).await?;
+        let kept = asked.iter().filter(|it| answered.contains(&it.key)).count() as u32;
+        let mut dry_run = dry_run(services, order, Some(PastNotes::of(fork, &facts))).await?;
         dry_run.usual.retain(|it| !answered.contains(&it.key));
         dry_run.all.retain(|key, _| !answered.contains(key));
-        let kept = (before - dry_run.usual.len()) as u32;
         Ok(self.planned(order, &dry_run, Some(kept)))
     }
 

@@ -7,4 +7,4 @@ mod standing;
 
 pub use clean::{clean, escaped};
 pub use figures::{cost, count, early_exit, grouped, line, response_figures, time, tokens, total_cost};
-pub use standing::{heading, shortfalls, standing};
+pub use standing::{dissent_heading, heading, shortfalls, standing};

@@ -39,6 +39,19 @@ pub fn heading(outcome: &Outcome) -> Cow<'static, str> {
     heading.into()
 }
 
+/// The heading above the positions that did not prevail. On a tie nobody dissents from an answer, so
+/// they are positions.
+#[must_use]
+pub fn dissent_heading(outcome: &Outcome) -> &'static str {
+    match outcome.outcome.map(|it| it.standing.kind) {
+        Some(ResultKind::Tie) => "Positions",
+        Some(
+            ResultKind::Answered | ResultKind::Adopted | ResultKind::NotAdopted | ResultKind::NoConsensus,
+        )
+        | None => "Dissent",
+    }
+}
+
 fn voted(standing: Standing) -> Option<String> {
     let share = standing.in_favour.zip(standing.of).map(|(votes, of)| format!("{votes} of {of}"));
     let sentence = match (standing.kind, share) {

@@ -4,5 +4,7 @@
 
 mod golden;
 mod hostile;
+mod labels;
 mod shown;
 mod talk;
+mod tied;

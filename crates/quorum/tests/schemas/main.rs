@@ -34,7 +34,7 @@ const ROUNDS: [u32; 4] = [1, 2, 3, 10];
 /// A panel, and what happens with it.
 type Script = (&'static str, fn() -> Panel);
 
-/// Ways in which a discussion can go wrong, or not. Their number shares no factor with the other
+/// What goes wrong in a discussion, if anything. Their number shares no factor with the other
 /// dimensions, so that taking them in turn combines each with each.
 const SCRIPTS: [Script; 13] = [
     ("everyone answers", panel),

@@ -132,7 +132,7 @@ impl TestServer {
         server
     }
 
-    async fn of(quorum: Quorum, settings: Settings, folder: &Path) -> TestServer {
+    pub(crate) async fn of(quorum: Quorum, settings: Settings, folder: &Path) -> TestServer {
         let server = Server::bind(quorum, settings).await.unwrap();
         server.go_on().await.unwrap();
         let base = format!("http://{}", server.address());

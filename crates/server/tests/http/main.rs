@@ -12,6 +12,7 @@ mod events;
 mod foreign;
 mod guard;
 mod harness;
+mod labels;
 mod orders;
 mod people;
 mod plan;

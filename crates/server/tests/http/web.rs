@@ -151,3 +151,19 @@ async fn f11_the_view_all_has_every_fact_and_the_live_text() {
     );
     server.post(&format!("/api/discussions/{id}/abort"), &json!({})).await;
 }
+
+#[tokio::test]
+async fn a_vote_that_was_taken_again_is_readable_without_scripts_with_its_first_vote() {
+    let server = TestServer::open(FAST).await;
+    let vote = json!({
+        "topic": "Best API style?", "pattern": "voting", "votingOptions": ["REST", "GraphQL", "gRPC"], "threshold": 1,
+    });
+    let id = server.held(&vote).await;
+    let page = server.get(&format!("/d/{id}")).await.text;
+    let first = page.find("First vote");
+    let last = page.rfind("Votes");
+    assert!(first.is_some() && last.is_some(), "{page}");
+    let decided = server.held(&json!({ "topic": "Best API style?", "pattern": "voting",
+        "votingOptions": ["REST", "GraphQL"], "threshold": 0 })).await;
+    assert!(!server.get(&format!("/d/{decided}")).await.text.contains("First vote"));
+}

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lower_module_is_welcome_and_so_is_its_own() {
+    fn a_module_may_use_lower_modules_and_itself() {
         check(
             "crates/core/src/floor/gate.rs",
             "use crate::{record::Record, floor::Floor, model::id::Step};",

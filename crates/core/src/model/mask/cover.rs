@@ -3,6 +3,7 @@
 use super::{
     Mask,
     citation::{Found, citation_at},
+    product::is_product_word,
     words::{Word, first_at, is_joined, replaced},
 };
 
@@ -271,11 +272,14 @@ impl Mask {
     }
 
     /// Whether a capitalised name stands beside another capitalised word that isn't another seat's.
+    /// Where nouns have capitals, the other word must be one of a product's name.
     fn is_product(&self, (before, name, after): (&str, &str, &str), word: &Word) -> bool {
         if !name.chars().any(char::is_uppercase) {
             return false;
         }
-        let next = after.strip_prefix(' ').filter(|it| is_capitalised(first_word(it)));
+        let names_product =
+            |word: &str| is_capitalised(word) && (!self.nouns_are_capitalised || is_product_word(word));
+        let next = after.strip_prefix(' ').filter(|it| names_product(first_word(it)));
         if next.is_some_and(|it| !self.means_another(it, word)) {
             return true;
         }
@@ -286,7 +290,8 @@ impl Mask {
         let begins_sentence =
             begins.is_empty() || begins.ends_with(['.', '!', '?', ':', ';', '\n', '…', '。']);
         let same = first_at(&self.covers, last).is_some_and(|it| it.1.becomes == word.becomes);
-        is_capitalised(last) && (same || !begins_sentence && !self.means_another(last, word))
+        let beside = !begins_sentence && names_product(last) && !self.means_another(last, word);
+        is_capitalised(last) && (same || beside)
     }
 
     /// Whether the text begins with a word that means another seat.

@@ -103,6 +103,32 @@ fn product_names_are_left_alone() {
 }
 
 #[test]
+fn a_name_beside_a_capitalised_noun_stayed_visible_in_german() {
+    let mask = asking("Sollten wir auf Kubernetes umsteigen?", "");
+    let covers = |said: &str, expected: &str| assert_eq!(mask.cover(said), expected);
+    covers(
+        "Der Vorschlag Gemini überzeugt, das Modell Claude-2 nicht",
+        "Der Vorschlag @QV überzeugt, das Modell @ZJ nicht",
+    );
+    covers("Laut Gemini Argument und mit Google Begründung", "Laut @QV Argument und mit @QV Begründung");
+    covers("Dem Punkt Ann stimme ich zu. Gemini Fehler", "Dem Punkt @KX stimme ich zu. @QV Fehler");
+    for product in [
+        "In der Google Cloud und mit Gemini Code Assist",
+        "die Gemini API, Google DeepMind und Google Gemini",
+        "Auf Vertex Gemini",
+        "siehe gemini.google.com oder gemini-cli",
+    ] {
+        covers(product, product);
+    }
+    let english = asking("Should we move to Kubernetes?", "");
+    assert_eq!(
+        english.cover("with Gemini Argument"),
+        "with Gemini Argument",
+        "there, a capital marks a name"
+    );
+}
+
+#[test]
 fn citations_have_labels_without_signs() {
     covers("so [Ann:2] and [bob:1, claude-2:3; all].", "so [KX:2] and [QV:1, ZJ:3, all].");
     covers("[max:1] [@bob:2]", "[WQ:1] [QV:2]");

@@ -42,6 +42,8 @@ pub(super) struct Prompt {
     pub(super) task: String,
     pub(super) most_system: u64,
     pub(super) most_task: u64,
+    /// The same for a small model: system text and task.
+    pub(super) compact: Option<(String, String)>,
 }
 
 const FRAME: u64 = 200;
@@ -68,7 +70,8 @@ pub(super) fn labelled(text: &str) -> String {
 
 fn prompt(name: &'static str, kind: Kind, ask: &Ask, (most_system, most_task): (u64, u64)) -> Prompt {
     let (system, task) = (labelled(ask.system()), labelled(ask.prompt()));
-    Prompt { name, kind, system, task, most_system, most_task }
+    let compact = ask.compact().map(|it| (labelled(&it.system), labelled(&it.prompt)));
+    Prompt { name, kind, system, task, most_system, most_task, compact }
 }
 
 pub(super) fn of(pattern: &str, topic: &str) -> Spec {

@@ -9,7 +9,7 @@ pub(super) fn dissent(outcome: &Outcome) -> Option<Part> {
     let views = outcome.consensus.dissent.iter().flatten();
     let views: Vec<Item> =
         views.map(|it| Item { who: Some(it.provider.clone()), text: it.position.clone() }).collect();
-    (!views.is_empty()).then(|| Part::new("Dissent", vec![Block::Items(views)]))
+    (!views.is_empty()).then(|| Part::new(text::dissent_heading(outcome), vec![Block::Items(views)]))
 }
 
 pub(super) fn arguments(outcome: &Outcome) -> Option<Part> {

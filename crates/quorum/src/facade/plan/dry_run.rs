@@ -11,11 +11,12 @@ use quorum_core::{
     memory::MemoryStore,
     model::{
         command::{Command, Say},
-        event::{Awaited, Fact},
+        event::{Awaited, Event, Fact, Fork},
         id::{DiscussionId, Seq},
         ruling::{AwaitedChoice, Ruling, RulingAwaited},
         spec::{Limits, Spec, Timing, Tolerance, WindowSpec},
         state::State,
+        transcript::Turn,
     },
     registry::Pattern,
     seams::Store,
@@ -48,8 +49,12 @@ pub(super) struct DryRun {
 /// No single discussion asks all of them: unreadable replies lead to reminders, readable ones to
 /// follow-ups, and a failed participant leaves questions to the others. Each of these branches is
 /// run separately, and all of them are counted.
-pub(super) async fn dry_run(services: &Services, order: &Spec) -> Result<DryRun, Error> {
-    let runner = Runner::of(services, order);
+pub(super) async fn dry_run(
+    services: &Services,
+    order: &Spec,
+    past: Option<PastNotes>,
+) -> Result<DryRun, Error> {
+    let runner = Runner { past, ..Runner::of(services, order) };
     let unreadable = runner.run_once(&runner.spec, None, None).await?.0;
     let reminders = unreadable.iter().map(|it| it.reminders).max().unwrap_or_default();
     let (usual, facts) = runner.run_once(&runner.spec, Some(0), None).await?;
@@ -68,6 +73,48 @@ pub(super) async fn dry_run(services: &Services, order: &Spec) -> Result<DryRun,
         }
     }
     Ok(DryRun { usual, facts, all })
+}
+
+/// The questions of a run in which nothing fails or ends early, in order, as if it were no fork.
+pub(super) async fn usual_questions(services: &Services, order: &Spec) -> Result<Vec<Question>, Error> {
+    let runner = Runner::of(services, order);
+    Ok(runner.run_once(&runner.spec, Some(0), None).await?.0)
+}
+
+/// What a fork may take over besides answers: the notes of the original before the point of the
+/// fork.
+#[derive(Clone)]
+pub(super) struct PastNotes {
+    fork: Fork,
+    facts: Vec<Fact>,
+}
+
+impl PastNotes {
+    /// The notes in the facts of the original, with the answer at which it was forked.
+    pub(super) fn of(fork: &Fork, facts: &[Fact]) -> Self {
+        let is_kept = |fact: &&Fact| match &fact.event {
+            Event::Opened { .. } | Event::Noted(_) => true,
+            Event::TurnCompleted { .. } => fact.step.as_ref() == Some(&fork.at),
+            _ => false,
+        };
+        let mut last = Seq::START;
+        let mut facts: Vec<Fact> = facts.iter().filter(is_kept).cloned().collect();
+        for fact in &mut facts {
+            last = last.next();
+            fact.seq = last;
+            match &mut fact.event {
+                Event::Opened { spec, .. } => {
+                    *spec = Arc::new(Spec { session: None, ..(**spec).clone() });
+                }
+                // The windows of stubs have room for one-word turns.
+                Event::TurnCompleted { turn } if turn.form.is_none() => {
+                    *turn = Arc::new(Turn { text: WORD.into(), ..(**turn).clone() });
+                }
+                _ => {}
+            }
+        }
+        PastNotes { fork: fork.clone(), facts }
+    }
 }
 
 /// Runs dry in the real windows, with speeches of this text, and returns the facts.
@@ -102,6 +149,8 @@ struct Runner<'s> {
     /// The token limit of its longest answer.
     longest: u32,
     spec: Spec,
+    /// For a fork: what it may take over.
+    past: Option<PastNotes>,
 }
 
 impl<'s> Runner<'s> {
@@ -132,7 +181,7 @@ impl<'s> Runner<'s> {
         let given = serde_json::to_string(order).map_or(0, |it| it.len());
         let method = registry.method(&order.consensus.method);
         let longest = method.map_or(order.manner.max_tokens, |it| (it.longest)(order));
-        Runner { services, order: Arc::new(order.clone()), given, longest, spec }
+        Runner { services, order: Arc::new(order.clone()), given, longest, spec, past: None }
     }
 
     fn shortened(&self) -> Spec {
@@ -182,11 +231,23 @@ impl<'s> Runner<'s> {
             caps: BTreeMap::new(),
         };
         let engine = Engine::new(services, "a dry run");
-        let id = engine.open(spec.clone()).await?;
+        let id = self.open(&engine, &*store, spec).await?;
         run_to_the_end(&engine, id).await?;
         let facts = store.read(id, Seq::START, usize::MAX).await?;
         let questions = std::mem::take(&mut *asked.lock().unwrap_or_else(PoisonError::into_inner));
         Ok((questions, facts))
+    }
+}
+
+impl Runner<'_> {
+    async fn open(&self, engine: &Engine, store: &dyn Store, spec: &Spec) -> Result<DiscussionId, Error> {
+        let Some(PastNotes { fork, facts }) = self.past.clone() else {
+            return Ok(engine.open(spec.clone()).await?);
+        };
+        store.create(fork.of, facts).await?;
+        let id = DiscussionId::fresh();
+        engine.fork_as(id, fork, spec.clone()).await?;
+        Ok(id)
     }
 }
 

@@ -196,6 +196,10 @@ fn size_of(call: &Call, longest_answer: u64) -> (usize, u64) {
             }
         }
     }
+    // After a talk of real length, the topic is repeated.
+    if heard > 0 {
+        bytes += call.spec.topic.len() + OVERHEAD;
+    }
     // Models that support structured output are sent the schema as well.
     let form = call.shape.as_ref().and_then(|it| it.schema.as_deref());
     (bytes + form.map_or(0, |it| it.to_string().len()), heard)

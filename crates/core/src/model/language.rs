@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 /// The language in which answers are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Language {
+pub struct Language {
     name: Option<&'static str>,
     /// Whether its script has spaces between words, so that lengths can be given in words.
-    pub(crate) has_spaces: bool,
+    pub has_spaces: bool,
 }
 
 /// How many characters of a script outweigh one European function word, as in a Japanese question
@@ -16,6 +16,8 @@ const OUTWEIGHS: usize = 3;
 
 /// Characters that only Chinese uses; the other Han characters may be Japanese as well.
 const CHINESE: &str = "吗嗎呢吧们們这這你您么麼哪怎该該应还";
+
+const GERMAN: &str = "German";
 
 /// The short words of each language that decide. A word of several languages stands in each of
 /// their lists.
@@ -27,7 +29,7 @@ const FUNCTION_WORDS: &[(Option<&str>, &str)] = &[
          an any use using have has must may about into between",
     ),
     (
-        Some("German"),
+        Some(GERMAN),
         "der die das den dem des und oder ist sind war nicht kein keine ein eine einen einer eines zu zum zur im in mit \
          von für auf bei aus nach über wie was wer wo wann warum welche welcher welches welchen soll sollen sollte \
          sollten wir uns unser unsere ich sich man kann können wird werden als auch besser mehr noch nur es er sie an \
@@ -85,7 +87,8 @@ static LISTS_WITH: LazyLock<BTreeMap<&'static str, Vec<usize>>> = LazyLock::new(
 
 impl Language {
     /// The language of this question.
-    pub(crate) fn of(question: &str) -> Self {
+    #[must_use]
+    pub fn of(question: &str) -> Self {
         let (words, best) = by_function_words(question);
         match by_script(question) {
             Some((characters, language)) if OUTWEIGHS * words < characters => language,
@@ -94,8 +97,14 @@ impl Language {
     }
 
     /// Its name, or a description where it is not sure.
-    pub(crate) fn told(self) -> &'static str {
+    #[must_use]
+    pub fn told(self) -> &'static str {
         self.name.unwrap_or("the language of the question")
+    }
+
+    /// Whether it writes all nouns with a capital, so that a capital marks no name.
+    pub(crate) fn capitalises_nouns(self) -> bool {
+        self.name == Some(GERMAN)
     }
 }
 
