@@ -14,7 +14,7 @@ use super::{
     fill,
     language::Language,
     length::Length,
-    mentions, minutes, plain, quoted,
+    listed, mentions, minutes, plain, quoted,
     seat::{background, brief, joined, question, system},
     talk,
 };
@@ -128,11 +128,25 @@ pub(crate) fn synthesis(
     } else {
         synthesis_form(spec, who, is_custom)
     };
-    let prompt = joined(&["The talk is over.", &minutes, &task, &sources, &form]);
+    let prompt = joined(&["The talk is over.", &minutes, &weights(spec), &task, &sources, &form]);
     Ask::new(writer(spec, who), prompt)
         .hearing(Hears::Alphabetically)
         .max_tokens(synthesis_tokens(spec))
         .about_every_turn()
+}
+
+/// Tells which participants count more or less than others; nothing if all count the same.
+fn weights(spec: &Spec) -> String {
+    let weighted: Vec<String> = spec
+        .speakers()
+        .iter()
+        .filter(|it| it.weight != 1.0)
+        .map(|it| format!("{} counts {} times", mention(&it.name), it.weight))
+        .collect();
+    match weighted.is_empty() {
+        true => String::new(),
+        false => fill(include_str!("weights.md"), &[("weights", &listed(&weighted))]),
+    }
 }
 
 /// The system text of the writer, in which it took no side, whatever it said before.
