@@ -22,7 +22,8 @@ fn b08_agents_are_registered_listed_shown_and_removed() {
     assert_eq!(listed.out, expected);
     assert_eq!(desk.ax(&["agents", "list", "--json"]).ends(0).json()[0]["speaksThrough"], "glm");
     let shown = desk.ax(&["agents", "show", "reviewer", "--topic", "a triage"]).ends(0);
-    let text = "# Your profile\n\nYour profile is that of Ada: reviewer.\n\nTrust nothing.\n\n# The discussion\n";
+    let text =
+        "# Your profile\n\nYour profile is that of Ada: reviewer.\n\nTrust nothing.\n\n# The discussion\n";
     assert!(shown.out.starts_with(text), "{shown:#?}");
     let shown = shown.says(&["not found: gone", "weight 1.5", "through qwen (for the task triage)"]);
     assert!(shown.err.contains("qwen, glm, gemini, claude"), "{shown:#?}");
@@ -31,7 +32,9 @@ fn b08_agents_are_registered_listed_shown_and_removed() {
     desk.ax(&["agents", "register", "reviewer.md", "--force"]).ends(0);
     desk.ax_hearing(&["agents", "register", "-"], "{ \"agentId\": \"piped\" }").ends(0);
     desk.ax(&["agents", "rm", "reviewer"]).ends(0).says(&["Removed reviewer"]);
-    desk.ax(&["agents", "show", "reviewer"]).ends(2).says(&["there is no agent named reviewer", "searched in "]);
+    desk.ax(&["agents", "show", "reviewer"])
+        .ends(2)
+        .says(&["there is no agent named reviewer", "searched in "]);
 }
 
 #[test]
@@ -44,7 +47,8 @@ fn b08_an_agent_speaks_and_the_user_is_told_through_whom() {
     assert_eq!(agent["passedOver"][0]["candidate"], "glm");
     let told = desk.ax(&[&["discuss", "Tabs or spaces?"], &panel[..]].concat()).ends(0);
     told.says(&["reviewer speaks through gemini (preferred; not glm: "]);
-    let plan = desk.ax(&[&["discuss", "Tabs or spaces?", "--dry-run", "--task", "triage"], &panel[..2]].concat());
+    let plan =
+        desk.ax(&[&["discuss", "Tabs or spaces?", "--dry-run", "--task", "triage"], &panel[..2]].concat());
     let line = "  reviewer             through qwen (for the task triage), weight 1.5; not found: gone";
     assert!(plan.out.contains(line), "{plan:#?}");
 }
@@ -57,12 +61,18 @@ fn b08_a_projects_agents_come_first_and_bad_names_are_refused_before_anything_is
     std::fs::write(project.join("reviewer.yaml"), "agentId: reviewer\nweight: 3\n").unwrap();
     let listed = desk.ax(&["agents", "--json"]).ends(0).json();
     assert_eq!((&listed[0]["folder"], &listed[0]["weight"]), (&"project".into(), &3.0.into()));
-    let refused = |seat: &str| desk.ax(&["discuss", "x", "--participants", &format!("claude,{seat}")]).ends(2);
-    refused("reviwer:agent").says(&["did you mean reviewer?", ".quorum/agents", "`ax agents` lists all agents"]);
+    let refused =
+        |seat: &str| desk.ax(&["discuss", "x", "--participants", &format!("claude,{seat}")]).ends(2);
+    refused("reviwer:agent").says(&[
+        "did you mean reviewer?",
+        ".quorum/agents",
+        "`ax agents` lists all agents",
+    ]);
     refused("agent:reviewer").says(&["written reviewer:agent"]);
     refused("../x:agent").says(&["is not an agent's id"]);
     std::fs::write(project.join("reviewer.yaml"), "agentId: reviewer\nweight: 9\n").unwrap();
-    refused("reviewer:agent").says(&["reviewer.yaml: weight must be from 0.5 to 3", ".quorum/agents/reviewer.yaml"]);
+    refused("reviewer:agent")
+        .says(&["reviewer.yaml: weight must be from 0.5 to 3", ".quorum/agents/reviewer.yaml"]);
     assert!(desk.ax(&["history"]).ends(0).out.is_empty());
 }
 

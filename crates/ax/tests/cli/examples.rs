@@ -47,6 +47,11 @@ fn prepare(desk: &Desk, line: &str) {
     if line.contains("reviewer") {
         desk.ax(&["agents", "register", "reviewer.md"]).ends(0);
     }
+    if line.contains("sceptic") || line.contains("examples/agents") {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+        std::os::unix::fs::symlink(examples, desk.home().join("examples")).unwrap();
+        desk.ax(&["agents", "import", "examples/agents"]).ends(0);
+    }
     match verb {
         "agents" => {}
         "say" => {

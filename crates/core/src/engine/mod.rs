@@ -30,6 +30,7 @@ use crate::{
         error::{Code, Refusal},
         event::{Event, Fact, Fork},
         id::{DiscussionId, Seq, Step},
+        participant::Participant,
         spec::Spec,
     },
     record::{
@@ -264,15 +265,18 @@ impl Engine {
 
     /// Refuses a budget in money if a participant's price is unknown.
     fn unpriced(&self, spec: &Spec) -> Option<Refusal> {
-        if spec.limits.usd.is_none() || spec.limits.allow_unpriced {
+        if !spec.limits.needs_prices() {
             return None;
         }
         let voices = &self.0.services.voices;
-        let is_unpriced = |name: &str| {
-            let voice = spec.seat(name).and_then(|who| voices.voice(spec, who));
-            voice.is_some_and(|voice| voice.price.is_none())
+        let is_unpriced = |who: &&Participant| {
+            // An agent may speak through any candidate; one without a price is not chosen.
+            let candidates = who.agent.iter().flat_map(|it| &it.candidates);
+            let seats = candidates.map(|it| (*who).clone().through(it)).chain([(*who).clone()]);
+            let mut prices = seats.filter_map(|it| voices.voice(spec, &it)).map(|it| it.price).peekable();
+            prices.peek().is_some() && prices.all(|it| it.is_none())
         };
-        let seated = spec.participants.iter().map(|it| it.name.as_str()).filter(|it| is_unpriced(it));
+        let seated = spec.participants.iter().filter(is_unpriced).map(|it| it.name.as_str());
         let is_free = |model: &str| voices.embedder(spec, model).is_some_and(|it| it.price().is_none());
         let embedders = self.embedders(spec).map(|it| it.1).filter(|model| is_free(model));
         let names: Vec<&str> = seated.chain(embedders).collect();

@@ -155,6 +155,10 @@ async fn check(services: &Services, spec: &Spec, who: &Participant) -> Result<()
             format!("there is no provider named {}", who.provider),
         ));
     };
+    if who.agent.is_some() && spec.limits.needs_prices() && voice.price.is_none() {
+        let message = "its price is unknown, so a budget in USD can't be enforced";
+        return Err(ProviderError::new(ErrorClass::Validation, message));
+    }
     let patience = CHECK.min(Duration::from_millis(spec.timing.step_ms));
     let slow = |_| {
         let message = format!("no answer to the health check within {} ms", patience.as_millis());

@@ -167,6 +167,16 @@ impl Participant {
         Participant { provider, model, aliases, strengths, ..self }
     }
 
+    /// The same seat; an agent in it may speak through no other provider than now.
+    #[must_use]
+    pub(crate) fn settled(mut self) -> Self {
+        let behind = self.agent.as_ref().and_then(|it| it.behind(&self)).cloned();
+        if let (Some(agent), Some(behind)) = (&mut self.agent, behind) {
+            agent.candidates = vec![behind];
+        }
+        self
+    }
+
     /// Lets the agent in this seat speak through the candidate that was chosen. Does nothing for a
     /// candidate that the agent does not have.
     pub(crate) fn seat_agent(&mut self, chosen: &SpeaksThrough) {

@@ -5,6 +5,7 @@ use std::{fs, path::PathBuf, sync::Arc};
 use quorum::{
     Config, Finished, Quorum, Request, Scope, Snapshot,
     model::{id::Tenant, spec::Spec},
+    seams::Voices,
 };
 use quorum_core::memory::MemoryStore;
 use quorum_testkit::panel::Panel;
@@ -58,6 +59,12 @@ impl Desk {
     pub(crate) fn scripted(&self, panel: &Panel, store: &Arc<MemoryStore>) -> Scope {
         let builder = Quorum::builder().config(self.config()).store(store.clone());
         let builder = builder.voices(Arc::new(panel.clone())).assigning_roles();
+        builder.build().unwrap().scope(Tenant::default(), "ann")
+    }
+
+    /// These voices, with a store of their own.
+    pub(crate) fn voiced(&self, voices: Arc<dyn Voices>) -> Scope {
+        let builder = Quorum::builder().config(self.config()).voices(voices).assigning_roles();
         builder.build().unwrap().scope(Tenant::default(), "ann")
     }
 

