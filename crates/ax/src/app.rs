@@ -3,7 +3,11 @@
 //! Arguments, help, completions, manual pages and verbs all read this registry, so a build's own
 //! patterns and methods appear everywhere.
 
-use quorum::{Config, Error, Quorum, Registry, config, request::flags};
+use quorum::{
+    Builder, Config, Error, Quorum, Registry, config,
+    request::flags,
+    setup::{self, Machine},
+};
 
 /// The vocabulary of a build.
 #[derive(Debug, Clone)]
@@ -43,10 +47,29 @@ impl App {
         Config::load_with(&self.registry)
     }
 
-    /// Opens Quorum with this vocabulary. Every verb that needs Quorum opens it here.
+    /// Opens Quorum with this vocabulary and the user's agents.
     pub(crate) fn open(&self, config: Config, without_providers: WithoutProviders) -> Result<Quorum, Error> {
-        let builder = Quorum::builder().user(config).registry(self.registry.clone());
-        let builder = builder.assigning_roles().program("ax");
+        self.built(Quorum::builder().user(config), without_providers)
+    }
+
+    /// The same with the agents of the project that the working directory is in.
+    pub(crate) fn open_here(
+        &self,
+        config: Config,
+        without_providers: WithoutProviders,
+    ) -> Result<Quorum, Error> {
+        self.built(in_project(Quorum::builder().user(config)), without_providers)
+    }
+
+    /// The same without the user's discussions, for verbs that must work if they can't be opened.
+    pub(crate) fn open_without_store(&self, config: Config) -> Result<Quorum, Error> {
+        let setup = setup::load(&config, &Machine::this())?;
+        let builder = in_project(Quorum::builder().config(config).set_up(setup));
+        self.built(builder, WithoutProviders::Simulate)
+    }
+
+    fn built(&self, builder: Builder, without_providers: WithoutProviders) -> Result<Quorum, Error> {
+        let builder = builder.registry(self.registry.clone()).assigning_roles().program("ax");
         match without_providers {
             WithoutProviders::Refuse => builder.build(),
             WithoutProviders::Simulate => builder.simulated_without_providers().build(),
@@ -67,6 +90,14 @@ impl App {
 
     pub(crate) fn detectors(&self) -> Vec<Choice> {
         choices(self.registry.detectors(), |it| (it.name, it.summary))
+    }
+}
+
+/// Adds the agents of the project that the working directory is in.
+fn in_project(builder: Builder) -> Builder {
+    match std::env::current_dir() {
+        Ok(directory) => builder.project(&directory),
+        Err(_) => builder,
     }
 }
 

@@ -15,6 +15,8 @@ pub mod readers;
 pub mod roles;
 mod samples;
 
+pub use prompts::agent as agent_text;
+
 use quorum_core::registry::{Consensus, ContextStrategy, Detector, Pattern, Registry};
 
 /// Every pattern, the default first.

@@ -4,6 +4,7 @@
 //! Text by users and participants is data: it is inserted once, never expanded again, and quoted
 //! unless it is an instruction by the user.
 
+pub mod agent;
 pub(crate) mod debating;
 pub(crate) mod deciding;
 pub(crate) mod length;

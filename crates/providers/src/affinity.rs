@@ -1,8 +1,9 @@
-//! Chooses the provider for an agent: the one for its task, else its preferred ones in order, else
-//! its fallback, else claude.
+//! The providers an agent may speak through, in the order in which they are tried: the one for its
+//! task, its preferred ones, its fallback, any other if its strategy says so, and claude.
 
 use std::collections::BTreeMap;
 
+use quorum_core::model::agent::Reason;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog;
@@ -15,49 +16,105 @@ pub const MAX_PREFERRED: usize = 6;
 
 /// The part of an agent's profile about providers. A provider is written as everywhere else:
 /// `claude`, or `claude/MODEL`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Affinity {
     /// Preferred providers, in the order in which they are tried.
     pub preferred: Vec<String>,
     /// The provider for each kind of task, such as `code-review`.
+    #[serde(alias = "taskOverrides")]
     pub task_mapping: BTreeMap<String, String>,
     /// The provider used when none of the preferred ones is available.
     pub fallback: Option<String>,
     /// Providers that are never used, even where another field names them. A provider's name
     /// without a model excludes all its models.
+    #[serde(alias = "excluded")]
     pub exclude: Vec<String>,
+    /// What happens when none of the named providers is available.
+    pub fallback_strategy: Option<FallbackStrategy>,
+    /// The sampling temperature with each provider.
+    pub temperature_overrides: BTreeMap<String, f64>,
+    /// The provider that should write the synthesis, if the order names none.
+    pub default_synthesizer: Option<String>,
+}
+
+/// What happens when none of the providers that a profile names is available. Without a strategy,
+/// claude is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FallbackStrategy {
+    /// Any provider that can be asked, after the fallback.
+    Cascade,
+    /// Nobody else.
+    Strict,
+    /// Another name of the cascade.
+    AnyAvailable,
+}
+
+/// A provider an agent may speak through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wish {
+    /// The provider's catalogue name.
+    pub provider: String,
+    /// Its model, if the profile names one.
+    pub model: Option<String>,
+    /// Why it is tried.
+    pub reason: Reason,
 }
 
 impl Affinity {
-    /// The provider for a task of this kind, as it was written in the profile; `None` if none of
-    /// the candidates is available. `is_available` gets each provider's catalogue name.
+    /// All providers it may speak through in a task of this kind, in the order in which they are
+    /// tried (INV-AGT-PA-001, 002). `others` are those that can be asked here.
     #[must_use]
-    pub fn choose(&self, task: Option<&str>, is_available: impl Fn(&str) -> bool) -> Option<&str> {
-        self.candidates(task).find(|it| is_available(&provider_of(it)))
+    pub fn candidates(&self, task: Option<&str>, others: &[String]) -> Vec<Wish> {
+        let for_task = task.and_then(|task| Some((self.task_mapping.get(task)?, task)));
+        let for_task = for_task.map(|(provider, task)| (provider.as_str(), Reason::Task(task.to_owned())));
+        let named = |it: &'_ [String], reason: Reason| -> Vec<(String, Reason)> {
+            it.iter().map(|it| (it.clone(), reason.clone())).collect()
+        };
+        let takes_any = matches!(
+            self.fallback_strategy,
+            Some(FallbackStrategy::Cascade | FallbackStrategy::AnyAvailable)
+        );
+        let any = if takes_any { named(others, Reason::Any) } else { Vec::new() };
+        let is_strict = self.fallback_strategy == Some(FallbackStrategy::Strict);
+        let usual = (!is_strict).then(|| (DEFAULT_PROVIDER.to_owned(), Reason::Usual));
+        let all = for_task.map(|(it, reason)| (it.to_owned(), reason)).into_iter();
+        let all = all.chain(named(&self.preferred, Reason::Preferred));
+        let all = all.chain(named(self.fallback.as_slice(), Reason::Fallback)).chain(any).chain(usual);
+        let mut candidates: Vec<Wish> = Vec::new();
+        for (written, reason) in all.filter(|(it, _)| !self.is_excluded(it)) {
+            let (provider, model) = parse(&written);
+            if !candidates.iter().any(|it| it.provider == provider && it.model.as_deref() == model) {
+                candidates.push(Wish { provider, model: model.map(str::to_owned), reason });
+            }
+        }
+        candidates
     }
 
-    /// All candidate providers that are not excluded, in the order in which they are tried.
-    pub fn candidates(&self, task: Option<&str>) -> impl Iterator<Item = &str> {
-        let for_task = task.and_then(|task| self.task_mapping.get(task));
-        let listed = for_task.into_iter().chain(&self.preferred).chain(&self.fallback).map(String::as_str);
-        listed.chain([DEFAULT_PROVIDER]).filter(|it| !self.is_excluded(it))
+    /// The sampling temperature with this provider, if it has one of its own.
+    #[must_use]
+    pub fn temperature(&self, provider: &str) -> Option<f64> {
+        let of_it = self.temperature_overrides.iter().find(|(written, _)| parse(written).0 == provider);
+        of_it.map(|(_, temperature)| *temperature)
+    }
+
+    /// The catalogue name of the provider that should write the synthesis.
+    #[must_use]
+    pub fn writer(&self) -> Option<String> {
+        self.default_synthesizer.as_deref().map(|it| parse(it).0)
     }
 
     fn is_excluded(&self, written: &str) -> bool {
         let matches = |excluded: &String| match excluded.contains('/') {
             true => parse(excluded) == parse(written),
-            false => provider_of(excluded) == provider_of(written),
+            false => parse(excluded).0 == parse(written).0,
         };
         self.exclude.iter().any(matches)
     }
 }
 
-/// The provider's catalogue name: `anthropic/MODEL` is `claude`.
-fn provider_of(written: &str) -> String {
-    parse(written).0
-}
-
+/// The provider's catalogue name, and the model if one is written: `anthropic/MODEL` is claude's.
 fn parse(written: &str) -> (String, Option<&str>) {
     let (provider, model) =
         written.split_once('/').map_or((written, None), |(provider, model)| (provider, Some(model)));
@@ -74,32 +131,50 @@ mod tests {
         serde_json::from_str(profile).unwrap()
     }
 
+    /// The first candidate that is there, as `gemini/gemini-2.5-pro preferred`.
     #[track_caller]
     fn check(affinity: &Affinity, task: Option<&str>, there: &[&str], expected: Option<&str>) {
-        assert_eq!(affinity.choose(task, |it| there.contains(&it)), expected, "{task:?} of {there:?}");
+        let others: Vec<String> = there.iter().map(|it| (*it).to_owned()).collect();
+        let candidates = affinity.candidates(task, &others);
+        let chosen = candidates.into_iter().find(|it| there.contains(&it.provider.as_str()));
+        let chosen = chosen.map(|it| {
+            let reason = match it.reason {
+                Reason::Task(task) => format!("task {task}"),
+                other => format!("{other:?}").to_lowercase(),
+            };
+            let model = it.model.map(|it| format!("/{it}")).unwrap_or_default();
+            format!("{}{model} {reason}", it.provider)
+        });
+        assert_eq!(chosen.as_deref(), expected, "{task:?} of {there:?}");
     }
 
     #[test]
     fn inv_disc_640_an_agent_speaks_through_its_preferred_provider_or_claude() {
         let all = ["claude", "gemini", "openai", "codex", "mistral", "grok"];
-        check(&affinity(), None, &all, Some("gemini/gemini-2.5-pro"));
-        check(&Affinity::default(), None, &all, Some("claude"));
+        check(&affinity(), None, &all, Some("gemini/gemini-2.5-pro preferred"));
+        check(&Affinity::default(), None, &all, Some("claude usual"));
         check(&Affinity::default(), None, &["gemini"], None);
     }
 
     #[test]
-    fn b08_preferred_providers_are_tried_in_order_and_then_the_fallback() {
-        check(&affinity(), None, &["openai", "mistral", "claude"], Some("openai"));
-        check(&affinity(), None, &["mistral", "claude"], Some("mistral"));
-        check(&affinity(), None, &["claude", "grok"], Some("claude"));
+    fn inv_agt_pa_001_preferred_providers_are_tried_in_order() {
+        check(&affinity(), None, &["gemini", "openai"], Some("gemini/gemini-2.5-pro preferred"));
+        check(&affinity(), None, &["openai", "mistral", "claude"], Some("openai preferred"));
+    }
+
+    #[test]
+    fn inv_agt_pa_002_the_fallback_is_used_when_all_preferred_fail() {
+        check(&affinity(), None, &["mistral", "claude"], Some("mistral fallback"));
+        check(&affinity(), None, &["claude", "grok"], Some("claude usual"));
         check(&affinity(), None, &["grok"], None);
     }
 
     #[test]
     fn b08_a_task_has_a_provider_of_its_own() {
-        check(&affinity(), Some("code-review"), &["codex", "gemini"], Some("codex"));
-        check(&affinity(), Some("code-review"), &["gemini"], Some("gemini/gemini-2.5-pro"));
-        check(&affinity(), Some("research"), &["codex", "gemini"], Some("gemini/gemini-2.5-pro"));
+        check(&affinity(), Some("code-review"), &["codex", "gemini"], Some("codex task code-review"));
+        let preferred = Some("gemini/gemini-2.5-pro preferred");
+        check(&affinity(), Some("code-review"), &["gemini"], preferred);
+        check(&affinity(), Some("research"), &["codex", "gemini"], preferred);
     }
 
     #[test]
@@ -109,9 +184,34 @@ mod tests {
             ..affinity()
         };
         let all = ["claude", "gemini", "openai", "mistral"];
-        check(&without(&["google"]), None, &all, Some("openai"));
-        check(&without(&["gemini/gemini-2.5-pro"]), None, &all, Some("openai"));
-        check(&without(&["gemini/gemini-3.8-flash"]), None, &all, Some("gemini/gemini-2.5-pro"));
+        check(&without(&["google"]), None, &all, Some("openai preferred"));
+        check(&without(&["gemini/gemini-2.5-pro"]), None, &all, Some("openai preferred"));
+        let preferred = Some("gemini/gemini-2.5-pro preferred");
+        check(&without(&["gemini/gemini-3.8-flash"]), None, &all, preferred);
         check(&without(&["gemini", "openai", "mistral", "anthropic"]), None, &all, None);
+    }
+
+    #[test]
+    fn b08_the_strategy_says_who_else_may_be_asked() {
+        let with = |strategy| Affinity { fallback_strategy: Some(strategy), ..affinity() };
+        for cascade in [FallbackStrategy::Cascade, FallbackStrategy::AnyAvailable] {
+            check(&with(cascade), None, &["qwen", "mistral"], Some("mistral fallback"));
+            check(&with(cascade), None, &["qwen", "claude"], Some("qwen any"));
+            check(&with(cascade), None, &["grok"], None);
+        }
+        check(&with(FallbackStrategy::Strict), None, &["qwen", "mistral"], Some("mistral fallback"));
+        check(&with(FallbackStrategy::Strict), None, &["qwen", "claude"], None);
+    }
+
+    #[test]
+    fn b08_the_names_of_the_origin_are_accepted() {
+        let profile = r#"{ "preferred": ["claude"], "taskOverrides": { "triage": "qwen" }, "excluded": ["grok"],
+            "fallbackStrategy": "any-available", "temperatureOverrides": { "anthropic": 0.2 },
+            "defaultSynthesizer": "anthropic" }"#;
+        let affinity: Affinity = serde_json::from_str(profile).unwrap();
+        check(&affinity, Some("triage"), &["qwen", "claude"], Some("qwen task triage"));
+        check(&affinity, None, &["grok", "glm"], Some("glm any"));
+        assert_eq!((affinity.temperature("claude"), affinity.temperature("qwen")), (Some(0.2), None));
+        assert_eq!(affinity.writer().as_deref(), Some("claude"));
     }
 }

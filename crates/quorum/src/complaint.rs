@@ -51,6 +51,11 @@ pub enum Origin {
     },
     /// The request of a past discussion.
     Past(DiscussionId),
+    /// A file of an agent.
+    Profile {
+        /// The file.
+        file: PathBuf,
+    },
 }
 
 /// Something a user can do about a complaint.
@@ -86,6 +91,11 @@ pub enum Remedy {
         name: String,
         /// The configuration file.
         file: PathBuf,
+    },
+    /// List the agents there are, or register one.
+    FindAgents {
+        /// The folders that were searched.
+        searched: Vec<PathBuf>,
     },
     /// List the existing sessions.
     ListSessions,
@@ -129,7 +139,8 @@ impl fmt::Display for Complaint {
                 write!(f, " (from [{section}] in the configuration)")
             }
             Some(Origin::Past(id)) => write!(f, " (from discussion {id})"),
-            None => Ok(()),
+            // The message names the file; the folder is for surfaces that may show paths.
+            Some(Origin::Profile { .. }) | None => Ok(()),
         }
     }
 }

@@ -49,7 +49,7 @@ pub use configured::complaints;
 pub use discussion::Discussion;
 pub use fork::Forking;
 pub use health::{Checked, Unanswered};
-pub use plan::{Figures, Plan, PlannedPhase, PlannedSeat};
+pub use plan::{Figures, Plan, PlannedAgent, PlannedPhase, PlannedSeat};
 pub use rehearsal::{SentMessage, SentRequest};
 pub use scope::{OrderKey, Scope, Started};
 pub use spending::{CapEntry, CapFit};
@@ -96,6 +96,11 @@ impl Quorum {
     #[must_use]
     pub fn setup(&self) -> &Setup {
         &self.0.setup
+    }
+
+    /// What requests are checked against.
+    pub(crate) fn setting(&self) -> &Setting {
+        &self.0.setting
     }
 
     /// The user's configuration.

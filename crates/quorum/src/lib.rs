@@ -18,6 +18,7 @@
 //! are in [`seams`]; the building blocks for its own patterns are in [`floor`], [`vocabulary`] and
 //! [`registry`].
 
+pub mod agents;
 mod clock;
 mod complaint;
 pub mod config;
@@ -37,7 +38,7 @@ pub use config::Config;
 pub use error::{Error, MissingVoice};
 pub use facade::{
     Builder, CapEntry, CapFit, CellEntry, Checked, Discussion, Figures, Forking, FormEntry, MethodEntry,
-    ModelEntry, NamedEntry, OptionEntry, OrderKey, PatternEntry, Plan, PlannedPhase, PlannedSeat,
+    ModelEntry, NamedEntry, OptionEntry, OrderKey, PatternEntry, Plan, PlannedAgent, PlannedPhase, PlannedSeat,
     PresetEntry, PriceEntry, ProviderEntry, Quorum, ResultEntry, RulingChoiceEntry, RulingEntry, Scope,
     SentMessage, SentRequest, Started, Steered, StrategyEntry, Unanswered, UsualEntry, complaints,
 };

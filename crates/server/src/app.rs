@@ -91,6 +91,10 @@ impl AppState {
         self.quorum.providers()
     }
 
+    pub(crate) fn agents(&self) -> Vec<quorum::agents::AgentEntry> {
+        self.quorum.agents().0
+    }
+
     pub(crate) fn patterns(&self) -> Vec<quorum::PatternEntry> {
         self.quorum.patterns()
     }

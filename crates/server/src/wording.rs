@@ -7,7 +7,8 @@ pub(crate) fn complaint(complaint: &Complaint) -> String {
     let origin = match &complaint.origin {
         Some(Origin::Configuration { section, .. }) => format!(" (from [{section}] in the configuration)"),
         Some(Origin::Past(id)) => format!(" (from discussion {id})"),
-        None => String::new(),
+        // The message has the file's name; the folder is the server's own.
+        Some(Origin::Profile { .. }) | None => String::new(),
     };
     let remedies = complaint.remedies.iter().filter_map(remedy).map(|it| format!("; {it}"));
     format!("{}{origin}{}", complaint.message, remedies.collect::<String>())
@@ -20,6 +21,7 @@ fn remedy(remedy: &Remedy) -> Option<String> {
         Remedy::SeatTwice { provider } => {
             Some(format!("\"providers\": [\"{provider}\", \"{provider}\"] lets it speak twice"))
         }
+        Remedy::FindAgents { .. } => Some("GET /api/agents lists all agents".to_owned()),
         Remedy::ListSessions => Some("GET /api/sessions lists all sessions".to_owned()),
         Remedy::WritePreset { name, .. } => {
             Some(format!("the server's operator can add [presets.{name}] to the configuration"))

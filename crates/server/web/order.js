@@ -13,9 +13,12 @@ const TEXTS = ['pattern', 'preset', 'consensus', 'windowStrategy', 'context'];
 const NUMBERS = ['rounds', 'maxCost', 'maxCalls'];
 
 /** The lists to choose from. */
-const CATALOGUE = ['patterns', 'consensus-methods', 'window-strategies', 'detectors', 'providers', 'presets', 'sessions'];
+const CATALOGUE = ['patterns', 'consensus-methods', 'window-strategies', 'detectors', 'providers', 'presets', 'sessions', 'agents'];
 
 const NEW = 'new';
+
+/** The end of an agent's seat as it is written in an order. */
+const AGENT = /:agent$/;
 
 export function order() {
   const topic = h('textarea', {
@@ -102,7 +105,7 @@ export function order() {
   async function load() {
     try {
       const found = await Promise.all(CATALOGUE.map((it) => get(`/api/${it}`)));
-      const [providers, orders, sessions] = found.slice(4);
+      const [providers, orders, sessions, agents] = found.slice(4);
       [patterns, methods, strategies, detectors, kept] = [...found.slice(0, 4), orders];
       const choice = (it) => [it.name, it.name, it.summary];
       const usual = (all) => [['', 'usual'], ...all.map(choice)];
@@ -115,7 +118,7 @@ export function order() {
       presets.hidden = !orders.length;
       const isReal = providers.some((it) => it.available);
       first = providers.filter((it) => it.available || !isReal).slice(0, USUAL).map((it) => it.name);
-      fill(seats, pills(providers, isReal ? [] : first));
+      fill(seats, [...pills(providers, isReal ? [] : first), ...agentPills(agents)]);
       byDefault.hidden = !isReal;
       describe();
       // Plans with the values that the browser has restored.
@@ -154,7 +157,7 @@ export function order() {
 
   /** Tells the fields who the participants are. */
   function seat() {
-    const checked = [...form.querySelectorAll('[name=seat]:checked')].map((it) => it.value);
+    const checked = [...form.querySelectorAll('[name=seat]:checked')].map((it) => it.value.replace(AGENT, ''));
     const names = checked.length || me.checked ? checked : [...planned];
     if (me.checked) names.push(called.value.trim() || 'me');
     fields.forEach((it) => it.seat(names));
@@ -241,7 +244,7 @@ function adopt({ elements }, given) {
   if (given.budgetMs) elements.minutes.value = given.budgetMs / 60000;
   if (given.votingOptions) elements.votingOptions.value = given.votingOptions.join('\n');
   if (given.providers ?? given.participants)
-    for (const box of elements.seat) box.checked = Boolean(given.providers?.includes(box.value));
+    for (const box of elements.seat) box.checked = Boolean((given.providers ?? given.participants).includes(box.value));
 }
 
 /**
@@ -256,7 +259,8 @@ function request(form, given, first) {
   if (text('me')) {
     const others = panel.length ? panel : (given.participants ?? first);
     made.participants = [...others, `${text('called') || 'me'}:person`];
-  } else if (panel.length) made.providers = panel;
+  } else if (panel.some((it) => AGENT.test(it))) made.participants = panel;
+  else if (panel.length) made.providers = panel;
   for (const name of TEXTS) if (text(name)) made[name] = text(name);
   for (const name of NUMBERS) if (text(name)) made[name] = Number(text(name));
   if (text('minutes')) made.budgetMs = Math.round(text('minutes') * 60000);
@@ -300,3 +304,17 @@ function pills(providers, preselected) {
     ),
   );
 }
+
+/** All agents to choose from, each with the provider it would speak through. */
+const agentPills = (agents) =>
+  agents
+    .filter((it) => it.enabled)
+    .map((it) =>
+      h(
+        'label.choice.pill',
+        { title: [it.role, it.description].filter(Boolean).join(': ') },
+        h('input', { type: 'checkbox', name: 'seat', value: `${it.id}:agent` }),
+        h('bdi', {}, it.displayName ?? it.id),
+        h('small', {}, it.speaksThrough ? ` through ${it.speaksThrough}` : ' can’t be asked'),
+      ),
+    );

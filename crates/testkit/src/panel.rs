@@ -209,7 +209,7 @@ impl Panel {
         self.line(who, Line::Panics)
     }
 
-    /// Fails the availability check.
+    /// Fails the availability check: of a member, or of a provider that members speak through.
     #[must_use]
     pub fn away(self, who: &str) -> Self {
         self.line(who, Line::Away)

@@ -71,10 +71,17 @@ struct Panel {
     /// [default: claude,glm,qwen,gemini]
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     providers: Option<Vec<String>>,
-    /// The whole panel in seating order, including people, instead of --providers:
-    /// claude,gemini,me:person
+    /// The whole panel in seating order, including agents and people, instead of
+    /// --providers:
+    /// claude,reviewer:agent,me:person
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     participants: Option<Vec<String>>,
+    /// The task at hand, by which agents choose their provider and abilities
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
+    /// The weight of every agent's vote, 0.5 to 3 [default: that of its profile, or 1.5]
+    #[arg(long, value_name = "W", value_parser = fraction, allow_negative_numbers = true)]
+    agent_weight: Option<f64>,
     /// How the discussion is held
     #[arg(long)]
     pattern: Option<String>,
@@ -199,6 +206,8 @@ impl Discuss {
             session_id: self.session.clone(),
             providers: panel.providers.clone(),
             participants: panel.participants.as_ref().map(seats),
+            task: panel.task.clone(),
+            agent_weight: panel.agent_weight,
             pattern: panel.pattern.clone(),
             rounds: panel.rounds,
             voting_options: self.options().ok().flatten(),

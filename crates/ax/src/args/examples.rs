@@ -129,6 +129,14 @@ Examples:
 Simulated voices answer, so the talk in the later prompts is made up. Nothing is
 recorded.";
 
+pub(super) const AGENTS: &str = "\
+Examples:
+  ax agents
+  ax agents register reviewer.md
+  ax agents show reviewer --topic \"Is this diff safe?\"
+  ax discuss \"Is this diff safe?\" --participants claude,reviewer:agent
+  ax agents remove reviewer";
+
 pub(super) const SESSIONS: &str = "\
 Examples:
   ax sessions create \"Billing rewrite\"

@@ -1,5 +1,6 @@
 //! The command line: verbs, their flags and arguments, help, and typed or piped text.
 
+mod agents;
 mod bare;
 mod choices;
 mod discuss;
@@ -22,6 +23,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::log::LogFormat;
 
+pub(crate) use agents::{AgentVerb, Agents, Registering};
 pub(crate) use discuss::Discuss;
 pub(crate) use fork::Fork;
 pub(crate) use general::{ConfigVerb, Configuring, Demo, History, Place, Serve, SessionVerb, Sessions};
@@ -102,6 +104,9 @@ pub(crate) enum Verb {
     /// List the patterns and the consensus methods
     #[command(after_help = examples::PATTERNS)]
     Patterns(Listed),
+    /// List the agents, show, register, import or remove them
+    #[command(after_help = examples::AGENTS)]
+    Agents(Agents),
     /// Print every prompt of a discussion as it would be sent, without asking any model
     #[command(after_help = examples::PROMPTS)]
     Prompts(Prompts),

@@ -1,10 +1,11 @@
 //! Progress lines for stderr. They are only appended, never redrawn.
 
-use std::fmt::Display;
+use std::{collections::BTreeMap, fmt::Display};
 
 use quorum::{
     Registry, Signal,
     model::{
+        agent::SpeaksThrough,
         command::Command,
         error::ErrorClass,
         event::{Abandoned, Absent, Event, Fact, FailedTurn, Placed, Retried, SubConcluded, TalkEnd, WindUp},
@@ -20,7 +21,7 @@ use quorum::{
     text::{count, line, time},
 };
 
-use crate::render::wording::advice;
+use crate::render::wording::{advice, speaks_through};
 
 /// The most characters of a sub-discussion's topic that are shown.
 const TOPIC: usize = 80;
@@ -93,7 +94,7 @@ fn short(id: DiscussionId) -> String {
 
 fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
     match &fact.event {
-        Event::PanelSeated { absent, .. } => away(absent),
+        Event::PanelSeated { absent, agents, .. } => seated(absent, agents),
         Event::PhaseEntered { phase, round } => Some(format!("Round {round}, {}", phase.replace('-', " "))),
         Event::CallPlaced(placed) => Some(asked(placed)),
         Event::CallFailed { participant, class, message, retry_in_ms, .. } => {
@@ -144,6 +145,13 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
         | Event::Failed { .. }
         | Event::Unknown => None,
     }
+}
+
+/// Through whom each agent speaks, and who is not there.
+fn seated(absent: &[Absent], agents: &BTreeMap<String, SpeaksThrough>) -> Option<String> {
+    let through = agents.iter().map(|(name, it)| speaks_through(name, it));
+    let lines: Vec<String> = through.chain(away(absent)).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 fn away(absent: &[Absent]) -> Option<String> {

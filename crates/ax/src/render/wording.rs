@@ -1,10 +1,13 @@
 //! Words errors for the terminal: what happened, and exactly what to type next.
 
+use std::path::PathBuf;
+
 use quorum::{
     Complaint, Error, MissingVoice, Origin, Registry, Remedy, StoreError,
     config::{self, Mistake},
     model::{
         account::Period,
+        agent::{Reason, SpeaksThrough},
         error::{ErrorClass, Refusal},
         id::DiscussionId,
     },
@@ -114,6 +117,7 @@ fn origin(origin: Option<&Origin>) -> String {
     match origin {
         Some(Origin::Configuration { section, file }) => format!(" (from [{section}] in {})", file.display()),
         Some(Origin::Past(id)) => format!(" (again from {id})"),
+        Some(Origin::Profile { file }) => format!(" (in {})", file.display()),
         None => String::new(),
     }
 }
@@ -147,7 +151,33 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::KeepKey { provider } => format!("or run `ax keys set {provider}`"),
         Remedy::WritePreset { name, file } => format!("add [presets.{name}] to {}", file.display()),
         Remedy::ListSessions => "`ax sessions` lists them".to_owned(),
+        Remedy::FindAgents { searched } => format!("{}; `ax agents` lists all agents", searched_in(searched)),
     }
+}
+
+/// The folders that were searched in vain.
+pub(crate) fn searched_in(searched: &[PathBuf]) -> String {
+    let searched: Vec<String> = searched.iter().map(|it| it.display().to_string()).collect();
+    format!("searched in {}", searched.join(", "))
+}
+
+/// Why an agent speaks through a provider.
+pub(crate) fn reason(reason: &Reason) -> String {
+    match reason {
+        Reason::Task(task) => format!("for the task {task}"),
+        Reason::Preferred => "preferred".to_owned(),
+        Reason::Fallback => "its fallback".to_owned(),
+        Reason::Any => "as any that can be asked".to_owned(),
+        Reason::Usual => "as the usual provider of agents".to_owned(),
+    }
+}
+
+/// Through whom an agent speaks, and who could not be asked.
+pub(crate) fn speaks_through(name: &str, through: &SpeaksThrough) -> String {
+    let SpeaksThrough { provider, model, reason: why, passed_over } = through;
+    let model = model.as_ref().map(|it| format!("/{it}")).unwrap_or_default();
+    let passed = passed_over.iter().map(|it| format!("; not {}: {}", it.candidate, it.message));
+    format!("{name} speaks through {provider}{model} ({}{})", reason(why), passed.collect::<String>())
 }
 
 /// How the panel differs from the default one, in a line.

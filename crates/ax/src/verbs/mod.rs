@@ -1,5 +1,6 @@
 //! The verbs, one file each, and the table that dispatches to them.
 
+mod agents;
 mod annotate;
 mod config;
 mod demo;
@@ -38,6 +39,7 @@ pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
     // These need no store, and must work even if it can't be opened.
     match &verb {
         Verb::Patterns(listed) => return patterns::patterns(app, listed),
+        Verb::Agents(args) => return agents::agents(app, args),
         Verb::Models(listed) => return models::models(app, listed),
         Verb::Prices(args) => return models::prices(app, args),
         Verb::Keys(args) => return keys::keys(app, args),
@@ -51,7 +53,7 @@ pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
         return serve::serve(app, args);
     }
     let config = if matches!(verb, Verb::Demo(_)) { demo::config()? } else { app.config()? };
-    let scope = local::scope(&app.open(config, without_providers(&verb))?);
+    let scope = local::scope(&app.open_here(config, without_providers(&verb))?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let exit = runtime.block_on(perform(app, &scope, verb));
     // Remaining work is not awaited: anything that isn't recorded didn't happen.
@@ -93,6 +95,7 @@ async fn perform(app: &App, scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Demo(args) => demo::demo(scope, &args).await,
         Verb::Prompts(args) => prompts::prompts(scope, &args).await,
         Verb::Patterns(listed) => patterns::patterns(app, &listed),
+        Verb::Agents(args) => agents::agents(app, &args),
         Verb::Config(args) => config::config(app, &args.verb),
         Verb::Completions { shell } => shell::completions(app, shell),
         Verb::Man { verb, part } => shell::man(app, verb.as_deref(), part.as_deref()),

@@ -1,14 +1,15 @@
 //! `ax discuss --dry-run` and `ax fork --dry-run`: the plan of a discussion, on standard output.
 
 use quorum::{
-    CapFit, Figures, Plan, PlannedPhase, PlannedSeat,
+    CapFit, Figures, Plan, PlannedAgent, PlannedPhase, PlannedSeat,
+    model::outcome::AbilitiesReport,
     text::{count, grouped, line, time},
 };
 
 use crate::{
     args::{Output, Shape},
     exit::Exit,
-    render::{note, print, print_json, print_json_line, usage::columns},
+    render::{note, print, print_json, print_json_line, usage::columns, wording},
     verbs::doctor::cap,
 };
 
@@ -31,6 +32,7 @@ fn text(plan: &Plan) -> String {
     let simulated = if plan.simulated { ", simulated" } else { "" };
     let head = format!("{}, then {}{simulated}: {}", plan.pattern, plan.consensus, who.join(", "));
     let mut parts = vec![line(&plan.topic, TOPIC), head];
+    parts.extend(agents(plan));
     parts.extend(course(plan));
     parts.push(figures(plan));
     parts.extend(remarks(plan));
@@ -42,6 +44,25 @@ fn seat(seat: &PlannedSeat) -> String {
         "speaker" => seat.participant.clone(),
         role => format!("{} ({role})", seat.participant),
     }
+}
+
+/// Through whom the agents would speak, and with which abilities.
+fn agents(plan: &Plan) -> Option<String> {
+    let agents =
+        plan.participants.iter().filter_map(|it| Some((it.participant.as_str(), it.agent.as_ref()?)));
+    let lines: Vec<String> = agents.map(|(name, agent)| agent_line(name, agent)).collect();
+    (!lines.is_empty()).then(|| format!("Agents\n{}", lines.join("\n")))
+}
+
+fn agent_line(name: &str, agent: &PlannedAgent) -> String {
+    let reason = agent.reason.as_ref().map(|it| format!(" ({})", wording::reason(it))).unwrap_or_default();
+    let AbilitiesReport { shown, missing, left_out, .. } = &agent.abilities;
+    let shown: Vec<&str> = shown.iter().map(|it| it.id.as_str()).collect();
+    let shown = (!shown.is_empty()).then(|| format!("; abilities: {}", shown.join(", ")));
+    let missing = (!missing.is_empty()).then(|| format!("; not found: {}", missing.join(", ")));
+    let left_out = left_out.iter().map(|it| format!("; left out: {}, because {}", it.id, it.why));
+    let notes: String = shown.into_iter().chain(missing).chain(left_out).collect();
+    format!("  {name:<20} through {}{reason}, weight {}{notes}", agent.speaks_through, agent.weight)
 }
 
 /// The rounds in order, with equal ones in a row put together.

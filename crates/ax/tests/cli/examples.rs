@@ -34,6 +34,7 @@ fn desk() -> Desk {
     for name in ["notes.md", "todo.md", "answer.md"] {
         desk.write(name, "Something worth knowing.\n");
     }
+    desk.write("reviewer.md", "---\nagentId: reviewer\n---\nRead the diff before its description.\n");
     desk.write("key.txt", "not-a-real-key\n");
     desk.write("model_prices_and_context_window.json", PRICES);
     desk.ax(&["sessions", "create", "Travel"]).ends(0);
@@ -43,7 +44,16 @@ fn desk() -> Desk {
 /// Prepares what the example refers to, such as a past or a waiting discussion.
 fn prepare(desk: &Desk, line: &str) {
     let verb = line.split("ax ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
+    if line.contains("reviewer") {
+        desk.ax(&["agents", "register", "reviewer.md"]).ends(0);
+    }
+    if line.contains("sceptic") || line.contains("examples/agents") {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+        std::os::unix::fs::symlink(examples, desk.home().join("examples")).unwrap();
+        desk.ax(&["agents", "import", "examples/agents"]).ends(0);
+    }
     match verb {
+        "agents" => {}
         "say" => {
             let table = "claude,gemini,me:person";
             desk.ax(&["discuss", "Now?", "--pattern", "roundtable", "--participants", table, "-r1"]).ends(0);

@@ -32,6 +32,7 @@ use crate::{
         error::{Code, Refusal},
         event::{Event, Fact, Fork},
         id::{DiscussionId, Seq, Step},
+        participant::Participant,
         spec::Spec,
     },
     record::{
@@ -283,23 +284,21 @@ impl Engine {
         models.filter_map(|name| Some((name, spec.settings.get(name)?.as_str()?)))
     }
 
-    /// Refuses a budget in money, or an account with caps, if a participant's price is unknown. A
-    /// remote caller can't allow itself to spend what can't be counted; the configuration can.
+    /// Refuses a budget in money, or an account with caps, if a participant's price is unknown.
     fn unpriced(&self, spec: &Spec) -> Option<Refusal> {
-        let allows = spec.limits.allow_unpriced;
-        let capped = self.0.services.caps_of(spec).is_some_and(|(account, caps)| {
-            let is_local = account == Account::default();
-            !(caps.allow_unpriced || is_local && allows)
-        });
-        if !capped && (spec.limits.usd.is_none() || allows) {
+        let capped = self.0.services.caps_need_prices(spec);
+        if !capped && !spec.limits.needs_prices() {
             return None;
         }
         let voices = &self.0.services.voices;
-        let is_unpriced = |name: &str| {
-            let voice = spec.seat(name).and_then(|who| voices.voice(spec, who));
-            voice.is_some_and(|voice| voice.price.is_none())
+        let is_unpriced = |who: &&Participant| {
+            // An agent may speak through any candidate; one without a price is not chosen.
+            let candidates = who.agent.iter().flat_map(|it| &it.candidates);
+            let seats = candidates.map(|it| (*who).clone().through(it)).chain([(*who).clone()]);
+            let mut prices = seats.filter_map(|it| voices.voice(spec, &it)).map(|it| it.price).peekable();
+            prices.peek().is_some() && prices.all(|it| it.is_none())
         };
-        let seated = spec.participants.iter().map(|it| it.name.as_str()).filter(|it| is_unpriced(it));
+        let seated = spec.participants.iter().filter(is_unpriced).map(|it| it.name.as_str());
         let is_free = |model: &str| voices.embedder(spec, model).is_some_and(|it| it.price().is_none());
         let embedders = self.embedders(spec).map(|it| it.1).filter(|model| is_free(model));
         let names: Vec<&str> = seated.chain(embedders).collect();

@@ -9,6 +9,7 @@ use tokio::time::timeout;
 use crate::{
     floor::services::Services,
     model::{
+        agent::{Agent, Candidate, PassedOver, SpeaksThrough},
         error::{Code, ErrorClass, Problem, ProviderError},
         event::{Absent, Event},
         labels::{self, lots_of},
@@ -35,13 +36,19 @@ pub(crate) async fn seat_panel(services: &Services, record: &mut Record) -> Resu
     if record.state.seated.is_some() {
         return Ok(None);
     }
-    let spec = record.state.spec.clone();
-    let checks = spec.participants.iter().map(|who| check(services, &spec, who));
-    let mut absent = Vec::new();
+    let mut spec = (*record.state.spec).clone();
+    let checks = spec.participants.iter().map(|who| present(services, &spec, who));
+    let (mut absent, mut agents) = (Vec::new(), BTreeMap::new());
     for (who, checked) in spec.participants.iter().zip(join_all(checks).await) {
-        if let Err(error) = checked {
-            absent.push(Absent { participant: who.name.clone(), class: error.class, message: error.message });
+        match checked {
+            Ok(chosen) => agents.extend(chosen.map(|it| (who.name.clone(), it))),
+            Err(ProviderError { class, message, .. }) => {
+                absent.push(Absent { participant: who.name.clone(), class, message });
+            }
         }
+    }
+    for seat in &mut spec.participants {
+        agents.get(&seat.name).into_iter().for_each(|chosen| seat.seat_agent(chosen));
     }
     let is_there = |who: &&Participant| !absent.iter().any(|it| it.participant == who.name);
     let seated: Vec<String> = spec.participants.iter().filter(is_there).map(|who| who.name.clone()).collect();
@@ -50,7 +57,7 @@ pub(crate) async fn seat_panel(services: &Services, record: &mut Record) -> Resu
     }
     let models = models(services, &spec);
     let labels = labels(services, &spec);
-    record.note(vec![(None, Event::PanelSeated { seated, absent, models, labels })]);
+    record.note(vec![(None, Event::PanelSeated { seated, absent, models, labels, agents })]);
     Ok(None)
 }
 
@@ -84,6 +91,60 @@ fn labels(services: &Services, spec: &Spec) -> Vec<(String, String)> {
     }
 }
 
+/// Checks whether a participant can be asked; for an agent, through which of its candidates.
+async fn present(
+    services: &Services,
+    spec: &Spec,
+    who: &Participant,
+) -> Result<Option<SpeaksThrough>, ProviderError> {
+    match &who.agent {
+        Some(agent) => choose(services, spec, who, agent).await.map(Some),
+        None => check(services, spec, who).await.map(|()| None),
+    }
+}
+
+/// The provider an agent speaks through (INV-DISC-640): the one it was planned with, else the first
+/// of its candidates that can be asked. All are checked at once, so that the choice takes no longer
+/// than one check.
+async fn choose(
+    services: &Services,
+    spec: &Spec,
+    who: &Participant,
+    agent: &Agent,
+) -> Result<SpeaksThrough, ProviderError> {
+    let seats: Vec<Participant> = agent.candidates.iter().map(|it| who.clone().through(it)).collect();
+    let checked = join_all(seats.iter().map(|seat| check(services, spec, seat))).await;
+    let is_planned = |it: &Candidate| (&it.provider, &it.model) == (&who.provider, &who.model);
+    let passed = |place: &usize| checked[*place].is_ok();
+    let planned = agent.candidates.iter().position(is_planned).filter(passed);
+    let chosen = planned.or_else(|| (0..checked.len()).find(passed));
+    let tried = &checked[..chosen.unwrap_or(checked.len())];
+    let failed = agent.candidates.iter().zip(tried).filter_map(|(it, checked)| {
+        let message = checked.as_ref().err()?.message.clone();
+        Some(PassedOver { candidate: it.written(), message })
+    });
+    let passed_over: Vec<PassedOver> = failed.collect();
+    let Some(Candidate { provider, model, reason, .. }) = chosen.map(|place| agent.candidates[place].clone())
+    else {
+        return Err(unvoiced(agent, tried, &passed_over));
+    };
+    Ok(SpeaksThrough { provider, model, reason, passed_over })
+}
+
+/// None of an agent's candidates can be asked. The error is transient if one of theirs is.
+fn unvoiced(agent: &Agent, tried: &[Result<(), ProviderError>], passed_over: &[PassedOver]) -> ProviderError {
+    let classes = || tried.iter().filter_map(|it| Some(it.as_ref().err()?.class));
+    let transient = classes().find(|it| it.is_transient());
+    let class = transient.or_else(|| classes().next()).unwrap_or(ErrorClass::Validation);
+    let reasons: Vec<String> =
+        passed_over.iter().map(|it| format!("{}: {}", it.candidate, it.message)).collect();
+    let message = match reasons.is_empty() {
+        true => format!("the profile of {} leaves no provider it may speak through", agent.id),
+        false => format!("none of the providers it may speak through can be asked ({})", reasons.join("; ")),
+    };
+    ProviderError::new(class, message)
+}
+
 async fn check(services: &Services, spec: &Spec, who: &Participant) -> Result<(), ProviderError> {
     if who.is_person() {
         return Ok(());
@@ -94,6 +155,11 @@ async fn check(services: &Services, spec: &Spec, who: &Participant) -> Result<()
             format!("there is no provider named {}", who.provider),
         ));
     };
+    let needs_price = spec.limits.needs_prices() || services.caps_need_prices(spec);
+    if who.agent.is_some() && needs_price && voice.price.is_none() {
+        let message = "its price is unknown, so its cost can't be limited";
+        return Err(ProviderError::new(ErrorClass::Validation, message));
+    }
     let patience = CHECK.min(Duration::from_millis(spec.timing.step_ms));
     let slow = |_| {
         let message = format!("no answer to the health check within {} ms", patience.as_millis());

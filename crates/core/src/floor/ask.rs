@@ -137,6 +137,11 @@ impl Ask {
         }
     }
 
+    /// The same question with this text before its system text.
+    pub(crate) fn after(self, standing: &str) -> Self {
+        Ask { system: format!("{standing}\n\n{}", self.system).into(), ..self }
+    }
+
     /// The system text, with mentions.
     #[must_use]
     pub fn system(&self) -> &str {

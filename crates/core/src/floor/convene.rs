@@ -113,7 +113,7 @@ impl Floor {
     pub(crate) fn sub_participants(&self) -> Vec<Participant> {
         let sits = |it: &Participant| !it.is_person() && !it.aside;
         let speakers = self.speakers().into_iter().filter(sits);
-        speakers.map(|it| Participant { brief: None, ..it.playing(Role::SPEAKER) }).collect()
+        speakers.map(|it| Participant { brief: None, ..it.playing(Role::SPEAKER) }.settled()).collect()
     }
 
     /// The spec of a sub-discussion: its participants, without parts to play, for one round of the

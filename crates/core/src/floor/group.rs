@@ -46,7 +46,13 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// A question with the standing text of the agent in this seat, if there is one, before its
+    /// system text. Here, because every question of every pattern passes.
     pub(crate) fn new(who: &Participant, step: Step, ask: Ask) -> Self {
+        let ask = match &who.agent {
+            Some(agent) => ask.after(&agent.standing_text(who)),
+            None => ask,
+        };
         let step = match ask.purpose {
             Some(purpose) => step.purpose(purpose),
             None => step,

@@ -307,10 +307,11 @@ impl Floor {
         enough: impl Fn(&[Arc<Turn>]) -> bool + Send + Sync,
     ) -> Result<Vec<Arc<Turn>>, Halt> {
         let spoken = |who: &Participant| Ask { spoken: true, ..ask(who) };
-        let asked = self.seats(who).map(|who| Asked::new(who, self.step(who), self.fitted(who, spoken(who))));
-        let asked: Vec<Asked> = asked.collect();
-        let systems = asked.iter().map(|it| (it.who.name.clone(), it.ask.system.clone()));
+        let asks: Vec<(&Participant, Ask)> =
+            self.seats(who).map(|who| (who, self.fitted(who, spoken(who)))).collect();
+        let systems = asks.iter().map(|(who, ask)| (who.name.clone(), ask.system.clone()));
         self.now.systems.extend(systems);
+        let asked = asks.into_iter().map(|(who, ask)| Asked::new(who, self.step(who), ask)).collect();
         let turns = ask_group(self, asked, &enough).await?;
         Ok(turns.into_iter().flatten().collect())
     }

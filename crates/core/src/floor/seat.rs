@@ -235,6 +235,7 @@ impl Seat {
 
     fn call(&self, floor: &Floor, view: View, nonce: String) -> Call {
         let (ask, spec) = (self.question.ask(), floor.record.state.spec.clone());
+        let own = || self.question.asked.who.own_temperature();
         Call {
             discussion: floor.record.state.id,
             max_tokens: view.max_tokens,
@@ -248,7 +249,7 @@ impl Seat {
             shape: ask.shape.as_ref().map(|shape| shape.labelled(&self.labels.mask)),
             mark: ask.mark.clone(),
             stop: ask.stop.clone(),
-            temperature: ask.temperature.unwrap_or(spec.manner.temperature),
+            temperature: ask.temperature.or_else(own).unwrap_or(spec.manner.temperature),
             may_convene: self.may_ask_for_help() && floor.may_convene(),
             names_phases: floor.pattern.names_phases,
             nonce,

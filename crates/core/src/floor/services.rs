@@ -37,6 +37,16 @@ impl Services {
         caps.are_set().then_some((account, caps))
     }
 
+    /// Whether a cap forbids voices whose price is unknown. A remote caller can't allow itself to
+    /// spend what can't be counted; the configuration can.
+    #[must_use]
+    pub fn caps_need_prices(&self, spec: &Spec) -> bool {
+        self.caps_of(spec).is_some_and(|(account, caps)| {
+            let is_local = account == Account::default();
+            !(caps.allow_unpriced || is_local && spec.limits.allow_unpriced)
+        })
+    }
+
     /// The part of it that a record needs.
     pub(crate) fn backing(&self) -> Backing {
         Backing { store: self.store.clone(), clock: self.clock.clone() }

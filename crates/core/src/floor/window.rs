@@ -5,12 +5,12 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     call::tokens::Family,
-    floor::{Floor, lengths::Talk, seat::Seat, view::size_of_notes},
+    floor::{Floor, ask::Ask, lengths::Talk, seat::Seat, view::size_of_notes},
     model::{
         event::Summarised,
         participant::Participant,
         settings::Settings,
-        spec::WindowSpec,
+        spec::{Spec, WindowSpec},
         state::Counted,
         transcript::{Bill, Turn},
         window::Bound,
@@ -117,6 +117,14 @@ impl Window<'_> {
     }
 }
 
+/// The most tokens of an answer. An agent's own limit is one of what it says in the talk; a
+/// structured reply needs its room.
+fn longest(ask: &Ask, spec: &Spec, who: &Participant) -> u32 {
+    let usual = ask.max_tokens.unwrap_or(spec.manner.max_tokens);
+    let own = who.agent.as_ref().and_then(|it| it.max_tokens).filter(|_| ask.spoken);
+    own.map_or(usual, |own| own.min(usual))
+}
+
 impl Floor {
     /// The current window of this seat.
     pub(crate) fn window(&self, seat: &Seat) -> Window<'_> {
@@ -133,7 +141,7 @@ impl Floor {
             family,
             capacity: bound.map_or(capacity, |it| it.total.min(capacity)),
             bound,
-            words: u64::from(ask.max_tokens.unwrap_or(spec.manner.max_tokens)),
+            words: u64::from(longest(ask, spec, &seat.question.asked.who)),
             thinking: seat.voice.as_ref().map_or(0, |voice| u64::from(voice.thinking)),
             ratio,
             notes: if ask.stretch.is_none() { size_of_notes(state, family) } else { 0 },

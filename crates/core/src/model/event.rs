@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::{
+    agent::SpeaksThrough,
     command::{Command, CommandId},
     error::{ErrorClass, Problem},
     id::{Seq, Step},
@@ -88,6 +89,9 @@ pub enum Event {
         /// see names.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         labels: Vec<(String, String)>,
+        /// The provider that each agent speaks through, by the seat's name.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        agents: BTreeMap<String, SpeaksThrough>,
     },
     /// A round began.
     RoundOpened {

@@ -4,6 +4,7 @@
 //! folded so far), [`outcome`] (what the user gets).
 
 pub mod account;
+pub mod agent;
 pub mod command;
 pub mod error;
 pub mod event;

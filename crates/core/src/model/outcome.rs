@@ -1,5 +1,6 @@
 //! Results: the decision, and the result document with the field names of requirement B04.
 
+mod agents;
 mod consensus;
 mod integrity;
 mod metadata;
@@ -20,6 +21,7 @@ use crate::model::{
     transcript::Finish,
 };
 
+pub use agents::{AbilitiesReport, AgentReport, ShownAbility};
 pub use consensus::{ConsensusReport, DissentReport, Structure};
 pub use integrity::{Integrity, Missing};
 pub use metadata::{CostSummary, EarlyExit, Metadata, ProviderCost};
@@ -211,6 +213,9 @@ pub struct Outcome {
     /// The seats of each provider that has more than one, under its name in the lists above.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub seats: BTreeMap<String, Vec<String>>,
+    /// The agents among the participants: through whom they spoke, and the weight of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<AgentReport>,
     /// Every round with its responses.
     pub rounds: Vec<Round>,
     /// What the result is: an answer, an adopted or rejected one, a tie; absent until there is a
@@ -268,6 +273,7 @@ impl Outcome {
         "failedProviders",
         "dropped",
         "seats",
+        "agents",
         "rounds",
         "outcome",
         "synthesis",
@@ -306,6 +312,12 @@ pub struct Round {
 pub struct Response {
     /// The participant's name.
     pub provider: String,
+    /// Whether the participant is an agent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_agent: bool,
+    /// The agent's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
     /// The text; empty if the participant failed.
     pub content: String,
     /// The round's number.

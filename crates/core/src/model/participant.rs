@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::excerpt::in_short;
+use crate::model::{agent::Agent, excerpt::in_short};
 
 /// The longest name of a seat, in characters. Some providers name the models of others by a whole
 /// path.
@@ -58,6 +58,9 @@ pub struct Participant {
     /// Set if a person sits here rather than a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<Person>,
+    /// Set if an agent sits here, with everything of its profile that the discussion needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Box<Agent>>,
     /// Set if it takes no turns in the talk, like a judge.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub aside: bool,
@@ -81,6 +84,7 @@ impl Participant {
             weight: 1.0,
             brief: None,
             person: None,
+            agent: None,
             aside: false,
             strengths: Vec::new(),
         }

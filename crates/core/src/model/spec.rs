@@ -148,6 +148,14 @@ pub struct Limits {
     pub allow_unpriced: bool,
 }
 
+impl Limits {
+    /// Whether only voices with a known price may be asked.
+    #[must_use]
+    pub fn needs_prices(&self) -> bool {
+        self.usd.is_some() && !self.allow_unpriced
+    }
+}
+
 /// The limits of sub-discussions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recursion {

@@ -9,6 +9,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::Serialize;
 
 use crate::model::{
+    agent::SpeaksThrough,
     command::{Command, CommandId},
     error::Problem,
     event::{
@@ -58,6 +59,8 @@ pub struct State {
     pub absent: Vec<Absent>,
     /// The exact model behind each seat, by the seat's name.
     pub models: BTreeMap<String, String>,
+    /// The provider that each agent speaks through, by the seat's name.
+    pub agents: BTreeMap<String, SpeaksThrough>,
     /// Every turn, in the order of the record.
     pub turns: Vec<Arc<Turn>>,
     /// The participants that failed for good.
@@ -249,6 +252,7 @@ impl State {
             seated: None,
             absent: Vec::new(),
             models: BTreeMap::new(),
+            agents: BTreeMap::new(),
             turns: Vec::new(),
             failures: Vec::new(),
             readings: Vec::new(),

@@ -14,8 +14,8 @@ use crate::{
         flips,
         money::Usd,
         outcome::{
-            AwaitingReport, ConsensusReport, Decision, DissentReport, Integrity, Missing, Outcome, Response,
-            Round, RulingReport, StandingReport, SubReport,
+            AbilitiesReport, AgentReport, AwaitingReport, ConsensusReport, Decision, DissentReport,
+            Integrity, Missing, Outcome, Response, Round, RulingReport, StandingReport, SubReport,
         },
         participant::Role,
         phase::DECIDING,
@@ -50,6 +50,7 @@ impl Registry {
             failed_providers: lists.failed,
             dropped: lists.dropped,
             seats: lists.seats,
+            agents: AgentReport::all(state),
             rounds: rounds(state, self.in_turn(state)),
             outcome: state.decision.as_deref().map(|it| StandingReport {
                 standing: it.standing,
@@ -197,14 +198,21 @@ fn role(state: &State, name: &str) -> Option<String> {
     role.map(|role| role.name().to_owned())
 }
 
+fn agent_id(state: &State, name: &str) -> Option<String> {
+    state.spec.seat(name)?.agent.as_ref().map(|it| it.id.clone())
+}
+
 fn response(state: &State, turn: &Turn) -> Response {
     let reply = turn.step.purpose("read");
     let read = state.readings.iter().find(|it| it.step.as_ref() == Some(&reply));
     // A finding that there is no agreement is not a vote.
     let stance = read.and_then(|it| it.reading.stance.as_ref()).filter(|it| it.chooses);
     let is_model = state.spec.seat(&turn.participant).is_some_and(|it| !it.is_person());
+    let agent_id = agent_id(state, &turn.participant);
     Response {
         provider: turn.participant.clone(),
+        is_agent: agent_id.is_some(),
+        agent_id,
         content: state.shown(turn),
         round: turn.round,
         phase: turn.phase.clone(),
@@ -227,8 +235,11 @@ fn response(state: &State, turn: &Turn) -> Response {
 /// The response of a participant that failed for good, with the cost of what had arrived.
 fn failed_response(state: &State, failed: &FailedTurn, began: Timestamp) -> Response {
     let bill = failed.broken.as_ref().map(|it| it.bill);
+    let agent_id = agent_id(state, &failed.participant);
     Response {
         provider: failed.participant.clone(),
+        is_agent: agent_id.is_some(),
+        agent_id,
         content: String::new(),
         round: failed.round,
         phase: failed.phase.clone(),
@@ -304,6 +315,7 @@ fn integrity(state: &State, lacks: Map<String, Value>) -> Integrity {
         summaries: state.summaries.iter().filter(|it| it.turn.is_some()).count() as u32,
         tight_windows: state.tight.clone(),
         cut_views: state.cut_views.clone(),
+        abilities: AbilitiesReport::all(state),
         stand_in: state.decision.as_ref().and_then(|it| it.stand_in.clone()),
         cut_short: state.cut_short(),
         lacks,

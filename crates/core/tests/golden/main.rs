@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
+mod agents;
 mod windows;
 
 use std::sync::Arc;
@@ -120,7 +121,8 @@ fn samples() -> Vec<Fact> {
         .chain(comparing())
         .chain(broken(&step))
         .chain(tenants())
-        .chain(spending_caps());
+        .chain(spending_caps())
+        .chain(agents::agents());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -224,10 +226,14 @@ fn opening() -> Vec<Sample> {
     }];
     let models = [("ann".to_owned(), "ann-1".to_owned())].into();
     let labels = vec![("KX".to_owned(), "ann".to_owned()), ("QV".to_owned(), "bob".to_owned())];
+    let agents = Default::default();
     vec![
         (None, Event::Opened { spec: spec(), flow: 1, lineage, fork: None }),
         (None, Event::LifecycleChanged { from: Lifecycle::Ready, to: Lifecycle::Initializing }),
-        (None, Event::PanelSeated { seated: vec!["ann".into(), "bob".into()], absent, models, labels }),
+        (
+            None,
+            Event::PanelSeated { seated: vec!["ann".into(), "bob".into()], absent, models, labels, agents },
+        ),
         (None, Event::RoundOpened { round: 1 }),
         (None, Event::RoundClosed { round: 1 }),
         (Some(Step::new(1, "speaking", "*")), Event::PhaseEntered { phase: "speaking".into(), round: 1 }),

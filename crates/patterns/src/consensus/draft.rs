@@ -7,6 +7,7 @@ use quorum_core::{
         outcome::Decision,
         participant::Participant,
         reading::Reading,
+        spec::Spec,
     },
 };
 
@@ -29,6 +30,7 @@ pub(super) async fn draft(floor: &mut Floor) -> Result<Option<Understood<Synthes
     let mut writers = ranking::strongest_first(floor.present(&spec.participants), &spec.topic);
     writers.sort_by_key(roles::writing_order);
     let named = spec.option(&SYNTHESIZER).and_then(|name| roles::named_writer(&writers, &name).cloned());
+    let named = named.or_else(|| wished(&spec, &writers));
     if let Some(named) = named {
         writers.retain(|it| it.name != named.name);
         writers.insert(0, named);
@@ -42,6 +44,15 @@ pub(super) async fn draft(floor: &mut Floor) -> Result<Option<Understood<Synthes
         }
     }
     Ok(begun)
+}
+
+/// The writer that a profile asks for, if it takes no more of a side than the first one.
+fn wished(spec: &Spec, writers: &[Participant]) -> Option<Participant> {
+    let wishes = spec.participants.iter().filter_map(|it| it.agent.as_ref()?.writer.as_deref());
+    let first = writers.first().map(roles::writing_order);
+    let equal: Vec<Participant> =
+        writers.iter().filter(|it| Some(roles::writing_order(it)) == first).cloned().collect();
+    wishes.into_iter().find_map(|name| ranking::named(&equal, name).cloned())
 }
 
 /// A synthesis by this participant.

@@ -29,7 +29,7 @@ pub(super) fn voting_results(state: &State) -> Option<Value> {
     let tally = state.decision.as_ref()?.found.get(TALLY)?;
     let tally: Tally = serde_json::from_value(tally.clone()).ok()?;
     let mut results = figures(&tally);
-    results.insert("voteRecords".to_owned(), tally.ballots.iter().map(vote_record).collect());
+    results.insert("voteRecords".to_owned(), vote_records(&state.spec, &tally));
     Some(Value::Object(results))
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn first_vote(state: &State) -> Option<Value> {
     let uncounted = Uncounted::among(seated, &cast, unread, &dropped);
     let tally = count(&state.spec, &state.spec.options, cast, uncounted, Measure::Weight).tally;
     let mut results = figures(&tally);
-    results.insert("voteRecords".to_owned(), tally.ballots.iter().map(vote_record).collect());
+    results.insert("voteRecords".to_owned(), vote_records(&state.spec, &tally));
     Some(Value::Object(results))
 }
 
@@ -70,15 +70,27 @@ fn figures(tally: &Tally) -> Map<String, Value> {
     figures
 }
 
-fn vote_record(cast: &CastBallot) -> Value {
+fn vote_records(spec: &Spec, tally: &Tally) -> Value {
+    tally.ballots.iter().map(|it| vote_record(spec, it)).collect()
+}
+
+fn vote_record(spec: &Spec, cast: &CastBallot) -> Value {
     let mut record = json!({
         "provider": cast.participant, "round": cast.round, "choice": cast.ballot.choice,
         "confidence": cast.ballot.confidence,
     });
+    if let Some(weight) = own_weight(spec, &cast.participant) {
+        record["weight"] = json!(weight);
+    }
     if !cast.ballot.reasoning.trim().is_empty() {
         record["reasoning"] = json!(cast.ballot.reasoning);
     }
     record
+}
+
+/// A seat's weight, if it is not that of a plain provider.
+fn own_weight(spec: &Spec, name: &str) -> Option<f64> {
+    spec.seat(name).map(|it| it.weight).filter(|it| *it != 1.0)
 }
 
 /// The ballots of the talk, in the order of the record.
@@ -112,6 +124,8 @@ pub(super) struct Count {
     pub(super) uncounted: Uncounted,
     /// The weight that the unread and the missing votes would have had.
     uncounted_weight: f64,
+    /// The weights of the voters that are not plain providers.
+    weights: BTreeMap<String, f64>,
     pub(super) measure: Measure,
 }
 
@@ -168,7 +182,9 @@ pub(super) fn count(
     }
     let tally = Tally { votes, weighted, ballots, ..Tally::default() };
     let uncounted_weight = uncounted_weight(spec, &tally.ballots, &uncounted);
-    Count { tally, share: 0.0, uncounted, uncounted_weight, measure }.with_leaders()
+    let of_voter = |it: &CastBallot| Some((it.participant.clone(), own_weight(spec, &it.participant)?));
+    let weights = tally.ballots.iter().filter_map(of_voter).collect();
+    Count { tally, share: 0.0, uncounted, uncounted_weight, weights, measure }.with_leaders()
 }
 
 /// The weight of the votes that are lost: each as confident as the others on average.
@@ -307,13 +323,19 @@ impl Count {
         self.tally.votes.get(option).copied().unwrap_or_default()
     }
 
+    /// The weight by which a vote is multiplied, where it is.
+    fn times(&self, cast: &CastBallot) -> String {
+        let weight = self.weights.get(&cast.participant).filter(|_| self.measure == Measure::Weight);
+        weight.map(|it| format!(" × {it}")).unwrap_or_default()
+    }
+
     /// One option with its voters and the reason of the most confident one.
     fn side(&self, option: &str) -> String {
         let voters: Vec<&CastBallot> =
             self.tally.ballots.iter().filter(|it| it.ballot.choice == option).collect();
         let names: Vec<String> = voters
             .iter()
-            .map(|it| format!("{} ({:.2})", it.participant, it.ballot.confidence.get()))
+            .map(|it| format!("{} ({:.2}{})", it.participant, it.ballot.confidence.get(), self.times(it)))
             .collect();
         let surest = voters
             .iter()
@@ -381,6 +403,28 @@ mod tests {
             Measure::Weight,
             "tie spaces,tabs 0.50",
         );
+    }
+
+    #[test]
+    fn inv_disc_642_two_plain_votes_and_one_of_an_agent_weigh_2_and_1_5_of_3_5() {
+        let mut spec = quorum_testkit::spec::spec("voting");
+        spec.participants = ["ann", "bob", "reviewer"].map(Participant::of).to_vec();
+        spec.participants[2].weight = 1.5;
+        let votes = [("ann", "tabs", 1.0), ("bob", "tabs", 1.0), ("reviewer", "spaces", 1.0)];
+        let ballots: Vec<CastBallot> =
+            votes.iter().map(|(who, choice, sure)| cast(who, choice, *sure)).collect();
+        let options = owned(&["tabs", "spaces"]);
+        let count = |measure| count(&spec, &options, ballots.clone(), Uncounted::default(), measure);
+        let weighted = count(Measure::Weight);
+        assert_eq!(weighted.tally.weighted, [("tabs".to_owned(), 2.0), ("spaces".to_owned(), 1.5)].into());
+        assert_eq!(rounded(weighted.share_of("spaces")), rounded(1.5 / 3.5));
+        assert!(weighted.account(&options, None).contains("from reviewer (1.00 × 1.5)."));
+        // A majority counts heads.
+        let heads = count(Measure::Heads);
+        assert_eq!(rounded(heads.share_of("spaces")), 0.333);
+        assert!(heads.account(&options, None).contains("from reviewer (1.00)."));
+        let records = vote_records(&spec, &weighted.tally);
+        assert_eq!((&records[0]["weight"], &records[2]["weight"]), (&Value::Null, &json!(1.5)));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::{
     fill,
     language::Language,
     length::Length,
-    mentions, minutes, plain, quoted,
+    listed, mentions, minutes, plain, quoted,
     seat::{SystemText, background, brief, joined, one_a_line, question, question_again, system},
     talk,
 };
@@ -129,8 +129,10 @@ pub(crate) fn synthesis(
     } else {
         synthesis_form(spec, who, is_custom)
     };
-    let prompt = joined(&["The talk is over.", &minutes, &task, &sources, &form]);
+    let weights = weights(spec);
+    let prompt = joined(&["The talk is over.", &minutes, &weights, &task, &sources, &form]);
     let system: Arc<str> = writer(spec, who).into();
+    let minutes = joined(&[&minutes, &weights]);
     let ask = Ask::new(system.clone(), prompt).for_small_models(CompactAsk {
         system,
         prompt: compact_synthesis(spec, &minutes, &task, is_custom).into(),
@@ -147,6 +149,20 @@ fn compact_synthesis(spec: &Spec, minutes: &str, task: &str, is_custom: bool) ->
     let task = if is_custom { task.to_owned() } else { one_a_line(task) };
     let length = length(spec, is_custom).halved().told(&spec.topic);
     joined(&["The talk is over.", minutes, &task, &length])
+}
+
+/// Tells which participants count more or less than others; nothing if all count the same.
+fn weights(spec: &Spec) -> String {
+    let weighted: Vec<String> = spec
+        .speakers()
+        .iter()
+        .filter(|it| it.weight != 1.0)
+        .map(|it| format!("{} counts {} times", mention(&it.name), it.weight))
+        .collect();
+    match weighted.is_empty() {
+        true => String::new(),
+        false => fill(include_str!("weights.md"), &[("weights", &listed(&weighted))]),
+    }
 }
 
 /// The system text of the writer, in which it took no side, whatever it said before.

@@ -2,7 +2,10 @@
 //!
 //! The user's files and providers are used, and voices simulated, only if the program says so.
 
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use quorum_core::{
     engine::{Engine, services::Services},
@@ -16,6 +19,7 @@ use quorum_store::SqliteStore;
 use super::{Inner, Quorum, spending};
 use crate::{
     Config, Error,
+    agents::Folders,
     clock::{SystemClock, machine},
     config::make_directory,
     request::{MissingRoles, Setting, Voicing, flags},
@@ -34,6 +38,7 @@ pub struct Builder {
     missing_roles: MissingRoles,
     program: Option<String>,
     supervisor: Option<Supervisor>,
+    project: Option<PathBuf>,
 }
 
 impl Default for Builder {
@@ -48,6 +53,7 @@ impl Default for Builder {
             missing_roles: MissingRoles::default(),
             program: None,
             supervisor: None,
+            project: None,
         }
     }
 }
@@ -227,6 +233,13 @@ impl Builder {
         self
     }
 
+    /// Reads agents of the project that this directory is in, besides those of the user.
+    #[must_use]
+    pub fn project(mut self, directory: &Path) -> Self {
+        self.project = Some(directory.to_owned());
+        self
+    }
+
     /// Builds the [`Quorum`]. Returns [`Error::NoVoices`] if no voice could answer.
     pub fn build(self) -> Result<Quorum, Error> {
         let Builder {
@@ -239,6 +252,7 @@ impl Builder {
             missing_roles,
             program,
             supervisor,
+            project,
         } = self;
         registry.validate(&flags::reserved())?;
         let config = config.unwrap_or_default();
@@ -250,8 +264,10 @@ impl Builder {
         let clock = clock.unwrap_or_else(|| Arc::new(SystemClock));
         let caps = spending::configured(&config);
         let services = Services { store, voices, clock, registry: registry.clone(), caps };
-        let setting =
-            Setting { voicing: simulating.voicing(&setup), missing_roles, registry, ..Setting::of(&setup) };
+        let agents = Folders::beside(&config.file);
+        let agents = project.map_or(agents.clone(), |it| agents.with_project(&it));
+        let voicing = simulating.voicing(&setup);
+        let setting = Setting { voicing, missing_roles, registry, agents, ..Setting::of(&setup) };
         let engine = Engine::new(services, owner.clone());
         let inner = Inner { engine, archive, config, setting, setup, owner, locks: Default::default() };
         Ok(Quorum(Arc::new(inner)))

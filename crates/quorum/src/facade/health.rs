@@ -23,7 +23,9 @@ impl Quorum {
         let present = state.present();
         let has_no_voice = |who: &&Participant| {
             let is_there = state.seated.is_none() || present.contains(&who.name.as_str());
-            is_there && !who.is_person() && voices.voice(&state.spec, who).is_none()
+            // An agent that is not seated yet may speak through another candidate.
+            let is_open = state.seated.is_none() && who.agent.is_some();
+            is_there && !is_open && !who.is_person() && voices.voice(&state.spec, who).is_none()
         };
         let missing_voice = |who: &Participant| MissingVoice {
             participant: who.name.clone(),

@@ -10,10 +10,12 @@ use std::collections::BTreeSet;
 use quorum_core::{
     engine::services::Services,
     model::{
+        agent::{Agent, Candidate, Reason},
         error::{ErrorClass, Refusal},
         event::{Event, Fact, Fork},
         id::{Seq, Step},
         money::{Price, Usage, Usd},
+        outcome::AbilitiesReport,
         participant::Participant,
         spec::{Spec, WindowSpec},
     },
@@ -87,6 +89,26 @@ pub struct PlannedSeat {
     pub person: bool,
     /// How often it is asked if nothing fails.
     pub calls: u32,
+    /// Set if it is an agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<PlannedAgent>,
+}
+
+/// An agent that would take part.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedAgent {
+    /// Its id.
+    pub id: String,
+    /// The provider it would speak through, if it can be asked then.
+    pub speaks_through: String,
+    /// Why this provider.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// The weight of its votes and positions.
+    pub weight: f64,
+    /// Its abilities: those that are shown, missing or left out.
+    pub abilities: AbilitiesReport,
 }
 
 /// A phase of a round.
@@ -184,7 +206,24 @@ fn voices<'o>(services: &Services, order: &'o Spec) -> Vec<(&'o Participant, Opt
 
 fn seat(who: &Participant, asked: &[Question]) -> PlannedSeat {
     let calls = asked.iter().filter(|it| it.participant == who.name).count() as u32;
-    PlannedSeat { participant: who.name.clone(), role: who.role.to_string(), person: who.is_person(), calls }
+    PlannedSeat {
+        participant: who.name.clone(),
+        role: who.role.to_string(),
+        person: who.is_person(),
+        calls,
+        agent: who.agent.as_ref().map(|it| planned_agent(who, it)),
+    }
+}
+
+fn planned_agent(who: &Participant, agent: &Agent) -> PlannedAgent {
+    let behind = agent.behind(who);
+    PlannedAgent {
+        id: agent.id.clone(),
+        speaks_through: behind.map_or_else(|| who.provider.clone(), Candidate::written),
+        reason: behind.map(|it| it.reason.clone()),
+        weight: who.weight,
+        abilities: AbilitiesReport::of(who, agent),
+    }
 }
 
 /// A running sum of calls, tokens and cost.

@@ -21,6 +21,7 @@ use crate::{
         bounds::Complaints,
         check::{usual, usual_minimum, usual_total_ms},
         seats,
+        seats::may_speak_through,
         settings::{self, Chosen, role_options},
         window::with_window,
     },
@@ -96,7 +97,7 @@ fn with_seats(request: Request, participants: &[Participant], usual: &Usual) -> 
     let prompts = seats().filter_map(|it| Some((it.name.clone(), it.brief.clone()?)));
     let prompts: BTreeMap<String, String> = prompts.collect();
     let table = under_their_names(&asked_for);
-    let is_kept = |it: &Seating| matches!(it, Seating::Kept { .. });
+    let is_kept = |it: &Seating| matches!(it, Seating::Kept { .. } | Seating::KeptAgent(_));
     let (providers, table) = if seats().any(Participant::is_person) || table.iter().any(is_kept) {
         (None, Some(table))
     } else {
@@ -124,7 +125,7 @@ fn is_second_seat(seat: &Participant, participants: &[Participant]) -> bool {
 /// The seats as they would be written; a seat that would get another name that way keeps its own.
 fn under_their_names(seats: &[&Participant]) -> Vec<Seating> {
     let table: Vec<Seating> = seats.iter().map(|it| written(it)).collect();
-    let named = seats::seated(&table, "participants", &mut Complaints::default());
+    let named = seats::seated(&table, "participants", &seats::name_only, &mut Complaints::default());
     if seats.iter().map(|it| &it.name).eq(named.iter().map(|it| &it.name)) {
         return table;
     }
@@ -133,18 +134,25 @@ fn under_their_names(seats: &[&Participant]) -> Vec<Seating> {
 
 /// A seat that keeps its name, regardless of the other seats.
 pub(crate) fn kept(seat: &Participant) -> Seating {
-    match seat.person {
-        Some(_) => written(seat),
-        None => Seating::Kept { seat: provider(seat), name: seat.name.clone() },
+    match (&seat.person, &seat.agent) {
+        (Some(_), _) | (None, Some(_)) => written(seat),
+        (None, None) => Seating::Kept { seat: provider(seat), name: seat.name.clone() },
     }
 }
 
 /// A seat as it would be written.
 fn written(seat: &Participant) -> Seating {
-    match &seat.person {
-        Some(person) => Seating::Person(Seat { person: seat.name.clone(), user: person.user.clone() }),
-        None => Seating::Written(provider(seat)),
+    match (&seat.person, &seat.agent) {
+        (Some(person), _) => Seating::Person(Seat { person: seat.name.clone(), user: person.user.clone() }),
+        (None, Some(_)) => Seating::KeptAgent(Box::new(without_orders(seat))),
+        (None, None) => Seating::Written(provider(seat)),
     }
+}
+
+/// An agent's seat as it was before the order gave it a role and instructions, which are given
+/// again.
+fn without_orders(seat: &Participant) -> Participant {
+    Participant { brief: None, aside: false, ..seat.clone().playing(Role::SPEAKER) }
 }
 
 fn provider(seat: &Participant) -> String {
@@ -270,11 +278,11 @@ fn drop_idle(past: &mut Request, changes: &Request, registry: &Registry) {
 }
 
 fn keep_those_present(past: &mut Request, table: &[Seating], registry: &Registry) {
-    let seats = seats::seated(table, "participants", &mut Complaints::default());
+    let seats = seats::seated(table, "participants", &seats::name_only, &mut Complaints::default());
     let sits = |name: &str| seats.iter().any(|it| it.name == name);
     past.roles.iter_mut().for_each(|roles| roles.retain(|name, _| sits(name)));
     past.provider_prompts.iter_mut().for_each(|prompts| prompts.retain(|name, _| sits(name)));
     settings::keep_those_present(&mut past.settings, registry, &sits);
-    let speaks = |name: &String| seats.iter().any(|it| it.provider == *name);
+    let speaks = |name: &String| seats.iter().any(|it| may_speak_through(it, name));
     past.simulate.iter_mut().for_each(|simulate| simulate.dead.retain(speaks));
 }

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::{
     Complaint, Fault, Remedy,
     request::{
-        Request, Setting, Simulate, Voicing,
+        Request, Setting, Simulate, Voicing, agents,
         bounds::{Complaints, capped},
         limits::{
             BUDGET_MS, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_OPTION, LONGEST_TOPIC, OPTIONS,
@@ -91,7 +91,9 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
     let simulation = simulation(request, setting, &mut wrong);
     let (written, field) = panel::panel(request, setting, simulation.is_some(), usual, &mut wrong);
     // Too many participants are reported above; the rest is ignored.
-    let mut participants = seats::seated(&written[..written.len().min(most)], field, &mut wrong);
+    let written = &written[..written.len().min(most)];
+    let mut participants =
+        agents::seated(request, setting, (written, field), simulation.is_some(), &mut wrong);
     panel::with_a_model(&participants, &mut wrong);
     panel::with_voices(&participants, field, setting, asked(request, &simulation), &mut wrong);
     seats::strengthen(&mut participants, setting);
@@ -304,7 +306,7 @@ fn simulation(request: &Request, setting: &Setting, wrong: &mut Complaints) -> O
 
 fn known_dead(simulation: &Option<Simulation>, seats: &[Participant], wrong: &mut Complaints) {
     for dead in simulation.iter().flat_map(|it| &it.dead) {
-        if !seats.iter().any(|it| !it.is_person() && it.provider == *dead) {
+        if !seats.iter().any(|it| seats::may_speak_through(it, dead)) {
             wrong.clash("simulate", seats::not_seated(dead, seats));
         }
     }

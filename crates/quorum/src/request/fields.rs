@@ -10,10 +10,11 @@ use quorum_core::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::agents::{ID_PATTERN, LONGEST_ID};
 use crate::request::limits::{
-    BUDGET_MS, COST, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_NAME, LONGEST_OPTION, LONGEST_PROMPT,
-    LONGEST_TOPIC, OPTIONS, PROVIDER_TIMEOUT, ROUNDS, SHARE, SYNTHESIS_MS, TEMPERATURE, TOKENS_PER_TURN,
-    least_seats, most_seats,
+    AGENT_WEIGHT, BUDGET_MS, COST, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_NAME, LONGEST_OPTION,
+    LONGEST_PROMPT, LONGEST_TOPIC, OPTIONS, PROVIDER_TIMEOUT, ROUNDS, SHARE, SYNTHESIS_MS, TEMPERATURE,
+    TOKENS_PER_TURN, least_seats, most_seats,
 };
 
 /// The type of a field's value.
@@ -68,6 +69,8 @@ const FIELDS: &[(&str, Form)] = &[
     ("pattern", Form::Named(|registry| registry.patterns().iter().map(|it| it.name).collect())),
     ("providers", Form::Providers),
     ("participants", Form::Table),
+    ("task", Form::Text(LONGEST_NAME)),
+    ("agentWeight", number(&AGENT_WEIGHT)),
     ("rounds", small(&ROUNDS)),
     ("consensus", Form::Consensus),
     ("includeDissent", Form::Flag),
@@ -105,7 +108,8 @@ const FIELDS: &[(&str, Form)] = &[
 const NOT_BLANK: &str = r"[^\s\u0085]";
 
 /// A provider's or model's name, or a person's name with the suffix of a person's seat.
-const SEAT: &str = r"^[^\W_][-\w.@~+]*(/[-\w.:/@~+]*[-\w.:@~+])?$|^[^\W_][-\w.~+]*:person$";
+const SEAT: &str =
+    r"^[^\W_][-\w.@~+]*(/[-\w.:/@~+]*[-\w.:@~+])?$|^[^\W_][-\w.~+]*:person$|^[a-z][a-z0-9-]*:agent$";
 
 /// A person's name.
 const PERSON: &str = r"^[^\W_][-\w.~+]*$";
@@ -163,7 +167,9 @@ impl Form {
                 json!({ "type": "array", "items": items, "minItems": least, "maxItems": most, "uniqueItems": true })
             }
             Form::Providers => table(registry, &text(LONGEST_NAME, NAME_PATTERN)),
-            Form::Table => table(registry, &json!({ "oneOf": [text(LONGEST_NAME, SEAT), person()] })),
+            Form::Table => {
+                table(registry, &json!({ "oneOf": [text(LONGEST_NAME, SEAT), person(), typed()] }))
+            }
             Form::TextBySeat(longest) => {
                 by_seat(registry, &json!({ "type": "string", "maxLength": longest }))
             }
@@ -208,6 +214,18 @@ fn person() -> Value {
             "user": { "type": ["string", "null"], "maxLength": LONGEST_NAME },
         },
     })
+}
+
+/// A provider or an agent by its id.
+fn typed() -> Value {
+    let one = |kind: &str, id: Value| {
+        json!({
+            "type": "object", "required": ["type", "id"], "additionalProperties": false,
+            "properties": { "type": { "type": "string", "enum": [kind] }, "id": id },
+        })
+    };
+    let agent = one("agent", text(LONGEST_ID, ID_PATTERN));
+    json!({ "oneOf": [agent, one("provider", text(LONGEST_NAME, NAME_PATTERN))] })
 }
 
 fn by_seat(registry: &Registry, value: &Value) -> Value {

@@ -54,6 +54,8 @@ const BUILT_IN: &[Flag] = &[
     flag("pattern", "pattern", Form::Plain),
     flag("providers", "providers", Form::List),
     flag("participants", "participants", Form::List),
+    flag("task", "task", Form::Plain),
+    flag("agent-weight", "agentWeight", Form::Plain),
     flag("rounds", "rounds", Form::Plain),
     flag("consensus", "consensus", Form::Plain),
     flag("no-dissent", "includeDissent", Form::Opposite),

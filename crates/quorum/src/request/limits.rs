@@ -37,6 +37,8 @@ pub const ROUNDS: RangeInclusive<u32> = 1..=10;
 /// The sampling temperature.
 pub const TEMPERATURE: RangeInclusive<f64> = 0.0..=2.0;
 
+pub use crate::agents::WEIGHT as AGENT_WEIGHT;
+
 /// The length of one answer, in tokens.
 pub const TOKENS_PER_TURN: RangeInclusive<u32> = 16..=200_000;
 

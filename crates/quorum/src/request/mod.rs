@@ -1,6 +1,7 @@
 //! A request for a discussion, as given in JSON or flags: everything is optional but the topic.
 
 pub(crate) mod again;
+mod agents;
 mod bounds;
 mod check;
 pub mod fields;
@@ -15,11 +16,11 @@ pub mod written;
 
 use std::collections::BTreeMap;
 
-use quorum_core::registry::Registry;
+use quorum_core::{model::participant::Participant, registry::Registry};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::setup::Missing;
+use crate::{agents::Folders, setup::Missing};
 
 pub(crate) use check::{checked_with, usual};
 pub(crate) use seats::place_of;
@@ -48,6 +49,12 @@ pub struct Request {
     /// All participants in seating order, including people; replaces `providers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub participants: Option<Vec<Seating>>,
+    /// The task at hand, by which agents choose their provider and abilities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// The weight of every agent's vote, instead of that of its profile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_weight: Option<f64>,
     /// The number of rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
@@ -161,13 +168,18 @@ impl Request {
 }
 
 /// A seat as written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Seating {
-    /// `claude`, `claude/MODEL`, or `me:person`.
+    /// `claude`, `claude/MODEL`, `reviewer:agent` or `me:person`.
     Written(String),
     /// A person, and which user may speak for the seat.
     Person(Seat),
+    /// A provider or an agent by its id.
+    Typed(TypedSeat),
+    /// An agent's seat of a past discussion, with everything that was recorded of its profile. It
+    /// has no written form.
+    KeptAgent(Box<Participant>),
     /// A model's seat of a past discussion under its name there. It has no written form.
     Kept {
         /// The model: `claude`, or `claude/MODEL`.
@@ -175,6 +187,16 @@ pub enum Seating {
         /// The name: `claude-2`.
         name: String,
     },
+}
+
+/// A seat whose kind is a field of its own: `{"type": "agent", "id": "reviewer"}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", content = "id", rename_all = "lowercase")]
+pub enum TypedSeat {
+    /// A provider: `claude`, or `claude/MODEL`.
+    Provider(String),
+    /// An agent.
+    Agent(String),
 }
 
 /// A person's seat.
@@ -223,6 +245,8 @@ pub struct Setting {
     pub strengths: BTreeMap<String, Vec<String>>,
     /// What to do about roles that a pattern needs and no participant has.
     pub missing_roles: MissingRoles,
+    /// The folders that agents' profiles are read from.
+    pub agents: Folders,
 }
 
 impl Default for Setting {
@@ -236,6 +260,7 @@ impl Default for Setting {
             lacking: BTreeMap::new(),
             strengths: BTreeMap::new(),
             missing_roles: MissingRoles::default(),
+            agents: Folders::default(),
         }
     }
 }

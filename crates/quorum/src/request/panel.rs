@@ -63,7 +63,8 @@ pub(super) fn with_voices(
 ) {
     let knows = !setting.lacking.is_empty();
     let mut named: Vec<&str> = Vec::new();
-    for seat in seats.iter().filter(|it| !it.is_person()) {
+    // An agent that has no voice is absent when the panel is seated.
+    for seat in seats.iter().filter(|it| !it.is_person() && it.agent.is_none()) {
         let provider = seat.provider.as_str();
         if voiced == VoiceSource::AsAsked || named.contains(&provider) || is_available(setting, provider) {
             continue;

@@ -12,9 +12,10 @@ use quorum_core::{
 use quorum_providers::catalog;
 
 use crate::{
-    Complaint,
+    Complaint, Origin, Remedy,
+    agents::AgentError,
     request::{
-        Request, Seat, Seating, Setting,
+        Request, Seat, Seating, Setting, TypedSeat,
         bounds::Complaints,
         limits::{LONGEST_PROMPT, most_seats},
         settings::{give_role, give_roles},
@@ -35,12 +36,28 @@ pub(super) fn provider_of(written: &str) -> String {
 /// The suffix of a person's seat.
 const PERSON: &str = "person";
 
-/// Assigns a seat to each; seats of the same provider are numbered. Problems are reported under
-/// this field.
-pub(super) fn seated(table: &[Seating], field: &str, wrong: &mut Complaints) -> Vec<Participant> {
+/// The suffix of an agent's seat.
+const AGENT: &str = "agent";
+
+/// Makes the seat of the agent with this id.
+pub(super) type MakeAgent<'a> = &'a dyn Fn(&str) -> Result<Participant, AgentError>;
+
+/// Seats an agent without its profile, where only the names of the seats matter.
+pub(super) fn name_only(id: &str) -> Result<Participant, AgentError> {
+    Ok(Participant::of(id))
+}
+
+/// Assigns a seat to each; seats of the same provider or agent are numbered. Problems are reported
+/// under this field.
+pub(super) fn seated(
+    table: &[Seating],
+    field: &str,
+    agents: MakeAgent<'_>,
+    wrong: &mut Complaints,
+) -> Vec<Participant> {
     let mut seats: Vec<Participant> = Vec::new();
     for written in table {
-        match seat_of(written, field) {
+        match seat_of(written, field, agents) {
             Ok(seat) if seat.is_person() && seats.iter().any(|it| it.name == seat.name) => {
                 let name = in_short(&seat.name);
                 wrong.clash(
@@ -52,15 +69,20 @@ pub(super) fn seated(table: &[Seating], field: &str, wrong: &mut Complaints) -> 
                 let name = Participant::free_name(&seats, &seat.name);
                 seats.push(Participant { name, ..seat });
             }
-            Err(message) => wrong.add(field, message),
+            Err(complaint) => wrong.0.push(complaint),
         }
     }
     seats
 }
 
-fn seat_of(written: &Seating, field: &str) -> Result<Participant, String> {
+fn seat_of(written: &Seating, field: &str, agents: MakeAgent<'_>) -> Result<Participant, Complaint> {
+    let wrong = |message: String| Complaint::new(field, Code::InvalidRequest, message);
+    let agent = |id: &str| agents(id).map_err(|error| agent_complaint(field, &error));
     let written = match written {
-        Seating::Person(Seat { person, user }) => return person_of(person, user.as_deref()),
+        Seating::Person(Seat { person, user }) => return person_of(person, user.as_deref()).map_err(wrong),
+        Seating::KeptAgent(seat) => return Ok(Participant::clone(seat)),
+        Seating::Typed(TypedSeat::Agent(id)) => return agent(id),
+        Seating::Typed(TypedSeat::Provider(written)) => return plain_seat(written.trim()).map_err(wrong),
         Seating::Kept { seat: written, name } => {
             return Ok(Participant { name: name.clone(), ..seat(written) });
         }
@@ -68,22 +90,52 @@ fn seat_of(written: &Seating, field: &str) -> Result<Participant, String> {
     };
     // A model's name may contain a colon; the kind of a seat follows a plain name.
     match written.rsplit_once(':').filter(|(name, _)| !name.contains('/')) {
-        Some((name, PERSON)) if field == "participants" => person_of(name, None),
-        Some((_, PERSON)) => {
-            Err(format!("{} is a person; name the whole panel with participants instead", in_short(written)))
+        Some((name, PERSON)) if field == "participants" => person_of(name, None).map_err(wrong),
+        Some((id, AGENT)) if field == "participants" => agent(id.trim()),
+        Some((_, kind @ (PERSON | AGENT))) => {
+            let (article, written) = (if kind == AGENT { "an" } else { "a" }, in_short(written));
+            Err(wrong(format!(
+                "{written} is {article} {kind}; name the whole panel with participants instead"
+            )))
+        }
+        Some((AGENT, id)) if field == "participants" => {
+            Err(wrong(format!("an agent's seat is written {}:{AGENT}, with the id first", in_short(id))))
         }
         Some((_, kind)) if field == "participants" => {
             let (kind, written) = (in_short(format_args!("{kind:?}")), in_short(written));
-            Err(format!(
-                "there is no kind of participant named {kind}, as in {written}; the only one is {PERSON}"
-            ))
+            Err(wrong(format!(
+                "there is no kind of participant named {kind}, as in {written}; \
+                 there are {PERSON} and {AGENT}"
+            )))
         }
-        Some(_) | None if is_name(written) => Ok(seat(written)),
-        Some(_) | None => {
-            let written = in_short(format_args!("{written:?}"));
-            Err(format!("{written} is not a provider's name; write claude, or claude/MODEL"))
+        // A path in place of an agent's id.
+        None if written.ends_with(":agent") && !is_name(written) && field == "participants" => {
+            agent(written.trim_end_matches(":agent"))
         }
+        Some(_) | None => plain_seat(written).map_err(wrong),
     }
+}
+
+fn plain_seat(written: &str) -> Result<Participant, String> {
+    if is_name(written) {
+        return Ok(seat(written));
+    }
+    let written = in_short(format_args!("{written:?}"));
+    Err(format!("{written} is not a provider's name; write claude, or claude/MODEL"))
+}
+
+/// A complaint about an agent or its profile. What is in files is no fault of the request's value,
+/// but an id that can't be one is.
+fn agent_complaint(field: &str, error: &AgentError) -> Complaint {
+    let complaint = Complaint::new(field, Code::InvalidRequest, error.to_string());
+    let complaint = match error {
+        AgentError::NotAnId { .. } => complaint,
+        _ => complaint.in_combination(),
+    };
+    let origin = error.file().map(|file| Origin::Profile { file: file.to_owned() });
+    let searched =
+        (!error.searched().is_empty()).then(|| Remedy::FindAgents { searched: error.searched().to_vec() });
+    Complaint { origin, ..complaint }.with(searched)
 }
 
 fn person_of(name: &str, user: Option<&str>) -> Result<Participant, String> {
@@ -106,6 +158,12 @@ fn seat(written: &str) -> Participant {
     let known = row.filter(|row| !row.local).into_iter();
     let aliases = known.flat_map(|row| row.aliases.iter().chain(&row.model).cloned()).collect();
     Participant { name, model, strengths, aliases, ..Participant::of(&provider) }
+}
+
+/// Whether this is the provider of a seat, or one that the agent in it may speak through.
+pub(super) fn may_speak_through(seat: &Participant, provider: &str) -> bool {
+    let mut candidates = seat.agent.iter().flat_map(|it| &it.candidates);
+    !seat.is_person() && (seat.provider == provider || candidates.any(|it| it.provider == provider))
 }
 
 /// Applies the user's configured strengths, which take precedence over the catalogue's.

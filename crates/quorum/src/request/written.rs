@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::{Number, Value};
 
-use crate::request::{Seat, Seating};
+use crate::request::{Seat, Seating, TypedSeat};
 
 /// The largest whole number up to which floating-point numbers are exact.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
@@ -195,6 +195,24 @@ impl<'de> Deserialize<'de> for Seating {
     }
 }
 
+/// The fields of a seat that is an object, of either kind.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SeatFields {
+    #[serde(rename = "type")]
+    kind: Option<SeatKind>,
+    id: Option<String>,
+    person: Option<String>,
+    user: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SeatKind {
+    Agent,
+    Provider,
+}
+
 struct ASeat;
 
 impl<'de> Visitor<'de> for ASeat {
@@ -202,7 +220,8 @@ impl<'de> Visitor<'de> for ASeat {
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(
-            "who takes part: \"claude\", \"claude/MODEL\", \"me:person\", or an object with person and user",
+            "who takes part: \"claude\", \"claude/MODEL\", \"reviewer:agent\", \"me:person\", \
+             or an object with type and id or with person and user",
         )
     }
 
@@ -211,6 +230,21 @@ impl<'de> Visitor<'de> for ASeat {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Seating, A::Error> {
-        Seat::deserialize(MapAccessDeserializer::new(map)).map(Seating::Person)
+        let fields = SeatFields::deserialize(MapAccessDeserializer::new(map))?;
+        match fields {
+            SeatFields { kind: None, id: None, person: Some(person), user } => {
+                Ok(Seating::Person(Seat { person, user }))
+            }
+            SeatFields { kind: Some(kind), id: Some(id), person: None, user: None } => {
+                Ok(Seating::Typed(match kind {
+                    SeatKind::Agent => TypedSeat::Agent(id),
+                    SeatKind::Provider => TypedSeat::Provider(id),
+                }))
+            }
+            SeatFields { kind: None, id: None, .. } => Err(A::Error::missing_field("person")),
+            SeatFields { kind: None, .. } => Err(A::Error::missing_field("type")),
+            SeatFields { id: None, .. } => Err(A::Error::missing_field("id")),
+            SeatFields { .. } => Err(A::Error::custom("has fields of a person and of another seat")),
+        }
     }
 }

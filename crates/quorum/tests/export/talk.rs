@@ -54,6 +54,7 @@ impl Talk<'_> {
                 absent: vec![],
                 models: Default::default(),
                 labels: Default::default(),
+                agents: Default::default(),
             },
             moved(Lifecycle::Initializing, Lifecycle::Running),
             Event::RoundOpened { round: 1 },

@@ -7,13 +7,18 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use quorum::{
-    MethodEntry, NamedEntry, PatternEntry, PresetEntry, ProviderEntry, StrategyEntry, listing::SessionEntry,
-    request::limits::LONGEST_SESSION,
+    MethodEntry, NamedEntry, PatternEntry, PresetEntry, ProviderEntry, StrategyEntry, agents::AgentEntry,
+    listing::SessionEntry, request::limits::LONGEST_SESSION,
 };
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::{app::App, body::Body, guard::Caller, problem::Problem};
+use crate::{
+    app::App,
+    body::Body,
+    guard::Caller,
+    problem::{self, Problem},
+};
 
 /// List providers
 ///
@@ -27,6 +32,25 @@ use crate::{app::App, body::Body, guard::Caller, problem::Problem};
 )]
 pub(super) async fn providers(State(app): State<App>, _: Caller) -> Json<Vec<ProviderEntry>> {
     Json(app.providers())
+}
+
+/// List agents
+///
+/// The profiles beside the server's configuration. A seat in `participants` of an order is
+/// `{ "type": "agent", "id": "reviewer" }`, or `reviewer:agent`. Profiles with mistakes are left
+/// out.
+#[utoipa::path(
+    get, path = "/api/agents", tag = "catalogue",
+    responses((status = 200, description = "Every agent, and through whom it would speak", body = Vec<Object>, example = json!([{
+        "id": "reviewer", "displayName": "Reviewer", "role": "security engineer", "speaksThrough": "claude",
+        "reason": "preferred", "weight": 1.5, "enabled": true, "folder": "user",
+    }])))
+)]
+pub(super) async fn agents(State(app): State<App>, _: Caller) -> Result<Json<Vec<AgentEntry>>, Problem> {
+    // The files are read anew each time, and may be many.
+    let listed = tokio::task::spawn_blocking(move || app.agents()).await;
+    let failed = |_| Problem::new(problem::INTERNAL, "internal error; the agents could not be listed");
+    listed.map(Json).map_err(failed)
 }
 
 /// List patterns

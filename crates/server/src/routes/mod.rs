@@ -45,6 +45,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(past::again))
         .routes(routes!(past::rate))
         .routes(routes!(catalog::providers))
+        .routes(routes!(catalog::agents))
         .routes(routes!(catalog::patterns))
         .routes(routes!(catalog::methods))
         .routes(routes!(catalog::window_strategies))

@@ -45,7 +45,8 @@ impl Provider for Scripted {
     }
 
     fn check<'a>(&'a self, who: &'a Participant) -> BoxFuture<'a, Result<(), ProviderError>> {
-        let away = self.0.of(&who.name).any(|line| matches!(line, Line::Away));
+        let mut lines = self.0.of(&who.name).chain(self.0.of(&who.provider));
+        let away = lines.any(|line| matches!(line, Line::Away));
         let checked =
             if away { Err(ProviderError::new(ErrorClass::Network, "nobody there")) } else { Ok(()) };
         Box::pin(std::future::ready(checked))

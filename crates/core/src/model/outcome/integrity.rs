@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::{event::Tight, window::CutView};
+use crate::model::{event::Tight, outcome::AbilitiesReport, window::CutView};
 
 /// Whether the result is complete.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct Integrity {
     /// Participants that were not always shown all of the talk, because their window was too small.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut_views: Vec<CutView>,
+    /// The abilities of agents: those that were shown, missing or left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub abilities: Vec<AbilitiesReport>,
     /// The participant whose last words are the text of the result, because no one wrote a
     /// synthesis.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,10 @@
 //! How each fact changes the state.
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use super::{ClosedEarly, Counted, RecordedReading, Span, State, Sub, Transition};
 use crate::model::{
+    agent::SpeaksThrough,
     command::{Command, CommandId},
     error::ErrorClass,
     event::{Event, Fact, Placed},
@@ -28,10 +31,11 @@ impl State {
                 self.record_transition(from.name(), to.name(), fact.at, Some(*to));
             }
             Event::PhaseEntered { phase, round } => self.enter_phase(phase, *round, fact.at),
-            Event::PanelSeated { seated, absent, models, labels } => {
+            Event::PanelSeated { seated, absent, models, labels, agents } => {
                 (self.seated, self.absent) = (Some(seated.clone()), absent.clone());
                 self.models.clone_from(models);
                 self.panel_labels.clone_from(labels);
+                self.seat_agents(agents);
             }
             Event::RoundOpened { round } => {
                 self.rounds.push(Span { round: *round, from_ms: fact.active_ms, to_ms: None });
@@ -90,6 +94,17 @@ impl State {
             | Event::SubRequested { .. }
             | Event::SubConcluded(_) => self.apply_call(fact),
             Event::Opened { .. } | Event::Unknown => {}
+        }
+    }
+
+    /// From now on, each agent's seat is that of the provider it speaks through.
+    fn seat_agents(&mut self, agents: &BTreeMap<String, SpeaksThrough>) {
+        if agents.is_empty() {
+            return;
+        }
+        self.agents.clone_from(agents);
+        for seat in &mut Arc::make_mut(&mut self.spec).participants {
+            agents.get(&seat.name).into_iter().for_each(|chosen| seat.seat_agent(chosen));
         }
     }
 

@@ -83,6 +83,10 @@ fn is_further_seat(first: &Participant, seat: &Participant) -> bool {
     if first.is_person() || seat.is_person() || first.provider != seat.provider {
         return false;
     }
+    if first.agent.is_some() || seat.agent.is_some() {
+        let id = |it: &Participant| it.agent.as_ref().map(|agent| agent.id.clone());
+        return id(first) == id(seat);
+    }
     let is_again = seat.name.strip_prefix(first.name.as_str()).is_some_and(|it| it.starts_with('-'));
     is_again && first.model == seat.model || is_named_after_provider(first) && is_named_after_provider(seat)
 }

@@ -1,0 +1,359 @@
+//! The folders that profiles and abilities are read from.
+
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    AgentError, Profile,
+    ability::Ability,
+    document::{self, ENDINGS, LARGEST},
+    is_agent_id,
+};
+use crate::config::nearest;
+use quorum_core::model::excerpt::in_short;
+
+/// The most files of a folder that are looked at.
+const MOST_FILES: usize = 1_000;
+
+/// Whose folder it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FolderKind {
+    /// The project's: `.quorum` in the working directory, or above it in the same repository.
+    Project,
+    /// The user's: beside the configuration. The only one that is written to.
+    User,
+    /// Another program's: `.automatosx` in the working directory, or above it in the same
+    /// repository.
+    Other,
+}
+
+impl FolderKind {
+    /// The name in lists.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            FolderKind::Project => "project",
+            FolderKind::User => "user",
+            FolderKind::Other => "automatosx",
+        }
+    }
+}
+
+/// A folder with `agents` and `abilities` in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folder {
+    /// Whose folder it is.
+    pub kind: FolderKind,
+    /// The folder itself.
+    pub path: PathBuf,
+}
+
+impl Folder {
+    /// The folder of the profiles.
+    #[must_use]
+    pub fn agents(&self) -> PathBuf {
+        self.path.join("agents")
+    }
+
+    /// The folder of the abilities.
+    #[must_use]
+    pub fn abilities(&self) -> PathBuf {
+        self.path.join("abilities")
+    }
+}
+
+/// All folders, in the order in which they are searched. Without any, no agent can be seated.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Folders(Vec<Folder>);
+
+/// A profile and where it was found.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Found {
+    pub(super) profile: Profile,
+    pub(super) file: PathBuf,
+    pub(super) kind: FolderKind,
+}
+
+impl Found {
+    /// What is odd about it, though no error.
+    pub(super) fn warning(&self) -> Option<String> {
+        let stem = stem(&self.file);
+        (stem != self.profile.id).then(|| format!("its file is named {stem}, and not {}", self.profile.id))
+    }
+}
+
+impl Folders {
+    /// The folder beside this configuration file.
+    #[must_use]
+    pub fn beside(config: &Path) -> Self {
+        let folder = config.parent().filter(|it| !it.as_os_str().is_empty());
+        let folder = folder.map(|it| Folder { kind: FolderKind::User, path: it.to_owned() });
+        Folders(folder.into_iter().collect())
+    }
+
+    /// The same with the project's folders, as seen from this directory.
+    #[must_use]
+    pub fn with_project(mut self, directory: &Path) -> Self {
+        if let Some(path) = upwards(directory, ".quorum") {
+            self.0.insert(0, Folder { kind: FolderKind::Project, path });
+        }
+        if let Some(path) = upwards(directory, ".automatosx") {
+            self.0.push(Folder { kind: FolderKind::Other, path });
+        }
+        self
+    }
+
+    /// The folders in the order in which they are searched.
+    #[must_use]
+    pub fn all(&self) -> &[Folder] {
+        &self.0
+    }
+
+    /// The folder that is written to.
+    pub(super) fn own(&self) -> Result<&Folder, AgentError> {
+        self.0.iter().find(|it| it.kind == FolderKind::User).ok_or(AgentError::NoFolder)
+    }
+
+    /// The profile of this agent, from the first folder that has it.
+    pub(super) fn profile(&self, id: &str) -> Result<Found, AgentError> {
+        if !is_agent_id(id) {
+            return Err(AgentError::NotAnId { written: in_short(format_args!("{id:?}")) });
+        }
+        for folder in &self.0 {
+            if let Some(found) = profile_in(folder, id)? {
+                return Ok(found);
+            }
+        }
+        let ids = self.ids();
+        Err(AgentError::Unknown {
+            id: id.to_owned(),
+            nearest: nearest(id, ids.iter().map(String::as_str)).map(str::to_owned),
+            searched: self.0.iter().map(Folder::agents).collect(),
+        })
+    }
+
+    /// Every profile or what is wrong with it, by folder and file. A profile that an earlier folder
+    /// has too is left out.
+    pub(super) fn profiles(&self) -> Vec<Result<Found, AgentError>> {
+        let mut all: Vec<Result<Found, AgentError>> = Vec::new();
+        for folder in &self.0 {
+            let earlier = all.len();
+            for file in files(&folder.agents()) {
+                let read = read_profile(folder, &file);
+                let id = |it: &Result<Found, AgentError>| it.as_ref().ok().map(|it| it.profile.id.clone());
+                let same = |it: &&Result<Found, AgentError>| id(&read).is_some() && id(it) == id(&read);
+                if all[..earlier].iter().any(|it| same(&it)) {
+                    continue;
+                }
+                let twice = all[earlier..].iter().find(same).and_then(|it| it.as_ref().ok());
+                let twice = twice.map(|first| twice_in(&first.profile.id, &first.file, &file));
+                all.push(twice.map_or(read, Err));
+            }
+        }
+        all
+    }
+
+    /// The ability with this id, from the first folder that has it.
+    pub(super) fn ability(&self, id: &str) -> Result<Option<Ability>, AgentError> {
+        for folder in self.0.iter().map(Folder::abilities) {
+            // Where one id has two files, Markdown is the newer format.
+            for ending in ENDINGS.iter().rev() {
+                let file = folder.join(format!("{id}.{ending}"));
+                if fs::symlink_metadata(&file).is_ok() {
+                    return read_ability(&folder, &file).map(Some);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The ids of all profiles that can be read.
+    fn ids(&self) -> Vec<String> {
+        self.profiles().into_iter().flatten().map(|it| it.profile.id).collect()
+    }
+}
+
+/// The nearest folder of this name that is in the directory or above it, up to the root of its
+/// repository. Outside of a repository, only the directory itself counts.
+fn upwards(directory: &Path, name: &str) -> Option<PathBuf> {
+    let root = directory.ancestors().find(|it| it.join(".git").exists());
+    let last = root.unwrap_or(directory);
+    let inside = directory.ancestors().take_while(|it| it.starts_with(last));
+    inside.map(|it| it.join(name)).find(|it| it.is_dir())
+}
+
+/// The profile of a folder with this id: by the name of its file, else by its content.
+fn profile_in(folder: &Folder, id: &str) -> Result<Option<Found>, AgentError> {
+    let files = files(&folder.agents());
+    let mut named = files.iter().filter(|it| stem(it) == id);
+    if let Some(first) = named.next() {
+        if let Some(second) = named.next() {
+            return Err(twice_in(id, first, second));
+        }
+        let found = read_profile(folder, first)?;
+        if found.profile.id == id {
+            return Ok(Some(found));
+        }
+    }
+    let read = files.iter().filter_map(|it| read_profile(folder, it).ok());
+    let mut with_id = read.filter(|it| it.profile.id == id);
+    match (with_id.next(), with_id.next()) {
+        (Some(first), Some(second)) => Err(twice_in(id, &first.file, &second.file)),
+        (found, _) => Ok(found),
+    }
+}
+
+fn twice_in(id: &str, first: &Path, second: &Path) -> AgentError {
+    AgentError::Twice { id: id.to_owned(), files: Box::new((first.to_owned(), second.to_owned())) }
+}
+
+fn read_profile(folder: &Folder, file: &Path) -> Result<Found, AgentError> {
+    let text = read_inside(&folder.agents(), file)?;
+    let profile = Profile::of(file, document::read(file, &text)?)?;
+    Ok(Found { profile, file: file.to_owned(), kind: folder.kind })
+}
+
+fn read_ability(folder: &Path, file: &Path) -> Result<Ability, AgentError> {
+    let text = read_inside(folder, file)?;
+    Ability::of(file, document::read(file, &text)?, &text)
+}
+
+/// The files of a folder that may be profiles or abilities, by name.
+pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|it| it.path());
+    let is_read = |it: &PathBuf| {
+        let ending = it.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        let is_guide = stem(it).eq_ignore_ascii_case("readme");
+        ENDINGS.contains(&ending.as_str()) && !is_guide && !it.is_dir()
+    };
+    let mut files: Vec<PathBuf> = entries.filter(is_read).take(MOST_FILES).collect();
+    files.sort();
+    files
+}
+
+pub(super) fn stem(file: &Path) -> String {
+    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The text of a file that is really in this folder and not too large.
+pub(super) fn read_inside(folder: &Path, file: &Path) -> Result<String, AgentError> {
+    let wrong = |message: String| AgentError::File { file: file.to_owned(), message };
+    let resolved = |path: &Path| path.canonicalize().map_err(|error| wrong(error.to_string()));
+    if !resolved(file)?.starts_with(resolved(folder)?) {
+        return Err(wrong("leads out of its folder".to_owned()));
+    }
+    read_text(file)
+}
+
+/// The text of a file that is not too large.
+pub(super) fn read_text(file: &Path) -> Result<String, AgentError> {
+    let wrong = |message: String| AgentError::File { file: file.to_owned(), message };
+    let is_file = fs::metadata(file).map_err(|error| wrong(error.to_string()))?.is_file();
+    if !is_file {
+        return Err(wrong("is not a file".to_owned()));
+    }
+    let opened = File::open(file).map_err(|error| wrong(error.to_string()))?;
+    let mut bytes = Vec::new();
+    opened.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| wrong(error.to_string()))?;
+    if LARGEST < bytes.len() as u64 {
+        return Err(wrong(format!("is larger than {} KiB", LARGEST / 1024)));
+    }
+    String::from_utf8(bytes).map_err(|_| wrong("is not UTF-8 text".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(file: &Path, text: &str) {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    fn folders(root: &Path) -> Folders {
+        Folders::beside(&root.join("config/quorum/config.toml")).with_project(&root.join("repo/deep/down"))
+    }
+
+    /// A repository with a directory two levels down.
+    fn repository() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("repo/.git")).unwrap();
+        fs::create_dir_all(root.path().join("repo/deep/down")).unwrap();
+        root
+    }
+
+    fn weight_of(folders: &Folders, id: &str) -> Result<(Option<f64>, &'static str), String> {
+        let found = folders.profile(id).map_err(|error| error.to_string())?;
+        Ok((found.profile.weight, found.kind.name()))
+    }
+
+    #[test]
+    fn b08_the_first_folder_that_has_an_agent_wins() {
+        let root = repository();
+        let at = |path: &str, weight: f64| {
+            write(&root.path().join(path), &format!("{{\"agentId\": \"ann\", \"weight\": {weight}}}"));
+        };
+        at("repo/.automatosx/agents/ann.json", 1.0);
+        assert_eq!(weight_of(&folders(root.path()), "ann"), Ok((Some(1.0), "automatosx")));
+        at("config/quorum/agents/ann.json", 2.0);
+        assert_eq!(weight_of(&folders(root.path()), "ann"), Ok((Some(2.0), "user")));
+        at("repo/.quorum/agents/ann.json", 2.5);
+        assert_eq!(weight_of(&folders(root.path()), "ann"), Ok((Some(2.5), "project")));
+        at("repo/deep/.quorum/agents/ann.json", 3.0);
+        assert_eq!(weight_of(&folders(root.path()), "ann"), Ok((Some(3.0), "project")));
+        // Nothing above the repository is the project's.
+        at(".quorum/agents/bob.json", 1.0);
+        assert!(weight_of(&folders(root.path()), "bob").is_err());
+        let listed: Vec<f64> =
+            folders(root.path()).profiles().into_iter().filter_map(|it| it.ok()?.profile.weight).collect();
+        assert_eq!(listed, [3.0]);
+    }
+
+    #[test]
+    fn b08_an_unknown_agent_is_refused_with_the_nearest_name_and_the_folders() {
+        let root = repository();
+        write(&root.path().join("config/quorum/agents/reviewer.json"), r#"{"agentId": "reviewer"}"#);
+        let error = folders(root.path()).profile("reviwer").unwrap_err();
+        assert_eq!(error.to_string(), "there is no agent named reviwer; did you mean reviewer?");
+        assert_eq!(error.searched(), [root.path().join("config/quorum/agents")]);
+        let error = folders(root.path()).profile("../x").unwrap_err().to_string();
+        assert!(error.starts_with("\"../x\" is not an agent's id"), "{error}");
+    }
+
+    #[test]
+    fn b08_two_files_with_one_id_in_one_folder_are_refused() {
+        let root = repository();
+        let agents = root.path().join("config/quorum/agents");
+        write(&agents.join("ann.json"), r#"{"agentId": "ann"}"#);
+        write(&agents.join("ann.yaml"), "agentId: ann");
+        let error = folders(root.path()).profile("ann").unwrap_err().to_string();
+        assert_eq!(error, "two files have the id ann: ann.json and ann.yaml");
+        fs::remove_file(agents.join("ann.json")).unwrap();
+        // An id may differ from the name of its file, which is told.
+        write(&agents.join("else.md"), "---\nagentId: bob\n---\nBe brief.");
+        let found = folders(root.path()).profile("bob").unwrap();
+        assert_eq!(found.warning().as_deref(), Some("its file is named else, and not bob"));
+        write(&agents.join("other.json"), r#"{"agentId": "bob"}"#);
+        assert!(folders(root.path()).profile("bob").is_err());
+        assert_eq!(folders(root.path()).profiles().into_iter().filter(Result::is_err).count(), 1);
+    }
+
+    #[test]
+    fn b08_a_file_that_is_too_large_or_elsewhere_is_refused() {
+        let root = repository();
+        let agents = root.path().join("config/quorum/agents");
+        write(&agents.join("big.json"), &" ".repeat(1024 * 1024));
+        let error = folders(root.path()).profile("big").unwrap_err().to_string();
+        assert_eq!(error, "big.json: is larger than 256 KiB");
+        #[cfg(unix)]
+        {
+            write(&root.path().join("secret.json"), r#"{"agentId": "ann"}"#);
+            std::os::unix::fs::symlink(root.path().join("secret.json"), agents.join("ann.json")).unwrap();
+            let error = folders(root.path()).profile("ann").unwrap_err().to_string();
+            assert_eq!(error, "ann.json: leads out of its folder");
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! The verbs about agents: list, show, register, remove and import.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use quorum_core::{
+    call::tokens::Family,
+    model::{
+        agent::{Candidate, LeftOut, Reason},
+        participant::Participant,
+    },
+};
+use serde::Serialize;
+
+use super::{
+    AgentError, Folders, Profile,
+    ability::Ability,
+    document::{self, ending_of},
+    folders::{self, Found, read_text},
+    resolve::{Situation, seat_of},
+};
+use crate::{Quorum, request::Voicing};
+
+/// An agent in a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentEntry {
+    /// The agent's id.
+    pub id: String,
+    /// Its name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+    /// What it is, in a few words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// What it is for, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The provider it would speak through; absent if none of its providers can be asked here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speaks_through: Option<String>,
+    /// Why this provider.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// The weight of its vote.
+    pub weight: f64,
+    /// Whether it may be seated.
+    pub enabled: bool,
+    /// The tasks it knows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<String>,
+    /// Whose folder it is from: `project`, `user` or `automatosx`.
+    pub folder: &'static str,
+    /// What is odd about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+}
+
+/// An agent as it would be seated for a topic.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Shown {
+    /// The entry in the list.
+    #[serde(flatten)]
+    pub entry: AgentEntry,
+    /// The text ahead of ours in every system text.
+    pub text: String,
+    /// Its tokens, counted for the provider it would speak through.
+    pub tokens: u64,
+    /// The abilities in it.
+    pub abilities: Vec<ShownAgentAbility>,
+    /// The abilities that the profile names and that were not found.
+    pub missing: Vec<String>,
+    /// The abilities that are left out.
+    pub left_out: Vec<LeftOut>,
+    /// All providers it may speak through, in the order in which they are tried.
+    pub candidates: Vec<String>,
+    /// The profile.
+    #[serde(skip)]
+    pub file: PathBuf,
+}
+
+/// An ability with its size.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ShownAgentAbility {
+    /// The ability.
+    pub id: String,
+    /// A hash of its file's text.
+    pub digest: String,
+    /// Its tokens.
+    pub tokens: u64,
+}
+
+/// A file that was registered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Registered {
+    /// The id.
+    pub id: String,
+    /// Where it is kept.
+    pub file: PathBuf,
+}
+
+/// Everything that was imported.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// The agents.
+    pub agents: Vec<Registered>,
+    /// The abilities.
+    pub abilities: Vec<Registered>,
+}
+
+impl Quorum {
+    /// All agents that can be seated here, and what is wrong with the other profiles.
+    #[must_use]
+    pub fn agents(&self) -> (Vec<AgentEntry>, Vec<AgentError>) {
+        let (mut entries, mut wrong) = (Vec::new(), Vec::new());
+        for profile in self.setting().agents.profiles() {
+            match profile.and_then(|found| Ok((self.seat_for(&found.profile, "")?, found))) {
+                Ok((seat, found)) => entries.push(self.agent_entry(&found, &seat)),
+                Err(error) => wrong.push(error),
+            }
+        }
+        (entries, wrong)
+    }
+
+    /// An agent as it would be seated for this topic.
+    pub fn agent(&self, id: &str, topic: &str) -> Result<Shown, AgentError> {
+        let found = self.setting().agents.profile(id)?;
+        let seat = self.seat_for(&found.profile, topic)?;
+        let family = Family::of(&seat);
+        let entry = self.agent_entry(&found, &seat);
+        let agent = seat.agent.as_deref().cloned().unwrap_or_default();
+        let behind = agent.behind(&seat);
+        let shown = behind.map(|it| it.abilities.as_slice()).unwrap_or_default();
+        let abilities = shown.iter().filter_map(|id| agent.abilities.iter().find(|it| it.id == *id));
+        let abilities = abilities.map(|it| ShownAgentAbility {
+            id: it.id.clone(),
+            digest: it.digest.clone(),
+            tokens: family.estimate(&it.text),
+        });
+        let text = agent.standing_text(&seat);
+        Ok(Shown {
+            tokens: family.estimate(&text),
+            text,
+            abilities: abilities.collect(),
+            left_out: behind.map(|it| it.left_out.clone()).unwrap_or_default(),
+            candidates: agent.candidates.iter().map(Candidate::written).collect(),
+            missing: agent.missing.clone(),
+            file: found.file,
+            entry,
+        })
+    }
+
+    /// Keeps a profile or an ability in the user's folder, under its id. `name` is the name of its
+    /// file; a text without one is recognised by its content.
+    pub fn register(&self, name: Option<&Path>, text: &str, replace: bool) -> Result<Registered, AgentError> {
+        let ending = || PathBuf::from(format!("input.{}", ending_of(text)));
+        let part = Part::of(&name.map_or_else(ending, Path::to_owned), text)?;
+        part.check_place(self.folders(), replace)?;
+        part.keep(self.folders())
+    }
+
+    /// Reads a file and keeps it like [`Quorum::register`].
+    pub fn register_file(&self, file: &Path, replace: bool) -> Result<Registered, AgentError> {
+        self.register(Some(file), &read_text(file)?, replace)
+    }
+
+    /// Removes an agent from the user's folder. Its abilities stay, as others may have them too.
+    pub fn remove_agent(&self, id: &str) -> Result<PathBuf, AgentError> {
+        let own = self.folders().own()?.clone();
+        let beside = Folders::beside(&own.path.join("config.toml"));
+        let found = beside.profile(id)?;
+        let gone = fs::remove_file(&found.file);
+        gone.map_err(|error| AgentError::File { file: found.file.clone(), message: error.to_string() })?;
+        Ok(found.file)
+    }
+
+    /// Keeps all profiles and abilities of a folder: all of them, or none and a list of what is
+    /// wrong. They are in its `agents` and `abilities`, or in the folder itself.
+    pub fn import_agents(&self, folder: &Path, replace: bool) -> Result<Imported, Vec<AgentError>> {
+        let places = [folder.to_owned(), folder.join("agents"), folder.join("abilities")];
+        let beside = folder.parent().filter(|_| folder.ends_with("agents")).map(|it| it.join("abilities"));
+        let files: Vec<(PathBuf, PathBuf)> = places
+            .into_iter()
+            .chain(beside)
+            .flat_map(|place| folders::files(&place).into_iter().map(move |file| (place.clone(), file)))
+            .collect();
+        let mut wrong: Vec<AgentError> = Vec::new();
+        let mut parts: Vec<Part> = Vec::new();
+        for (place, file) in &files {
+            let read = folders::read_inside(place, file).and_then(|text| Part::of(file, &text));
+            match read.and_then(|it| it.check_place(self.folders(), replace).map(|()| it)) {
+                Ok(part) => match parts.iter().find(|it| it.is_same(&part)) {
+                    Some(first) if first.profile.is_some() => wrong.push(AgentError::Twice {
+                        id: part.id.clone(),
+                        files: Box::new((first.file.clone(), part.file.clone())),
+                    }),
+                    _ => parts.push(part),
+                },
+                Err(error) => wrong.push(error),
+            }
+        }
+        if files.is_empty() {
+            let message = "has no profiles and no abilities".to_owned();
+            wrong.push(AgentError::File { file: folder.to_owned(), message });
+        }
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        let mut imported = Imported::default();
+        for part in parts {
+            let kept = part.keep(self.folders()).map_err(|error| vec![error])?;
+            let list = if part.profile.is_some() { &mut imported.agents } else { &mut imported.abilities };
+            list.push(kept);
+        }
+        Ok(imported)
+    }
+
+    fn folders(&self) -> &Folders {
+        &self.setting().agents
+    }
+
+    fn seat_for(&self, profile: &Profile, topic: &str) -> Result<Participant, AgentError> {
+        let setting = self.setting();
+        let is_simulated = setting.voicing == Voicing::Simulated;
+        let situation = Situation { topic, ..Situation::of(setting, is_simulated) };
+        seat_of(profile, &situation)
+    }
+
+    fn agent_entry(&self, found: &Found, seat: &Participant) -> AgentEntry {
+        let Found { profile, kind, .. } = found;
+        let behind = seat.agent.as_ref().and_then(|it| it.behind(seat));
+        let setting = self.setting();
+        let situation = Situation::of(setting, setting.voicing == Voicing::Simulated);
+        let can_be_asked = |it: &&Candidate| situation.has_voice(&it.provider);
+        let behind = behind.filter(can_be_asked);
+        let tasks: BTreeMap<&str, ()> = profile.tasks().map(|it| (it, ())).collect();
+        AgentEntry {
+            id: profile.id.clone(),
+            display_name: profile.display_name.clone(),
+            role: profile.role.clone(),
+            description: profile.description.clone(),
+            speaks_through: behind.map(Candidate::written),
+            reason: behind.map(|it| it.reason.clone()),
+            weight: seat.weight,
+            enabled: profile.enabled,
+            tasks: tasks.into_keys().map(str::to_owned).collect(),
+            folder: kind.name(),
+            warning: found.warning(),
+        }
+    }
+}
+
+/// A checked profile or ability with the text of its file.
+struct Part {
+    id: String,
+    file: PathBuf,
+    text: String,
+    /// Set if it is a profile, and not an ability.
+    profile: Option<Profile>,
+}
+
+impl Part {
+    /// The profile or ability in this text. An ability is known by its id's field, or by its
+    /// folder.
+    fn of(file: &Path, text: &str) -> Result<Self, AgentError> {
+        let read = document::read(file, text)?;
+        let in_abilities = file.parent().is_some_and(|it| it.ends_with("abilities"));
+        let is_ability = !read.fields.contains_key("agentId")
+            && (in_abilities || read.fields.contains_key("abilityId") || read.fields.contains_key("prompts"));
+        let (file, text) = (file.to_owned(), text.to_owned());
+        if is_ability {
+            let id = Ability::of(&file, read, &text)?.id;
+            return Ok(Part { id, file, text, profile: None });
+        }
+        let profile = Profile::of(&file, read)?;
+        Ok(Part { id: profile.id.clone(), file, text, profile: Some(profile) })
+    }
+
+    fn is_same(&self, other: &Part) -> bool {
+        (&self.id, self.profile.is_some()) == (&other.id, other.profile.is_some())
+    }
+
+    fn folder(&self, folders: &Folders) -> Result<PathBuf, AgentError> {
+        let own = folders.own()?;
+        Ok(if self.profile.is_some() { own.agents() } else { own.abilities() })
+    }
+
+    /// The files of the user's folder with the same id.
+    fn present(&self, folders: &Folders) -> Result<Vec<PathBuf>, AgentError> {
+        let files = folders::files(&self.folder(folders)?);
+        Ok(files.into_iter().filter(|it| folders::stem(it) == self.id).collect())
+    }
+
+    /// Refuses to overwrite another content.
+    fn check_place(&self, folders: &Folders, replace: bool) -> Result<(), AgentError> {
+        let differs = |it: &PathBuf| fs::read_to_string(it).map_or(true, |text| text != self.text);
+        match self.present(folders)?.into_iter().find(differs) {
+            Some(file) if !replace => Err(AgentError::Exists { id: self.id.clone(), file }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the file, whole or not at all, and removes one of another format.
+    fn keep(&self, folders: &Folders) -> Result<Registered, AgentError> {
+        let folder = self.folder(folders)?;
+        let ending = self.file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        let file = folder.join(format!("{}.{ending}", self.id));
+        let part = folder.join(format!("{}.{ending}.part", self.id));
+        let wrong =
+            |error: std::io::Error| AgentError::File { file: file.clone(), message: error.to_string() };
+        crate::config::make_directory(&folder).map_err(wrong)?;
+        fs::write(&part, &self.text).map_err(wrong)?;
+        fs::rename(&part, &file).map_err(wrong)?;
+        for other in self.present(folders)?.into_iter().filter(|it| *it != file) {
+            fs::remove_file(&other).map_err(wrong)?;
+        }
+        Ok(Registered { id: self.id.clone(), file })
+    }
+}

@@ -1,0 +1,66 @@
+//! Agents over HTTP: listed with the provider they would speak through, and seated by an order.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::{FAST, TestServer};
+
+async fn server() -> TestServer {
+    let server = TestServer::open(FAST).await;
+    for folder in ["agents", "abilities"] {
+        fs::create_dir_all(server.folder.join(folder)).unwrap();
+    }
+    let profile = "agentId: reviewer\ndisplayName: Ada\nrole: reviewer\nsystemPrompt: Trust nothing.\n\
+                   abilities: {core: [diffs, gone]}\nproviderAffinity: {preferred: [gemini]}\n";
+    fs::write(server.folder.join("agents/reviewer.yaml"), profile).unwrap();
+    fs::write(server.folder.join("agents/broken.yaml"), "agentId: [").unwrap();
+    fs::write(server.folder.join("abilities/diffs.md"), "---\nabilityId: diffs\n---\nTests first.").unwrap();
+    server
+}
+
+#[tokio::test]
+async fn b08_agents_are_listed_with_the_provider_they_would_speak_through() {
+    let expected = json!([{
+        "id": "reviewer", "displayName": "Ada", "role": "reviewer", "speaksThrough": "gemini",
+        "reason": "preferred", "weight": 1.5, "enabled": true, "folder": "user",
+    }]);
+    assert_eq!(server().await.get("/api/agents").await.json(), expected);
+}
+
+#[tokio::test]
+async fn b08_an_order_seats_an_agent_and_the_result_says_so() {
+    let server = server().await;
+    let seats = json!(["claude", { "type": "agent", "id": "reviewer" }]);
+    let plan =
+        server.post("/api/plan", &json!({ "topic": "Tabs or spaces?", "participants": seats })).await.json();
+    let planned = &plan["participants"][1]["agent"];
+    let told = (&planned["speaksThrough"], &planned["weight"], &planned["abilities"]["missing"]);
+    assert_eq!(told, (&json!("gemini"), &json!(1.5), &json!(["gone"])));
+    let id = server.held(&json!({ "topic": "Tabs or spaces?", "participants": seats, "rounds": 1 })).await;
+    let result = server.get(&format!("/api/discussions/{id}/result")).await.json();
+    let responses = result["rounds"][0]["responses"].as_array().unwrap();
+    let agents: Vec<&Value> = responses.iter().map(|it| &it["agentId"]).collect();
+    assert_eq!(agents, [&Value::Null, &json!("reviewer")]);
+    assert_eq!(result["agents"][0]["provider"], "gemini");
+    assert_eq!(result["integrity"]["abilities"][0]["missing"], json!(["gone"]));
+}
+
+#[tokio::test]
+async fn b08_an_unknown_agent_is_refused_without_a_path_of_this_machine() {
+    let server = server().await;
+    let check = async |seat: Value, status: u16, message: &str| {
+        let order = json!({ "topic": "x", "participants": ["claude", "gemini", seat] });
+        let refused = server.post("/api/discussions", &order).await;
+        assert_eq!(
+            (refused.status.as_u16(), &refused.json()["fields"][0]["message"]),
+            (status, &json!(message))
+        );
+        assert!(!refused.text.contains(server.folder.to_str().unwrap()), "{}", refused.text);
+    };
+    let listed = "GET /api/agents lists all agents";
+    let unknown = format!("there is no agent named reviwer; did you mean reviewer?; {listed}");
+    check(json!("reviwer:agent"), 409, &unknown).await;
+    let spelling = "an agent's seat is written reviewer:agent, with the id first";
+    check(json!("agent:reviewer"), 400, spelling).await;
+}
