@@ -40,6 +40,9 @@ pub fn spec(pattern: &str) -> Spec {
         tenant: Tenant::default(),
         show_names: false,
         simulation: None,
+        recall: None,
+        follows: None,
+        recalled: None,
     }
 }
 

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
+mod recall;
 mod windows;
 
 use std::sync::Arc;
@@ -118,7 +119,8 @@ fn samples() -> Vec<Fact> {
         .chain(rulings())
         .chain(comparing())
         .chain(broken(&step))
-        .chain(tenants());
+        .chain(tenants())
+        .chain(recall::recall());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -184,6 +186,9 @@ fn spec() -> Arc<Spec> {
             stubbornness: 0.5,
             dead: vec!["glm".into()],
         }),
+        recall: None,
+        follows: None,
+        recalled: None,
     })
 }
 
