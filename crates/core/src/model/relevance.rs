@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn inv_disc_631_function_words_of_four_languages_say_nothing() {
         check("Should we move billing to event sourcing?", &["move", "billing", "event", "sourc"]);
-        check("Welche Farbe sollten wir für das Büro nehmen?", &["farbe", "buero", "nehme"]);
+        check("Welche Farbe sollten wir für das Büro nehmen?", &["farbe", "buro", "nehme"]);
         check("Faut-il réécrire l'API en Rust ?", &["reecr", "api", "rust"]);
         check("¿Deberíamos migrar la base de datos este año?", &["migrar", "base", "dato", "ano"]);
         check("What should we do about it, and why?", &[]);
@@ -73,7 +73,7 @@ mod tests {
     fn a_word_of_two_languages_counts_unless_its_language_is_spoken() {
         check("car insurance", &["car", "insur"]);
         check("Is the war over?", &["war"]);
-        check("Warum war die Umstellung nötig?", &["umstell", "noetig"]);
+        check("Warum war die Umstellung nötig?", &["umstell", "notig"]);
         check("C or Rust", &["c", "rust"]);
     }
 
@@ -92,7 +92,7 @@ mod tests {
         check(&["migración", "migraciones", "MIGRACION"]);
         check(&["réunion", "reunions", "re\u{301}union"]);
         check(&["Straße", "STRASSE", "strasse"]);
-        check(&["Büro", "Buero"]);
+        check(&["Zürich", "ZURICH", "Zu\u{308}rich"]);
     }
 
     #[test]

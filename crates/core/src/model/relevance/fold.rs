@@ -88,13 +88,11 @@ fn unvoiced(letter: char) -> char {
     VOICED.chars().zip(PLAIN.chars()).find(|it| it.0 == letter).map_or(letter, |it| it.1)
 }
 
-/// Adds a lower-case letter without its accent. German umlauts become two letters, as they are
-/// written where a keyboard lacks them.
+/// Adds a lower-case letter without its accent.
 fn fold(letter: char, word: &mut String) {
     let plain = match letter {
-        'ä' | 'æ' => "ae",
-        'ö' | 'œ' => "oe",
-        'ü' => "ue",
+        'æ' => "ae",
+        'œ' => "oe",
         'ß' => "ss",
         'à'..='å' | 'ā' | 'ă' | 'ą' => "a",
         'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' => "c",
@@ -107,11 +105,11 @@ fn fold(letter: char, word: &mut String) {
         'ķ' => "k",
         'ĺ' | 'ļ' | 'ľ' | 'ŀ' | 'ł' => "l",
         'ñ' | 'ń' | 'ņ' | 'ň' => "n",
-        'ò'..='õ' | 'ø' | 'ō' | 'ŏ' | 'ő' => "o",
+        'ò'..='ö' | 'ø' | 'ō' | 'ŏ' | 'ő' => "o",
         'ŕ' | 'ŗ' | 'ř' => "r",
         'ś' | 'ŝ' | 'ş' | 'š' | 'ș' => "s",
         'ţ' | 'ť' | 'ŧ' | 'ț' => "t",
-        'ù'..='û' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' => "u",
+        'ù'..='ü' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' => "u",
         'ŵ' => "w",
         'ý' | 'ÿ' | 'ŷ' => "y",
         'ź' | 'ż' | 'ž' => "z",
