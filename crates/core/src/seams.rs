@@ -20,8 +20,8 @@ use crate::{
 };
 
 pub use archive::{
-    Archive, AuditEntry, Cutoffs, Expired, GRACE_MS, Leap, Reservation, Retention, Session, Summary,
-    TOLERANCE_MS, Wanted,
+    Archive, AuditEntry, Cutoffs, Expired, Found, GRACE_MS, Leap, Query, Recalling, Reservation, Retention,
+    Session, Summary, TOLERANCE_MS, Wanted,
 };
 pub use store::{Append, Claim, Created, Draw, Drawn, Store, StoreError, Then, admit};
 

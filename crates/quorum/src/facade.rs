@@ -7,11 +7,13 @@ mod builder;
 mod catalogue;
 mod configured;
 mod discussion;
+mod follow;
 mod fork;
 mod health;
 mod keyed_lock;
 mod lists;
 mod plan;
+mod recall;
 mod rehearsal;
 mod remarks;
 mod say;
@@ -25,6 +27,7 @@ use std::sync::Arc;
 use quorum_core::{
     engine::Engine,
     model::{
+        error::Code,
         event::Fact,
         id::{DiscussionId, Seq, Tenant},
         spec::Spec,
@@ -128,6 +131,11 @@ impl Quorum {
     /// The request of a past discussion with these changes, checked again.
     async fn again(&self, id: DiscussionId, changes: &Request) -> Result<Spec, Error> {
         self.known_preset(changes)?;
+        if changes.follows.is_some() {
+            let message = "a re-run follows what its original followed; leave this out";
+            let complaint = Complaint::new("follows", Code::InvalidRequest, message);
+            return Err(Error::refused(complaint.in_combination()));
+        }
         let past = self.state(id).await?;
         let request = changed(
             &Request::of(&past.spec, self.registry()),
@@ -135,10 +143,13 @@ impl Quorum {
             self.registry(),
         );
         // The past request includes its own defaults; today's are not applied to it.
-        self.check_filled(&request).map_err(|complaints| {
+        let spec = self.check_filled(&request).map_err(|complaints| {
             let from_past = |it: Complaint| Complaint { origin: Some(Origin::Past(id)), ..it };
             Error::Refused(complaints.into_iter().map(from_past).collect())
-        })
+        })?;
+        // Everyone is shown the same as then, unless something else is to be recalled.
+        let recalled = past.spec.recalled.clone().filter(|_| changes.recall.is_none());
+        Ok(Spec { follows: past.spec.follows.clone(), recalled, ..spec })
     }
 
     fn panel_choice(&self, request: &Request) -> Option<PanelChoice> {

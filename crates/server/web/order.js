@@ -10,7 +10,7 @@ const USUAL = 3;
 
 /** Fields that are sent as written, and fields that are numbers. */
 const TEXTS = ['pattern', 'preset', 'consensus', 'windowStrategy', 'context'];
-const NUMBERS = ['rounds', 'maxCost', 'maxCalls'];
+const NUMBERS = ['rounds', 'maxCost', 'maxCalls', 'recall'];
 
 /** The lists to choose from. */
 const CATALOGUE = ['patterns', 'consensus-methods', 'window-strategies', 'detectors', 'providers', 'presets', 'sessions', 'agents'];
@@ -283,7 +283,13 @@ const more = ([method, ofMethod], [strategy, ofStrategy], session, named) =>
     field('What everyone should know beforehand', h('textarea', { name: 'context', rows: 3 })),
     field('When the talk outgrows a window', strategy),
     ofStrategy,
-    h('div.fields', {}, field('Calls at most', number('maxCalls', { min: 1 })), field('Session', session)),
+    h(
+      'div.fields',
+      {},
+      field('Calls at most', number('maxCalls', { min: 1 })),
+      field('Earlier discussions to recall', number('recall', { min: 1, max: 10, placeholder: 'none' })),
+      field('Session', session),
+    ),
     named,
   );
 

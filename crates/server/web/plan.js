@@ -16,10 +16,18 @@ export function described(plan) {
     plan.panel && h('p.caution', {}, unusual(plan.panel)),
     table(['The plan', 'Calls', 'Tokens', 'Cost'], rows),
     h('p.faint', {}, `Within ${clock(plan.budgetMs)} minutes`, plan.simulated && '; the voices are simulated'),
+    plan.recalled && h('p.faint', {}, recall(plan.recalled)),
     who('Has no known price, so is in no sum', plan.unpriced),
     who('Can’t take part here', plan.unavailable),
     h('ol', {}, course(plan.course).map((it) => h('li', {}, it))),
   ];
+}
+
+/** What everyone is shown of earlier discussions, in a line. */
+function recall(shown) {
+  if (!shown.length) return 'Nothing is recalled: no earlier discussion is about this.';
+  const tokens = shown.reduce((sum, it) => sum + it.tokens, 0);
+  return `Everyone is shown what earlier discussions came to (${count(tokens)} tokens): ${shown.map((it) => it.topic).join(' · ')}`;
 }
 
 /** How a panel that the server chose differs from the usual one, in a line. */

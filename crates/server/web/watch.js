@@ -4,6 +4,7 @@ import { ahead, listen, recalled } from './api.js';
 import { columns } from './columns.js';
 import { controls, fork } from './controls.js';
 import { announce, fill, h, memo, say, simulated } from './dom.js';
+import { earlier, follow } from './earlier.js';
 import { advance, apply, fold, isOver, start } from './fold.js';
 import { visible } from './hidden.js';
 import { ending, panels, rounds, standing, strip, synthesis } from './panels.js';
@@ -35,7 +36,9 @@ export function watch(id, main) {
     strip: strip(),
     banner: banner(),
     person: person(id),
+    earlier: earlier(),
     synthesis: synthesis(),
+    follow: follow(id),
     columns: columns(),
     timeline: timeline((to) => {
       position = to;
@@ -72,7 +75,9 @@ export function watch(id, main) {
     parts.head.update(shown, isNow);
     const goesOn = isNow && shown.underWay.size > 0 && !isOver(shown);
     parts.strip.update(shown, goesOn ? performance.now() - heardAt : 0);
+    parts.earlier.update(shown);
     parts.synthesis.update(shown);
+    parts.follow.update(whole);
     parts.person.update(shown, isNow);
     parts.columns.update(shown, isNow ? texts : new Map());
     steering.update(whole);

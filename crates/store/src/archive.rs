@@ -1,4 +1,4 @@
-//! Listing and searching past discussions, and sessions.
+//! Listing past discussions, and sessions.
 
 use quorum_core::{
     model::{
@@ -13,12 +13,11 @@ use uuid::Uuid;
 use crate::{
     cache::{lifecycle, parsed},
     error::JobError,
-    search::{match_query, words_of},
     write_context::WriteContext,
 };
 
-const SUMMARY: &str = "id, discussions.topic, pattern, status, opened_at, ended_at, success, \
-                       discussions.synthesis, simulated, session";
+pub(crate) const SUMMARY: &str = "id, topic, pattern, status, opened_at, ended_at, success, \
+                                  synthesis, simulated, session";
 
 /// Whether to list visible discussions or those that retention has hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,62 +48,11 @@ pub(crate) fn list(
 }
 
 /// The SQL limit; a negative one means no limit to SQLite.
-fn limit(wanted: &Wanted) -> i64 {
+pub(crate) fn limit(wanted: &Wanted) -> i64 {
     if wanted.limit == 0 { -1 } else { i64::try_from(wanted.limit).unwrap_or(-1) }
 }
 
-/// Discussions that match these words, most relevant first.
-pub(crate) fn search(
-    connection: &Connection,
-    words: &str,
-    wanted: &Wanted,
-) -> Result<Vec<Summary>, JobError> {
-    let Some(query) = match_query(words) else { return Ok(Vec::new()) };
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT {SUMMARY} FROM search JOIN discussions ON number = search.rowid WHERE search MATCH ?1
-         AND hidden_at IS NULL AND (?3 IS NULL OR session = ?3) AND (?4 IS NULL OR tenant = ?4)
-         ORDER BY bm25(search, 10.0, 5.0, 1.0), id DESC LIMIT ?2"
-    ))?;
-    let session = wanted.session.map(|it| it.to_string());
-    let tenant = wanted.tenant.as_ref().map(Tenant::name);
-    let rows = statement.query_map(params![query, limit(wanted), session, tenant], summary)?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// The same in a read-only database, whose index can't be updated: matches that the index doesn't
-/// have follow those it has, newest first.
-pub(crate) fn search_read_only(
-    connection: &Connection,
-    words: &str,
-    wanted: &Wanted,
-) -> Result<Vec<Summary>, JobError> {
-    let mut found = search(connection, words, wanted)?;
-    // A discussion that continued after it was indexed is found in both ways.
-    let further = search_unindexed(connection, words, wanted)?;
-    found.retain(|it| further.iter().all(|other| other.id != it.id));
-    found.extend(further);
-    found.truncate(if wanted.limit == 0 { usize::MAX } else { wanted.limit });
-    Ok(found)
-}
-
-/// Searches the text of unindexed discussions for any of the words.
-fn search_unindexed(connection: &Connection, words: &str, wanted: &Wanted) -> Result<Vec<Summary>, JobError> {
-    let patterns: Vec<String> = words_of(words).map(|word| format!("%{word}%")).collect();
-    let patterns = serde_json::Value::from(patterns).to_string();
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT {SUMMARY} FROM discussions WHERE root = id AND unindexed = 1 AND hidden_at IS NULL
-         AND (?3 IS NULL OR session = ?3) AND (?4 IS NULL OR tenant = ?4)
-         AND EXISTS (SELECT 1 FROM json_each(?1) WHERE topic LIKE value OR synthesis LIKE value OR EXISTS
-             (SELECT 1 FROM discussion_logs WHERE project_id = discussions.id AND content LIKE value))
-         ORDER BY opened_at DESC, id DESC LIMIT ?2"
-    ))?;
-    let session = wanted.session.map(|it| it.to_string());
-    let tenant = wanted.tenant.as_ref().map(Tenant::name);
-    let rows = statement.query_map(params![patterns, limit(wanted), session, tenant], summary)?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
+pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
     let session: Option<String> = row.get(9)?;
     Ok(Summary {
         id: parsed::<DiscussionId>(row, 0)?,

@@ -4,7 +4,8 @@
 //! - [`SqliteStore`] (`sqlite.rs`) is the entry point: it passes writes to the one `writer` thread
 //!   and reads to the pool of `readers`.
 //! - `record`, `claims`, `inbox`, `retention`, `audit`, `idempotency` and `spending` have the
-//!   statements; `archive` and `search` answer listings and full-text queries.
+//!   statements; `archive` answers listings, `find` full-text queries by the index that `search`
+//!   keeps.
 //! - `write_context` is what the writer thread works with, `cache` its cache of discussions.
 //! - `list_status` folds facts into the columns that lists show; `seeds` fills the tables of
 //!   requirement C.
@@ -21,6 +22,7 @@ mod checkpointer;
 mod claims;
 mod connection;
 mod error;
+mod find;
 mod idempotency;
 mod inbox;
 mod list_status;

@@ -17,6 +17,7 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0006_finished_tables.sql"),
     include_str!("../migrations/0007_no_replacing.sql"),
     include_str!("../migrations/0008_spending.sql"),
+    include_str!("../migrations/0009_search_terms.sql"),
 ];
 
 const NEWEST: usize = FIRST + STEPS.len() - 1;

@@ -6,13 +6,13 @@ use quorum_core::{
     model::{
         event::{Event, Fact, Lineage},
         id::{DiscussionId, Seq, Step},
+        relevance::key,
         spec::Spec,
         time::Timestamp,
     },
     seams::{Append, Created, StoreError, Then},
 };
 use rusqlite::{Connection, Row, params};
-use uuid::Uuid;
 
 use crate::{
     cache::{Cached, Holder, Run},
@@ -169,11 +169,6 @@ impl NewDiscussion<'_> {
             lease_until
         ])
     }
-}
-
-/// The key that discussions with the same topic share (INV-DISC-630).
-fn key(topic: &str) -> String {
-    format!("discussion:{}", Uuid::new_v5(&Uuid::NAMESPACE_OID, topic.trim().as_bytes()).simple())
 }
 
 fn insert_facts(

@@ -1,7 +1,7 @@
-//! Full-text search: words in the topic count more than in the synthesis, those more than in the
-//! talk.
+//! The full-text index: the words of topics, syntheses and turns.
 
-use rusqlite::Connection;
+use quorum_core::model::relevance::indexed;
+use rusqlite::{Connection, params};
 
 use crate::{error::JobError, write_context::WriteContext};
 
@@ -30,56 +30,32 @@ pub(crate) fn index_batch(context: &mut WriteContext) -> Result<usize, JobError>
 
 /// Indexes a discussion's words, replacing those indexed before.
 fn index(connection: &Connection, number: i64) -> rusqlite::Result<()> {
-    let mut words = connection.prepare_cached(
-        "INSERT OR REPLACE INTO search (rowid, topic, synthesis, talk)
-         SELECT number, topic, ifnull(synthesis, ''),
-             ifnull((SELECT group_concat(content, char(10)) FROM discussion_logs
-                     WHERE project_id = discussions.id AND metadata ->> '$.kind' = 'turn'), '')
-         FROM discussions WHERE number = ?1",
-    )?;
-    words.execute([number])?;
+    let [topic, synthesis, talk] = texts(connection, number)?;
+    let sql = "INSERT OR REPLACE INTO search (rowid, topic, synthesis, talk) VALUES (?1, ?2, ?3, ?4)";
+    connection.prepare_cached(sql)?.execute(params![number, topic, synthesis, talk])?;
     connection
         .prepare_cached("UPDATE discussions SET unindexed = 0 WHERE number = ?1")?
         .execute([number])
         .map(drop)
 }
 
-/// Words of fewer bytes match only exactly, because half of English starts with `t`. A character of
-/// another script has three bytes.
-const SHORTEST_PREFIX: usize = 3;
-
-/// The typed words as a query to the index: any of the words, or words starting with them. `None`
-/// if there are none.
-pub(crate) fn match_query(words: &str) -> Option<String> {
-    let words: Vec<String> = words_of(words)
-        .map(|word| format!("\"{word}\"{}", if word.len() < SHORTEST_PREFIX { "" } else { "*" }))
-        .collect();
-    (!words.is_empty()).then(|| words.join(" OR "))
+/// The words of a discussion's topic, synthesis and turns, as the index holds them.
+fn texts(connection: &Connection, number: i64) -> rusqlite::Result<[String; 3]> {
+    let mut statement = connection.prepare_cached(
+        "SELECT topic, ifnull(synthesis, ''),
+             ifnull((SELECT group_concat(content, char(10)) FROM discussion_logs
+                     WHERE project_id = discussions.id AND metadata ->> '$.kind' = 'turn'), '')
+         FROM discussions WHERE number = ?1",
+    )?;
+    let text = |row: &rusqlite::Row<'_>, column: usize| -> rusqlite::Result<String> {
+        Ok(indexed(row.get_ref(column)?.as_str()?))
+    };
+    statement.query_row([number], |row| Ok([text(row, 0)?, text(row, 1)?, text(row, 2)?]))
 }
 
-/// The words of the text. None has a character that is special to the index or to `LIKE`.
-pub(crate) fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    text.split(is_between_words).filter(|word| word.chars().any(char::is_alphanumeric))
-}
-
-/// Non-ASCII characters are left to the index, which knows which of them are parts of words.
-fn is_between_words(sign: char) -> bool {
-    sign.is_whitespace() || sign.is_control() || (sign.is_ascii_punctuation() && sign != '\'')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::match_query;
-
-    fn check(words: &str, expected: Option<&str>) {
-        assert_eq!(match_query(words).as_deref(), expected);
-    }
-
-    #[test]
-    fn every_word_is_quoted() {
-        check("tabs spaces", Some(r#""tabs"* OR "spaces"*"#));
-        check(r#"say "hi" NOT"#, Some(r#""say"* OR "hi" OR "NOT"*"#));
-        check("topic:x\0y* don't", Some(r#""topic"* OR "x" OR "y" OR "don't"*"#));
-        check(" \" * () ", None);
-    }
+/// The same of a discussion that the index lacks; `None` if it has it.
+pub(crate) fn unindexed_texts(connection: &Connection, number: i64) -> rusqlite::Result<Option<[String; 3]>> {
+    let sql = "SELECT 1 FROM discussions WHERE number = ?1 AND unindexed = 1";
+    let is_missing = connection.prepare_cached(sql)?.exists([number])?;
+    is_missing.then(|| texts(connection, number)).transpose()
 }

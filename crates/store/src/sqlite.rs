@@ -13,7 +13,8 @@ use quorum_core::{
         time::Timestamp,
     },
     seams::{
-        Append, Archive, AuditEntry, Claim, Created, Draw, Drawn, Expired, Reservation, Retention, Session,
+        Append, Archive, AuditEntry, Claim, Created, Draw, Drawn, Expired, Found, Query, Reservation,
+        Retention, Session,
         Store, StoreError, Summary, Wanted,
     },
 };
@@ -25,7 +26,7 @@ use crate::{
     claims::{self, Claimant},
     connection::{self, Access, Options},
     error::{cant_create, explain},
-    idempotency, inbox,
+    find, idempotency, inbox,
     liveness::{self, Liveness},
     migrate,
     readers::Readers,
@@ -234,18 +235,21 @@ impl Archive for SqliteStore {
         Box::pin(self.readers.read(move |connection| archive::list(connection, &wanted, Visibility::Hidden)))
     }
 
-    fn search(&self, words: &str, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
-        let words = words.to_owned();
+    fn find(&self, query: Query, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Found>, StoreError>> {
         Box::pin(async move {
-            let search = match self.writer.access() {
+            let find = match self.writer.access() {
                 Access::Write => {
                     self.update_index().await?;
-                    archive::search
+                    find::find
                 }
-                Access::ReadOnly => archive::search_read_only,
+                Access::ReadOnly => find::find_read_only,
             };
-            self.readers.read(move |connection| search(connection, &words, &wanted)).await
+            self.readers.read(move |connection| find(connection, &query, &wanted)).await
         })
+    }
+
+    fn copies(&self, of: DiscussionId) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| find::copies(connection, of)))
     }
 
     fn expire(&self, retention: Retention) -> BoxFuture<'_, Result<Expired, StoreError>> {

@@ -41,6 +41,9 @@ pub fn spec(pattern: &str) -> Spec {
         account: None,
         show_names: false,
         simulation: None,
+        recall: None,
+        follows: None,
+        recalled: None,
     }
 }
 

@@ -26,8 +26,23 @@ pub(super) fn filled(command: Command, app: &App) -> Command {
     let command = command.mut_subcommand("discuss", |verb| {
         options::added(verb.mut_args(|arg| with_usual(arg, app)), app, Purpose::Discuss)
     });
+    let command = command.mut_subcommand("follow", |verb| {
+        let verb = verb.mut_args(|arg| for_follow(with_usual(arg, app)));
+        options::added(verb, app, Purpose::Discuss)
+    });
     let command = command.mut_subcommand("fork", |verb| options::added(verb, app, Purpose::Fork));
     rule::added(command, &app.registry)
+}
+
+/// The first text after the verb names the discussion to follow; what else names one is not offered.
+fn for_follow(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "topic" => arg
+            .value_name("ID")
+            .help("The discussion to follow: its id, the beginning of it, or `last`, which may be left out"),
+        "again" | "follows" => arg.hide(true),
+        _ => arg,
+    }
 }
 
 fn with_choices(arg: Arg, app: &App) -> Arg {

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::args::{
     Output,
     number::{fraction, whole},
+    past::Past,
 };
 
 /// The heading of the flags about participants and pattern.
@@ -51,6 +52,8 @@ pub(crate) struct Discuss {
     /// The session it belongs to, by id or name
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
+    #[command(flatten)]
+    pub(super) past: Past,
     #[command(flatten)]
     panel: Panel,
     #[command(flatten)]
@@ -239,6 +242,8 @@ impl Discuss {
             offline: yes(voices.offline),
             seed: voices.seed,
             simulate: voices.simulate.clone(),
+            recall: self.past.recall(),
+            follows: self.past.follows.as_ref().map(|it| it.trim().to_lowercase()),
             settings: self.settings.clone(),
         }
     }

@@ -25,6 +25,7 @@ Examples:
   ax discuss \"Rewrite or refactor?\" --rounds 5 --dry-run
   ax discuss \"Rewrite or refactor?\" --max-calls 30 --detach
   ax discuss --again last --pattern debate --rounds 3
+  ax discuss \"Which database for events?\" --recall
   ax discuss \"Best API style\" --output-format jsonl > events.jsonl
   ax discuss \"Is this sound?\" -f notes.md -f todo.md --usage
   cat notes.md | ax discuss \"What did we miss?\" --quiet > answer.md
@@ -36,6 +37,15 @@ is usual here.";
 pub(super) fn discuss() -> String {
     format!("{DISCUSS}\n\nExit codes:\n{}", exit::codes())
 }
+
+pub(super) const FOLLOW: &str = "\
+Examples:
+  ax follow \"And what would it cost?\"
+  ax follow last \"And what would it cost?\" --rounds 1
+  ax follow last \"Who should do it?\" --dry-run
+
+Everyone is shown what the discussion came to, and what it followed itself. Panel,
+pattern and session stay the same unless flags say otherwise.";
 
 pub(super) const RESUME: &str = "\
 Examples:
@@ -64,7 +74,8 @@ Examples:
 
 pub(super) const DELETE: &str = "\
 Examples:
-  ax delete last --yes";
+  ax delete last --yes
+  ax delete last --yes --with-copies";
 
 pub(super) const RESTORE: &str = "\
 Examples:

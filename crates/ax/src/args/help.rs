@@ -37,7 +37,7 @@ const STEERING: &str = "Control running discussions";
 
 /// The verbs by purpose, each in one group. Decision verbs are listed with those that steer.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Discuss", &["discuss", "demo", "patterns", "prompts"]),
+    ("Discuss", &["discuss", "follow", "demo", "patterns", "prompts"]),
     (STEERING, &["pause", "resume", "stop", "abort", "say", "note"]),
     ("Look back", &["history", "show", "export", "replay", "fork", "rate", "delete", "restore", "sessions"]),
     ("Set up", &["models", "keys", "prices", "config", "doctor"]),
@@ -155,6 +155,7 @@ fn read(app: &App, matches: &ArgMatches) -> Result<Cli, clap::Error> {
     let mut cli = Cli::from_arg_matches(matches)?;
     match &mut cli.verb {
         Verb::Discuss(discuss) => discuss.settings = options::given(below, app),
+        Verb::Follow(follow) => follow.discuss.settings = options::given(below, app),
         Verb::Fork(fork) => fork.settings = options::given(below, app),
         _ => {}
     }

@@ -5,6 +5,7 @@ mod bare;
 mod choices;
 mod discuss;
 mod examples;
+mod follow;
 mod fork;
 mod general;
 mod help;
@@ -14,6 +15,7 @@ mod one_discussion;
 mod options;
 mod output;
 pub(crate) mod password;
+mod past;
 mod prompts;
 mod rule;
 
@@ -25,6 +27,7 @@ use crate::log::LogFormat;
 
 pub(crate) use agents::{AgentVerb, Agents, Registering};
 pub(crate) use discuss::Discuss;
+pub(crate) use follow::Follow;
 pub(crate) use fork::Fork;
 pub(crate) use general::{ConfigVerb, Configuring, Demo, History, Place, Serve, SessionVerb, Sessions};
 pub(crate) use help::{command, derived, parse, validate};
@@ -52,6 +55,9 @@ pub(crate) enum Verb {
     /// Hold a discussion and print its result
     #[command(after_help = examples::discuss(), args_override_self = true, visible_aliases = ["ask", "chat"])]
     Discuss(Box<Discuss>),
+    /// Ask the panel of a discussion that is over the next question
+    #[command(after_help = examples::FOLLOW, args_override_self = true)]
+    Follow(Box<Follow>),
     /// Continue a discussion that was paused, failed or cut off
     #[command(after_help = examples::RESUME)]
     Resume(Resume),
@@ -261,7 +267,9 @@ mod tests {
     #[test]
     fn every_flag_of_discuss_can_be_configured_or_belongs_to_one_run() {
         let of_one_run =
-            ["again", "preset", "json", "dry-run", "detach", "file", "no-early-exit", "help", "log"];
+            ["again", "preset", "json", "dry-run", "detach", "file", "no-early-exit", "help", "log"]
+                .into_iter()
+                .chain(["continue", "recall-from", "no-recall"]);
         let mut command = built_in();
         command.build();
         let discuss = command.find_subcommand("discuss").unwrap();
@@ -271,7 +279,7 @@ mod tests {
         };
         let typed: BTreeSet<&str> = discuss.get_arguments().filter_map(|arg| arg.get_long()).collect();
         let unknown: BTreeSet<&str> = typed.into_iter().filter(|long| !known(long)).collect();
-        assert_eq!(unknown, BTreeSet::from(of_one_run));
+        assert_eq!(unknown, of_one_run.collect());
     }
 
     /// Longer lines would be wrapped in awkward places.

@@ -62,6 +62,10 @@ pub(crate) struct Delete {
     /// Confirm the deletion
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Delete also the discussions that hold a copy of its answer, because they recalled or
+    /// followed it
+    #[arg(long)]
+    pub(crate) with_copies: bool,
 }
 
 #[derive(Debug, Args)]

@@ -10,9 +10,12 @@ use quorum::{
         agent::{Reason, SpeaksThrough},
         error::{ErrorClass, Refusal},
         id::DiscussionId,
+        outcome::RecallReport,
+        spec::Spec,
     },
     request::{PanelChoice, flags},
     setup::{BadAddress, CostSource, LocalProgram, Missing, NoKeyName, prices},
+    text,
 };
 
 /// One line for each error.
@@ -100,9 +103,40 @@ pub(crate) fn remark(remark: &Refusal, registry: &Registry) -> String {
     format!("warning: {name}: {}", remark.message)
 }
 
+/// What everyone is shown of earlier discussions, a line for each; a line that says so if there is
+/// nothing to recall.
+pub(crate) fn earlier(spec: &Spec) -> Vec<String> {
+    let Some(shown) = RecallReport::of(spec) else { return Vec::new() };
+    let line = |it: &RecallReport| {
+        let verb = if it.number.starts_with('F') { "Follows" } else { "Recalled" };
+        let score = it.score.map(|score| format!(", relevance {score:.2}")).unwrap_or_default();
+        let cut = if it.cut { ", cut" } else { "" };
+        format!(
+            "{verb} [{}] {}, {} ({}{score}, {}{cut})",
+            it.number,
+            it.ended_at.get(..10).unwrap_or_default(),
+            text::line(&it.topic, TOPIC),
+            it.discussion_id,
+            text::count(it.tokens, "token")
+        )
+    };
+    let mut lines: Vec<String> = shown.iter().map(line).collect();
+    if spec.recall.is_some() && !shown.iter().any(|it| it.number.starts_with('R')) {
+        lines.push("Nothing is recalled: no earlier discussion is about this.".to_owned());
+    }
+    let replaced = spec.follows.iter().flat_map(|it| &it.replaced);
+    lines.extend(replaced.map(|it| format!("{} is not available any more; {} has its seat.", it.seat, it.by)));
+    lines
+}
+
+/// The most characters of an earlier discussion's topic that are shown.
+const TOPIC: usize = 60;
+
 /// A complaint under the name of the flag that was typed.
 fn complaint(complaint: &Complaint, registry: &Registry) -> String {
     let other = ["at", "drop", "preset"].into_iter().find(|it| *it == complaint.field);
+    let named = [("recall.from", "recall-from"), ("follows", "continue")];
+    let other = other.or_else(|| named.iter().find(|it| it.0 == complaint.field).map(|it| it.1));
     // A pattern may name a missing value by its field in the spec, which the flag is named after.
     let field = complaint.field.as_str();
     let filling = flags::all(registry).into_iter().find(|it| it.field == field || it.long == field);

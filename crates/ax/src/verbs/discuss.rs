@@ -1,4 +1,4 @@
-//! `ax discuss` and `ax fork`: check a request and start the discussion.
+//! `ax discuss`, `ax follow` and `ax fork`: check a request and start the discussion.
 
 use quorum::{Scope, model::spec::Spec};
 
@@ -30,6 +30,7 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
     // A refused request must change nothing.
     let spec = order(scope, args).await?;
     let greeting = announce(scope, args, output)?;
+    wording::earlier(&spec).iter().for_each(|line| note(line));
     for remark in scope.remarks(&spec) {
         note(&wording::remark(&remark, scope.quorum().registry()));
     }
@@ -51,7 +52,8 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
 fn announce(scope: &Scope, args: &Discuss, output: Output) -> anyhow::Result<Greeting> {
     let request = args.request();
     // A past request names its panel.
-    if let Some(choice) = scope.panel_choice(&request).filter(|_| args.again.is_none()) {
+    let has_past = args.again.is_some() || request.follows.is_some();
+    if let Some(choice) = scope.panel_choice(&request).filter(|_| !has_past) {
         note(&wording::panel(&choice));
     }
     if !scope.simulates_unasked(&request) {
@@ -80,8 +82,11 @@ async fn order(scope: &Scope, args: &Discuss) -> anyhow::Result<Spec> {
             let message = "<topic>: is empty; leave it out to keep that of the past discussion";
             Err(Usage(message.to_owned()).into())
         }
-        Some(past) => Ok(scope.find(past).await?.again(&request).await?),
-        None => Ok(scope.check(&request)?),
+        Some(past) => {
+            let spec = scope.find(past).await?.again(&request).await?;
+            Ok(scope.with_recalled(spec).await?)
+        }
+        None => Ok(scope.order(&request).await?),
     }
 }
 

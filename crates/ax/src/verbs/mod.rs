@@ -64,13 +64,14 @@ pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
 /// Simulates only for a person at a terminal, who sees that voices are simulated before using their
 /// words.
 fn without_providers(verb: &Verb) -> WithoutProviders {
-    let is_seen = matches!(verb, Verb::Discuss(_)) && stdout().is_terminal();
+    let is_seen = matches!(verb, Verb::Discuss(_) | Verb::Follow(_)) && stdout().is_terminal();
     if is_seen { WithoutProviders::Simulate } else { WithoutProviders::Refuse }
 }
 
 async fn perform(app: &App, scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {
     match verb {
         Verb::Discuss(args) => discuss::discuss(scope, &args).await,
+        Verb::Follow(args) => discuss::discuss(scope, &args.into_discuss()).await,
         Verb::Resume(args) => steer::resume(scope, &args).await,
         Verb::Pause(which) => steer::pause(scope, &which).await,
         Verb::Stop(shown) => steer::stop(scope, &shown).await,

@@ -126,6 +126,16 @@ fn remarks(plan: &Plan) -> Option<String> {
     if !plan.unavailable.is_empty() {
         remarks.push(format!("No provider is available for {}.", plan.unavailable.join(", ")));
     }
+    let recalled = plan.recalled.iter().flatten();
+    let tokens: u64 = recalled.clone().map(|it| it.tokens).sum();
+    let numbers: Vec<&str> = recalled.map(|it| it.number.as_str()).collect();
+    if !numbers.is_empty() {
+        remarks.push(format!(
+            "Everyone is shown earlier discussions ({}): {} of each system text, which are in the figures.",
+            numbers.join(", "),
+            count(tokens, "token")
+        ));
+    }
     if plan.sub_discussions {
         remarks.push("Sub-discussions are included in the maximum only.".to_owned());
     }

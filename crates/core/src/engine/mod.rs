@@ -27,7 +27,7 @@ use crate::{
     },
     floor::gate::least_cost,
     model::{
-        account::{Account, CapReached, granted},
+        account::{CapReached, granted},
         command::{Command, CommandId, Say},
         error::{Code, Refusal},
         event::{Event, Fact, Fork},

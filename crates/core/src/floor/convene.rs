@@ -137,6 +137,9 @@ impl Floor {
             options: Vec::new(),
             consensus: ConsensusSpec { method: method.to_owned(), ..spec.consensus.clone() },
             settings,
+            // What was recalled is shown like the background; nothing is looked up again.
+            recall: None,
+            follows: None,
             ..(**spec).clone()
         }
     }

@@ -8,13 +8,14 @@ use crate::{
     memory::{Discussion, MemoryStore},
     model::{
         id::{DiscussionId, Tenant},
+        relevance::{Match, Rules, WEIGHTS, Weighted, bm25, keeps, key, ranked, terms},
         time::Timestamp,
     },
-    seams::{Archive, AuditEntry, Expired, Reservation, Retention, Session, StoreError, Summary, Wanted},
+    seams::{
+        Archive, AuditEntry, Expired, Found, Query, Recalling, Reservation, Retention, Session, StoreError,
+        Summary, Wanted,
+    },
 };
-
-/// The weights of a word in the topic, in the synthesis and in the turns.
-const WEIGHTS: [f64; 3] = [10.0, 5.0, 1.0];
 
 impl Archive for MemoryStore {
     fn list(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
@@ -24,18 +25,26 @@ impl Archive for MemoryStore {
         })
     }
 
-    fn search(&self, given: &str, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
-        let given: BTreeSet<String> = words(given).into_iter().collect();
+    fn find(&self, query: Query, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Found>, StoreError>> {
         Box::pin(async move {
             let contents = self.lock();
-            let is_listed = |it: &&Discussion| it.is_root() && it.hidden_at.is_none() && it.matches(&wanted);
-            let roots: Vec<_> = contents.discussions.values().filter(is_listed).collect();
-            let pages: Vec<[Vec<String>; 3]> = roots.iter().map(|it| it.words()).collect();
-            let scores = scores(&pages, &given);
+            let is_wanted = |it: &&Discussion| it.matches(&wanted) && it.could_be_found(query.recalling.as_ref());
+            let roots: Vec<&Discussion> = contents.discussions.values().filter(is_wanted).collect();
             let limit = if wanted.limit == 0 { usize::MAX } else { wanted.limit };
-            let mut found: Vec<_> = roots.into_iter().zip(scores).filter(|(_, score)| *score > 0.0).collect();
-            found.sort_by(|one, other| other.1.total_cmp(&one.1));
-            Ok(found.into_iter().take(limit).map(|(it, _)| it.summary()).collect())
+            let found = found(&roots, &query).into_iter().take(limit);
+            Ok(found.map(|(it, score)| Found { summary: it.summary(), score }).collect())
+        })
+    }
+
+    fn copies(&self, of: DiscussionId) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        Box::pin(async move {
+            let contents = self.lock();
+            let source = contents.discussions.get(&of).ok_or(StoreError::Unknown(of))?;
+            let has_copy = |it: &&Discussion| {
+                let spec = &it.state.spec;
+                spec.tenant == source.state.spec.tenant && spec.shown().iter().any(|shown| shown.id == of)
+            };
+            Ok(listed(contents.discussions.values().filter(has_copy), &Wanted::default()))
         })
     }
 
@@ -120,7 +129,6 @@ impl Archive for MemoryStore {
 fn listed<'d>(discussions: impl Iterator<Item = &'d Discussion>, wanted: &Wanted) -> Vec<Summary> {
     let roots = discussions.filter(|it| it.is_root() && it.matches(wanted));
     let mut found: Vec<Summary> = roots.map(Discussion::summary).collect();
-    found.retain(|it| wanted.session.is_none() || it.session == wanted.session);
     found.retain(|it| wanted.prefix.as_ref().is_none_or(|prefix| it.id.to_string().starts_with(prefix)));
     found.sort_by_key(|it| Reverse((it.opened_at, it.id)));
     found.truncate(if wanted.limit == 0 { usize::MAX } else { wanted.limit });
@@ -129,7 +137,18 @@ fn listed<'d>(discussions: impl Iterator<Item = &'d Discussion>, wanted: &Wanted
 
 impl Discussion {
     fn matches(&self, wanted: &Wanted) -> bool {
-        wanted.tenant.as_ref().is_none_or(|tenant| self.state.spec.tenant == *tenant)
+        let spec = &self.state.spec;
+        wanted.tenant.as_ref().is_none_or(|tenant| spec.tenant == *tenant)
+            && (wanted.session.is_none() || spec.session == wanted.session)
+    }
+
+    fn could_be_found(&self, recalling: Option<&Recalling>) -> bool {
+        let succeeded = || self.state.conclusion.as_ref().is_some_and(|it| it.success);
+        let could_be_recalled = |it: &Recalling| {
+            let is_simulated = self.state.spec.simulation.is_some();
+            succeeded() && is_simulated == it.simulated && !it.except.contains(&self.state.id)
+        };
+        self.is_root() && self.hidden_at.is_none() && recalling.is_none_or(could_be_recalled)
     }
 
     pub(super) fn summary(&self) -> Summary {
@@ -153,31 +172,34 @@ impl Discussion {
     /// The words of the topic, of the synthesis and of the turns.
     fn words(&self) -> [Vec<String>; 3] {
         let synthesis = self.state.decision.as_ref().map_or("", |it| it.synthesis.as_str());
-        let said = self.state.turns.iter().flat_map(|turn| words(&turn.text)).collect();
-        [words(&self.state.spec.topic), words(synthesis), said]
+        let said = self.state.turns.iter().flat_map(|turn| terms(&turn.text)).collect();
+        [terms(&self.state.spec.topic).collect(), terms(synthesis).collect(), said]
     }
 }
 
-fn words(text: &str) -> Vec<String> {
-    text.split(|sign: char| !sign.is_alphanumeric())
-        .filter(|it| !it.is_empty())
-        .map(str::to_lowercase)
-        .collect()
+/// The discussions that match, best first.
+fn found<'d>(roots: &[&'d Discussion], query: &Query) -> Vec<(&'d Discussion, f64)> {
+    let pages: Vec<[Vec<String>; 3]> = roots.iter().map(|it| it.words()).collect();
+    let has = |page: &[Vec<String>; 3], word: &String| {
+        let matched_in = if query.recalling.is_some() { &page[..2] } else { &page[..] };
+        matched_in.iter().any(|words| words.contains(word))
+    };
+    let count = |word: &String| pages.iter().filter(|page| has(page, word)).count();
+    let words: Vec<&String> = query.words.iter().filter(|it| keeps(count(it), pages.len())).collect();
+    let weighted: Vec<Weighted> = pages.iter().map(|page| weighted(page, &words)).collect();
+    let scored = roots.iter().zip(&pages).zip(bm25(&weighted));
+    let matches = scored.filter_map(|((it, page), relevance)| {
+        let same_topic = query.recalling.as_ref().is_some_and(|by| by.key == key(&it.state.spec.topic));
+        let words = words.iter().filter(|word| has(page, word)).count();
+        let ended_at = it.state.transitions.last().map_or(it.state.opened_at, |it| it.at);
+        (same_topic || words > 0).then_some(Match { of: *it, words, relevance, same_topic, ended_at })
+    });
+    let rules = Rules { words: words.len(), recalled_at: query.recalling.as_ref().map(|it| it.at) };
+    ranked(matches.collect(), rules)
 }
 
-/// The relevance of each discussion: how often the words occur, with rare words counting more.
-fn scores(pages: &[[Vec<String>; 3]], wanted: &BTreeSet<String>) -> Vec<f64> {
-    let mut scores = vec![0.0; pages.len()];
-    for word in wanted {
-        let counts: Vec<f64> = pages.iter().map(|page| weighed_count(page, word)).collect();
-        let with_it = counts.iter().filter(|count| **count > 0.0).count();
-        let rarity = (1.0 + pages.len() as f64 / with_it.max(1) as f64).ln();
-        scores.iter_mut().zip(counts).for_each(|(score, count)| *score += count * rarity);
-    }
-    scores
-}
-
-fn weighed_count(page: &[Vec<String>; 3], wanted: &str) -> f64 {
-    let count = |words: &[String]| words.iter().filter(|word| word.starts_with(wanted)).count() as f64;
-    page.iter().zip(WEIGHTS).map(|(words, weight)| count(words) * weight).sum()
+fn weighted(page: &[Vec<String>; 3], words: &[&String]) -> Weighted {
+    let count = |words: &[String], wanted: &String| words.iter().filter(|it| *it == wanted).count() as f64;
+    let weight = |word: &&String| page.iter().zip(WEIGHTS).map(|(it, weight)| count(it, word) * weight).sum();
+    Weighted { length: page.iter().map(Vec::len).sum::<usize>() as f64, words: words.iter().map(weight).collect() }
 }

@@ -48,9 +48,8 @@ fn all() -> impl Iterator<Item = String> {
 
 /// Whether nothing that is given with the question reads like this label.
 fn is_free(spec: &Spec, label: &str) -> bool {
-    let given = [&spec.topic].into_iter().chain(&spec.background).chain(&spec.options);
     let is_name = spec.participants.iter().any(|it| it.name.eq_ignore_ascii_case(label));
-    !is_name && !given.into_iter().any(|text| has_word(text, label))
+    !is_name && !spec.given().any(|text| has_word(text, label))
 }
 
 #[cfg(test)]

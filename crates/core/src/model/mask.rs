@@ -131,6 +131,16 @@ impl Mask {
         Mask::new(&labelled.iter().map(|it| (&it.0, it.1.as_str())).collect::<Vec<_>>()).sparing(spec)
     }
 
+    /// The mask for a text of this panel that others are shown later: `participant 1` for the first
+    /// seat, and so on.
+    #[must_use]
+    pub fn numbered(spec: &Spec) -> Self {
+        let labels: Vec<String> =
+            (1..=spec.participants.len()).map(|number| format!("participant {number}")).collect();
+        let labelled = spec.participants.iter().zip(labels.iter().map(String::as_str));
+        Mask::new(&labelled.collect::<Vec<_>>()).sparing(spec)
+    }
+
     /// Leaves the words alone that the user gave with the question.
     fn sparing(mut self, spec: &Spec) -> Self {
         let given = [&spec.topic].into_iter().chain(&spec.background).chain(&spec.options);

@@ -22,6 +22,8 @@ pub mod outcome;
 pub mod participant;
 pub mod phase;
 pub mod reading;
+pub mod recall;
+pub mod relevance;
 pub mod ruling;
 pub mod settings;
 pub mod spec;

@@ -24,7 +24,7 @@ use crate::model::{
 pub use agents::{AbilitiesReport, AgentReport, ShownAbility};
 pub use consensus::{ConsensusReport, DissentReport, Structure};
 pub use integrity::{Integrity, Missing};
-pub use metadata::{CostSummary, EarlyExit, Metadata, ProviderCost};
+pub use metadata::{CostSummary, EarlyExit, Metadata, ProviderCost, RecallReport};
 pub use standing::{ResultKind, Standing, StandingReport};
 
 /// The decision that a consensus method or the pattern itself made.

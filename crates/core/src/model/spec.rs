@@ -8,6 +8,7 @@ use crate::model::{
     id::Tenant,
     money::Usd,
     participant::{Participant, Role},
+    recall::{Follows, Recall, Recalled},
     settings::Settings,
 };
 
@@ -71,6 +72,16 @@ pub struct Spec {
     /// Set if the voices are simulated; results then say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulation: Option<Simulation>,
+    /// What is to be recalled of past discussions; `None` if nothing (INV-DISC-016).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recall: Option<Recall>,
+    /// The discussion that this one follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<Follows>,
+    /// What everyone is shown of past discussions: first those that this one follows, oldest first,
+    /// then what was recalled, best first. `None` until they are looked up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recalled: Option<Vec<Recalled>>,
 }
 
 impl Spec {
@@ -84,6 +95,19 @@ impl Spec {
     #[must_use]
     pub fn playing(&self, role: &Role) -> Vec<Participant> {
         self.participants.iter().filter(|it| it.role == *role).cloned().collect()
+    }
+
+    /// Everything the user gave with the question, and what is recalled of past discussions: texts
+    /// that all participants are shown as they are.
+    pub(crate) fn given(&self) -> impl Iterator<Item = &str> {
+        let own = [&self.topic].into_iter().chain(&self.background).chain(&self.options);
+        own.map(String::as_str).chain(self.shown().iter().map(|it| it.text.as_str()))
+    }
+
+    /// What is shown of past discussions.
+    #[must_use]
+    pub fn shown(&self) -> &[Recalled] {
+        self.recalled.as_deref().unwrap_or_default()
     }
 
     /// The participant with this name.
@@ -271,6 +295,9 @@ pub(crate) mod tests {
             account: None,
             show_names: false,
             simulation: None,
+            recall: None,
+            follows: None,
+            recalled: None,
         }
     }
 

@@ -8,6 +8,7 @@ use super::StoreError;
 use crate::model::{
     id::{DiscussionId, Tenant},
     lifecycle::Lifecycle,
+    relevance::content_words,
     time::Timestamp,
 };
 
@@ -16,9 +17,23 @@ pub trait Archive: Send + Sync {
     /// Lists discussions that people started, newest first, without hidden ones.
     fn list(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
 
-    /// Finds discussions that match these words, most relevant first (INV-DISC-631), without hidden
-    /// ones.
-    fn search(&self, words: &str, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
+    /// Finds discussions that match the query, most relevant first, without hidden ones
+    /// (INV-DISC-631). What matches and how matches are ranked is the same in every store:
+    /// [`relevance`](crate::model::relevance). A prefix in the filter has no effect.
+    fn find(&self, query: Query, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Found>, StoreError>>;
+
+    /// Finds discussions by words that a person typed, most relevant first, of any age and state.
+    fn search(&self, words: &str, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        let query = Query { words: content_words(words), recalling: None };
+        Box::pin(async move {
+            let found = self.find(query, wanted).await?;
+            Ok(found.into_iter().map(|it| it.summary).collect())
+        })
+    }
+
+    /// Lists discussions of the same tenant that hold a copy of this one's answer, newest first, hidden
+    /// ones included.
+    fn copies(&self, of: DiscussionId) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
 
     /// Hides finished discussions whose retention has ended, and removes those that have been
     /// hidden for [`GRACE_MS`], with everything below them. Time is measured by
@@ -154,6 +169,38 @@ pub struct Wanted {
     pub prefix: Option<String>,
     /// Only discussions of this tenant; `None` means all tenants.
     pub tenant: Option<Tenant>,
+}
+
+/// What a search is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    /// The content words of a question.
+    pub words: Vec<String>,
+    /// Set to find answers to recall; `None` to find discussions of any kind.
+    pub recalling: Option<Recalling>,
+}
+
+/// A search for answers to recall: in discussions that ended well, by their topics and answers.
+/// What was said in their turns only counts for the rank.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recalling {
+    /// The key of the question; a discussion with the same one is found first.
+    pub key: String,
+    /// Whether to find simulated discussions; otherwise only others are found.
+    pub simulated: bool,
+    /// The current time; older discussions rank lower.
+    pub at: Timestamp,
+    /// Discussions that are not found.
+    pub except: Vec<DiscussionId>,
+}
+
+/// A discussion that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The discussion.
+    pub summary: Summary,
+    /// Its score as a share of the best one.
+    pub score: f64,
 }
 
 /// An id reserved for a request, so that sending the request twice starts one discussion.

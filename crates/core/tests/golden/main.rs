@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod agents;
+mod recall;
 mod windows;
 
 use std::sync::Arc;
@@ -122,7 +123,8 @@ fn samples() -> Vec<Fact> {
         .chain(broken(&step))
         .chain(tenants())
         .chain(spending_caps())
-        .chain(agents::agents());
+        .chain(agents::agents())
+        .chain(recall::recall());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -189,6 +191,9 @@ fn spec() -> Arc<Spec> {
             stubbornness: 0.5,
             dead: vec!["glm".into()],
         }),
+        recall: None,
+        follows: None,
+        recalled: None,
     })
 }
 

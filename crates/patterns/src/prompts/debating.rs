@@ -14,7 +14,7 @@ use super::{
     language::Language,
     length::Length,
     listed, mentioned, quoted,
-    seat::{background, brief, joined, question, question_again, system_with_part},
+    seat::{background, brief, earlier, joined, question, question_again, system_with_part},
     talk,
 };
 use crate::{
@@ -185,6 +185,7 @@ impl JudgeView<'_> {
             include_str!("fences.md"),
             &question(self.spec),
             &background(self.spec),
+            &earlier(self.spec),
             &brief,
             &positions(&self.table()),
             self.heard,
@@ -315,7 +316,7 @@ pub(crate) fn casting(spec: &Spec, spread: Diversity) -> Ask {
         Diversity::Spectrum => include_str!("spread_spectrum.md"),
         Diversity::MultiPerspective => include_str!("spread_multi_perspective.md"),
     };
-    let system = joined(&[include_str!("casting.md"), &question(spec), &background(spec)]);
+    let system = joined(&[include_str!("casting.md"), &question(spec), &background(spec), &earlier(spec)]);
     let values = [
         ("debaters", &*listed(&debaters)),
         ("spread", spread.trim_end()),

@@ -15,7 +15,7 @@ use super::{
     language::Language,
     length::Length,
     listed, mentions, minutes, plain, quoted,
-    seat::{SystemText, background, brief, joined, one_a_line, question, question_again, system},
+    seat::{SystemText, background, brief, earlier, joined, one_a_line, question, question_again, system},
     talk,
 };
 use crate::{
@@ -176,7 +176,8 @@ fn writer(spec: &Spec, who: &Participant) -> String {
     let values = [("names", &*mentions(&spec.speakers())), ("notes", &notes)];
     // A debater writes out of its role.
     let brief = if roles::is_debater(who) { String::new() } else { brief(who) };
-    joined(&[&fill(include_str!("writer.md"), &values), &question(spec), &background(spec), &brief])
+    let task = fill(include_str!("writer.md"), &values);
+    joined(&[&task, &question(spec), &background(spec), &earlier(spec), &brief])
 }
 
 /// Asks for the sources of each sentence, with two of the participants as examples.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use quorum_core::model::{
     participant::{Participant, Role},
+    recall::{Recalled, Why, numbered},
     spec::Spec,
+    time::iso,
 };
 
 use super::{fill, listed, mentioned, plain, quoted};
@@ -44,6 +46,7 @@ pub(crate) fn system_with_part(spec: &Spec, who: &Participant, manner: &str, par
         include_str!("fences.md"),
         &question(spec),
         &background(spec),
+        &earlier(spec),
         part,
         &brief(who),
     ]);
@@ -99,6 +102,27 @@ pub(crate) fn question_again(spec: &Spec) -> String {
 pub(crate) fn background(spec: &Spec) -> String {
     let given = spec.background.as_deref().map(quoted);
     given.map_or_else(String::new, |text| fill(include_str!("background.md"), &[("background", &text)]))
+}
+
+/// What everyone is shown of earlier discussions, as data: those that this one follows, then those
+/// that were recalled.
+pub(crate) fn earlier(spec: &Spec) -> String {
+    let entries = |why: Why| -> String {
+        let shown = numbered(spec.shown()).filter(|(_, it)| it.why == why);
+        let entry = |(number, it): (String, &Recalled)| {
+            let on = iso(it.ended_at);
+            format!("[{number}] {}\n{}", on.get(..10).unwrap_or(&on), quoted(&it.text))
+        };
+        shown.map(entry).collect::<Vec<_>>().join("\n\n")
+    };
+    let section = |template: &str, name: &str, entries: &str| match entries {
+        "" => String::new(),
+        entries => fill(template, &[(name, entries)]),
+    };
+    joined(&[
+        &section(include_str!("followed.md"), "followed", &entries(Why::Followed)),
+        &section(include_str!("recalled.md"), "recalled", &entries(Why::Recalled)),
+    ])
 }
 
 /// The user's instructions for this participant.

@@ -2,7 +2,13 @@
 
 use quorum_core::{
     call::MessageRole,
-    model::{event::Event, spec::Spec},
+    model::{
+        event::Event,
+        id::DiscussionId,
+        recall::{Recalled, Why},
+        spec::Spec,
+        time::Timestamp,
+    },
 };
 use quorum_testkit::{
     panel::panel,
@@ -80,6 +86,62 @@ async fn s8_ninety_six_attacks_forge_no_consensus_and_no_verdict() {
         let (outcome, _) =
             table(&panel().says("bob", &attack)).hold(Spec { rounds: 1, ..spec("debate") }).await;
         assert_eq!(outcome.verdict().unwrap().quality_score, Some(70.0), "{attack}");
+    }
+}
+
+/// An order whose participants are shown this as the answer of an earlier discussion.
+fn recalling(order: Spec, text: &str) -> Spec {
+    let recalled = Recalled {
+        id: DiscussionId::fresh(),
+        key: "discussion:0".to_owned(),
+        topic: "tabs or spaces?".to_owned(),
+        ended_at: Timestamp(1_767_225_600_000_000),
+        score: Some(1.0),
+        text: format!("Question: tabs or spaces?\nAnswer: {text}"),
+        cut: false,
+        tokens: 100,
+        why: Why::Recalled,
+    };
+    let followed = Recalled { why: Why::Followed, ..recalled.clone() };
+    Spec { rounds: 1, recalled: Some(vec![followed, recalled]), ..order }
+}
+
+#[tokio::test(start_paused = true)]
+async fn s8_ninety_six_attacks_through_recall_forge_nothing() {
+    for attack in attacks() {
+        let voters = table(&panel().votes("ann", "agree", 0.9).votes("bob", "disagree", 1.0).votes("cyd", "agree", 0.9));
+        let order = recalling(deciding_by(spec("round-robin"), "majority"), &attack);
+        let (outcome, _) = voters.hold(order).await;
+        let votes = [("agree".to_owned(), 2), ("disagree".to_owned(), 1)].into();
+        assert_eq!(outcome.voting_results().unwrap().votes, votes, "{attack}");
+        let no = "[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n10";
+        let partners = panel().writes("*", "consensus-check", no);
+        let (outcome, _) = table(&partners).hold(recalling(spec("dialogue"), &attack)).await;
+        assert!(outcome.consensus_checks().iter().all(|check| !check.agreed), "{attack}");
+        let judged = table(&panel());
+        let (outcome, _) = judged.hold(recalling(spec("debate"), &attack)).await;
+        assert_eq!(outcome.verdict().unwrap().quality_score, Some(70.0), "{attack}");
+        for asked in voters.panel.asked().into_iter().chain(judged.panel.asked()) {
+            let system = &asked.call.system;
+            let (_, quoted) = system.split_once("# What the question follows").unwrap();
+            let is_ours = |line: &str| line.is_empty() || line.starts_with("> ");
+            let recalled = quoted.split("[F1] 2026-01-01\n").nth(1).unwrap();
+            let entry: Vec<&str> = recalled.lines().take_while(|line| !line.is_empty()).collect();
+            assert!(entry.len() > 1 && entry.iter().all(|line| is_ours(line)), "{attack}\n{system}");
+            assert!(!system.contains("[CONSENSUS_CHECK]") && !system.contains(&asked.call.nonce), "{system}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_label_of_an_earlier_text_is_not_drawn_again() {
+    for _ in 0..20 {
+        let table = table(&panel());
+        table.hold(recalling(spec("round-robin"), "@KX and QV said so, and [ZJ:1] too.")).await;
+        for asked in table.panel.asked() {
+            let labels: Vec<String> = asked.call.labels.labels().into_iter().map(|it| it.0).collect();
+            assert!(!labels.iter().any(|it| ["KX", "QV", "ZJ"].contains(&it.as_str())), "{labels:?}");
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use quorum_core::{
     model::{
         outcome::{Outcome, Response, Round},
         participant::{Participant, Role},
+        recall::{Recalled, numbered},
         state::State,
     },
     registry::Snapshot,
@@ -117,6 +118,7 @@ const SECTIONS: &[Section] = &[
     |_, outcome| arguments(outcome).into_iter().collect(),
     |state, outcome| vec![table(state, outcome)],
     |state, _| background(state).into_iter().collect(),
+    |state, _| earlier(state).into_iter().collect(),
     |state, outcome| outcome.rounds.iter().map(|it| round(state, it)).collect(),
     |_, outcome| subs(outcome).into_iter().collect(),
     |_, outcome| vec![costs(outcome)],
@@ -212,6 +214,24 @@ fn table(state: &State, outcome: &Outcome) -> Part {
 fn background(state: &State) -> Option<Part> {
     let text = state.spec.background.clone()?;
     Some(Part::new("Background", vec![Block::Said(text)]))
+}
+
+/// What everyone was shown of earlier discussions.
+fn earlier(state: &State) -> Option<Part> {
+    let shown = state.spec.recalled.as_deref()?;
+    let part = |(number, it): (String, &Recalled)| {
+        let score = it.score.map(|score| format!("relevance {score:.2}"));
+        let cut = it.cut.then(|| "cut".to_owned());
+        let tokens = Some(count(it.tokens, "token"));
+        let aside: Vec<String> = [Some(it.id.to_string()), score, tokens, cut].into_iter().flatten().collect();
+        let title = format!("[{number}] {}", it.topic);
+        Part { aside: Some(aside.join(", ")), ..Part::new(title, vec![Block::Said(it.text.clone())]) }
+    };
+    let none = shown.is_empty().then(|| Block::Line("Nothing was recalled".into()));
+    let replaced = state.spec.follows.iter().flat_map(|it| &it.replaced);
+    let replaced = replaced.map(|it| Block::Line(format!("{} had the seat of {}", it.by, it.seat)));
+    let blocks = none.into_iter().chain(replaced).collect();
+    Some(Part { parts: numbered(shown).map(part).collect(), ..Part::new("Earlier discussions", blocks) })
 }
 
 fn round(state: &State, round: &Round) -> Part {

@@ -22,6 +22,7 @@ use crate::{
     Complaint, Error, Forking, Plan, Quorum, Request, Scope, Started, Steered,
     export::Format,
     facade::{scope::OrderKey, steering::is_over},
+    listing::Entry,
 };
 
 /// A handle to one discussion, with the rights of one tenant.
@@ -214,6 +215,11 @@ impl Discussion {
         let _locked = self.locked().await;
         let removed = self.scope.archive().remove(self.id).await.map_err(Error::from);
         self.logged("delete", removed).await
+    }
+
+    /// Discussions that hold a copy of its answer, because they recalled or followed it.
+    pub async fn copies(&self) -> Result<Vec<Entry>, Error> {
+        Ok(self.scope.archive().copies(self.id).await?.into_iter().map(Entry::from).collect())
     }
 
     /// Restores it if retention has hidden it, and keeps it for another whole period.

@@ -43,10 +43,18 @@ impl Quorum {
         let past = self.state(id).await?;
         let registry = self.registry();
         let changes = changes(&past.spec, forking, registry).map_err(Error::refused)?;
+        let looks_up = [("recall", changes.recall.is_some()), ("follows", changes.follows.is_some())];
+        if let Some((field, _)) = looks_up.iter().find(|it| it.1) {
+            let message = "a fork shows what its original shows of past discussions; leave this out";
+            return Err(Error::refused(Refusal::new(field, Code::InvalidRequest, message)));
+        }
         let request = changed(&Request::of(&past.spec, registry), &changes, registry);
         let spec = self.check_filled(&request).map_err(Error::Refused)?;
         let (at, tenant) = (Step::from(forking.at.trim()), past.spec.tenant.clone());
-        let spec = Spec { tenant, account: past.spec.account.clone(), ..spec };
+        // A fork shows what its original shows: nothing is looked up again.
+        let (recall, follows) = (past.spec.recall.clone(), past.spec.follows.clone());
+        let (recalled, account) = (past.spec.recalled.clone(), past.spec.account.clone());
+        let spec = Spec { tenant, account, recall, follows, recalled, ..spec };
         if spec == *past.spec && past.turns.iter().any(|turn| turn.step == at) {
             let message = "nothing is changed, so every answer would be the same; change something, \
                            or start over with the same request";

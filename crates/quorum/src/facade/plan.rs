@@ -15,7 +15,7 @@ use quorum_core::{
         event::{Event, Fact, Fork},
         id::{Seq, Step},
         money::{Price, Usage, Usd},
-        outcome::AbilitiesReport,
+        outcome::{AbilitiesReport, RecallReport},
         participant::Participant,
         spec::{Spec, WindowSpec},
     },
@@ -66,6 +66,10 @@ pub struct Plan {
     pub sub_discussions: bool,
     /// The total time budget, in milliseconds.
     pub budget_ms: u64,
+    /// What everyone is shown of past discussions; its tokens are in the figures. Absent if nothing
+    /// was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recalled: Option<Vec<RecallReport>>,
     /// Values of the order that have no effect, or another one than they say.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Refusal>,
@@ -181,6 +185,7 @@ impl Quorum {
             kept,
             sub_discussions: order.recursion.is_some(),
             budget_ms: order.timing.total_ms,
+            recalled: RecallReport::of(order),
             remarks: self.remarks(order),
             caps: Vec::new(),
             cap_fit: None,

@@ -7,7 +7,7 @@ use quorum_core::{
     engine::handle::Handle,
     model::{
         account::CappedAccount,
-        error::Refusal,
+        error::{Code, Refusal},
         event::{Event, Fact},
         id::{DiscussionId, Seq, Tenant},
         spec::Spec,
@@ -16,7 +16,8 @@ use quorum_core::{
 };
 
 use crate::{
-    Error, Plan, Quorum, Request, SentRequest, facade::discussion::Discussion, request::PanelChoice,
+    Complaint, Error, Plan, Quorum, Request, SentRequest, facade::discussion::Discussion,
+    request::PanelChoice,
 };
 
 /// A tenant, and the user who acts for it.
@@ -69,8 +70,14 @@ impl Scope {
         &*self.quorum.0.archive
     }
 
-    /// Checks a request and returns its spec, or all problems with it. Costs nothing.
+    /// Checks a request and returns its spec, or all problems with it. Costs nothing. What it
+    /// recalls is looked up when it is started; [`Scope::order`] does so at once. A request that
+    /// follows a discussion is refused: only [`Scope::order`] can look at that.
     pub fn check(&self, request: &Request) -> Result<Spec, Error> {
+        if request.follows.is_some() {
+            let message = "the discussion that is followed was not looked up";
+            return Err(Error::refused(Complaint::new("follows", Code::InvalidRequest, message)));
+        }
         self.owned(self.quorum.check(request)?)
     }
 
@@ -97,13 +104,14 @@ impl Scope {
     /// Plans a checked order. Asks no model and records nothing. The work is done by the awaiting
     /// task and tasks it spawns; for many rounds it takes seconds.
     pub async fn plan(&self, order: &Spec) -> Result<Plan, Error> {
-        self.with_caps(self.quorum.plan(order).await?).await
+        let order = self.with_recalled(order.clone()).await?;
+        self.with_caps(self.quorum.plan(&order).await?).await
     }
 
     /// Rehearses a checked order with simulated voices, and returns every request as it would be
     /// sent. Asks no model and records nothing.
     pub async fn rehearse(&self, order: &Spec) -> Result<Vec<SentRequest>, Error> {
-        self.quorum.rehearse(order).await
+        self.quorum.rehearse(&self.with_recalled(order.clone()).await?).await
     }
 
     /// Starts a checked order.
@@ -126,7 +134,7 @@ impl Scope {
     }
 
     async fn begin(&self, id: DiscussionId, spec: Spec) -> Result<(Discussion, Handle), Error> {
-        self.quorum.check_windows(&spec).await?;
+        let spec = self.ready(spec).await?;
         let discussion = self.named(id);
         let begun = self.quorum.0.engine.begin_as(id, self.as_own(spec));
         // Concurrently, the audit entry first: even if the process dies, nothing has run without a
@@ -138,10 +146,17 @@ impl Scope {
         }
     }
 
+    /// The order with everything that is looked up before it starts.
+    async fn ready(&self, spec: Spec) -> Result<Spec, Error> {
+        let spec = self.with_recalled(spec).await?;
+        self.quorum.check_windows(&spec).await?;
+        self.with_session(spec).await
+    }
+
     /// Records a checked order, for another process to run with [`Discussion::run_prepared`].
     pub async fn prepare(&self, spec: Spec) -> Result<Discussion, Error> {
         self.quorum.switched_on()?;
-        self.quorum.check_windows(&spec).await?;
+        let spec = self.ready(spec).await?;
         let discussion = self.named(DiscussionId::fresh());
         let opened = self.quorum.0.engine.open_as(discussion.id, self.as_own(spec)).await;
         discussion.logged("start", opened.map_err(Error::from)).await?;

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use crate::{
     config::DEPENDENT,
     request::{
-        Request, Seat, Seating, Simulate,
+        RecallRequest, Request, Seat, Seating, Simulate,
         bounds::Complaints,
         check::{usual, usual_minimum, usual_total_ms},
         seats,
@@ -54,6 +54,11 @@ impl Request {
             account: _,
             show_names,
             simulation,
+            recall,
+            // A repeated request follows what it is told to follow, and looks for itself what to
+            // recall.
+            follows: _,
+            recalled: _,
         } = spec;
         let usual = &usual(pattern, registry);
         let request = Request {
@@ -69,6 +74,7 @@ impl Request {
             confidence_threshold: *early_exit,
             session_id: session.map(|it| it.to_string()),
             show_names: show_names.then_some(true),
+            recall: recall.as_ref().map(RecallRequest::from),
             settings: settings.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect(),
             ..Request::default()
         };

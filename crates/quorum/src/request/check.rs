@@ -25,7 +25,7 @@ use crate::{
             BUDGET_MS, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_OPTION, LONGEST_TOPIC, OPTIONS,
             PROVIDER_TIMEOUT, ROUNDS, SHARE, SYNTHESIS_MS, TEMPERATURE, TOKENS_PER_TURN, most_seats,
         },
-        panel, seats, settings, window,
+        panel, recall, seats, settings, window,
     },
 };
 
@@ -123,7 +123,13 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
         account: None,
         show_names: request.show_names.unwrap_or(false),
         simulation,
+        recall: recall::recall(request, &mut wrong),
+        follows: None,
+        recalled: None,
     };
+    if let Some(id) = &request.follows {
+        recall::named("follows", id, &mut wrong);
+    }
     (spec, wrong.0)
 }
 

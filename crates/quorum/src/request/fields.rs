@@ -10,11 +10,11 @@ use quorum_core::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::agents::{ID_PATTERN, LONGEST_ID};
+use crate::agents::{self, ID_PATTERN};
 use crate::request::limits::{
-    AGENT_WEIGHT, BUDGET_MS, COST, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_NAME, LONGEST_OPTION,
-    LONGEST_PROMPT, LONGEST_TOPIC, OPTIONS, PROVIDER_TIMEOUT, ROUNDS, SHARE, SYNTHESIS_MS, TEMPERATURE,
-    TOKENS_PER_TURN, least_seats, most_seats,
+    AGENT_WEIGHT, BUDGET_MS, COST, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_ID, LONGEST_NAME,
+    LONGEST_OPTION, LONGEST_PROMPT, LONGEST_TOPIC, OPTIONS, PROVIDER_TIMEOUT, RECALLED, ROUNDS, SHARE,
+    SYNTHESIS_MS, TEMPERATURE, TOKENS_PER_TURN, least_seats, most_seats,
 };
 
 /// The type of a field's value.
@@ -43,6 +43,10 @@ enum Form {
     /// For some participants, a role.
     RoleBySeat,
     Simulate,
+    /// A number of discussions to recall, or an object with details.
+    Recall,
+    /// A discussion's id, the beginning of it, or `last`.
+    Discussion,
 }
 
 /// Minimum and maximum; a pair, because a range is not `Copy`.
@@ -98,6 +102,8 @@ const FIELDS: &[(&str, Form)] = &[
     ("windowStrategy", Form::Named(|registry| registry.strategies().iter().map(|it| it.name).collect())),
     ("windowOverflow", Form::Named(|registry| registry.overflows().collect())),
     ("showNames", Form::Flag),
+    ("recall", Form::Recall),
+    ("follows", Form::Discussion),
     ("offline", Form::Flag),
     ("seed", Form::Whole(0, u64::MAX)),
     ("simulate", Form::Simulate),
@@ -110,6 +116,9 @@ const NOT_BLANK: &str = r"[^\s\u0085]";
 /// A provider's or model's name, or a person's name with the suffix of a person's seat.
 const SEAT: &str =
     r"^[^\W_][-\w.@~+]*(/[-\w.:/@~+]*[-\w.:@~+])?$|^[^\W_][-\w.~+]*:person$|^[a-z][a-z0-9-]*:agent$";
+
+/// A discussion's id, the beginning of one, or the newest.
+const DISCUSSION: &str = "^([-0-9a-fA-F]+|last)$";
 
 /// A person's name.
 const PERSON: &str = r"^[^\W_][-\w.~+]*$";
@@ -178,6 +187,8 @@ impl Form {
                 by_seat(registry, &json!({ "type": "string", "enum": names }))
             }
             Form::Simulate => simulate(registry),
+            Form::Recall => recall(registry),
+            Form::Discussion => text(LONGEST_ID, DISCUSSION),
         }
     }
 }
@@ -224,13 +235,25 @@ fn typed() -> Value {
             "properties": { "type": { "type": "string", "enum": [kind] }, "id": id },
         })
     };
-    let agent = one("agent", text(LONGEST_ID, ID_PATTERN));
+    let agent = one("agent", text(agents::LONGEST_ID, ID_PATTERN));
     json!({ "oneOf": [agent, one("provider", text(LONGEST_NAME, NAME_PATTERN))] })
 }
 
 fn by_seat(registry: &Registry, value: &Value) -> Value {
     let most = most_seats(registry);
     json!({ "type": "object", "maxProperties": most, "additionalProperties": value })
+}
+
+fn recall(registry: &Registry) -> Value {
+    let most = whole(&RECALLED).given(registry);
+    let from = json!({ "type": "array", "maxItems": RECALLED.end(), "items": text(LONGEST_ID, DISCUSSION) });
+    let object = json!({
+        "type": "object", "additionalProperties": false,
+        "properties": {
+            "most": nullable(most.clone()), "from": nullable(from), "session": nullable(Form::Id.given(registry)),
+        },
+    });
+    json!({ "oneOf": [most, object, { "type": "null" }] })
 }
 
 fn simulate(registry: &Registry) -> Value {

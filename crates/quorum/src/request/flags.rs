@@ -83,6 +83,7 @@ const BUILT_IN: &[Flag] = &[
     flag("window-strategy", "windowStrategy", Form::Plain),
     flag("window-overflow", "windowOverflow", Form::Plain),
     flag("show-names", "showNames", Form::Plain),
+    flag("recall", "recall", Form::Plain),
     flag("offline", "offline", Form::Plain),
     flag("seed", "seed", Form::Plain),
     flag("simulate", "simulate", Form::Simulate),
@@ -119,7 +120,7 @@ impl Showing {
 }
 
 /// Fields of a request that have no flag.
-const WITHOUT_FLAG: &[&str] = &["topic", "preset"];
+const WITHOUT_FLAG: &[&str] = &["topic", "preset", "follows"];
 
 /// Every flag: those of every discussion, then one for each declared option.
 #[must_use]

@@ -63,6 +63,15 @@ pub const LATENCY_MS: RangeInclusive<u64> = 0..=300_000;
 /// The cost limit of a discussion, in USD.
 pub const COST: RangeInclusive<f64> = 1e-9..=1e9;
 
+/// How many past discussions may be recalled.
+pub const RECALLED: RangeInclusive<u64> = 1..=10;
+
+/// How many are recalled if no number is given.
+pub const USUALLY_RECALLED: u64 = 3;
+
+/// The longest id of a discussion, in characters.
+pub const LONGEST_ID: usize = 36;
+
 /// The most participants that any pattern of this registry takes.
 #[must_use]
 pub fn most_seats(registry: &Registry) -> usize {

@@ -8,6 +8,7 @@ pub mod fields;
 pub mod flags;
 pub mod limits;
 mod panel;
+pub(crate) mod recall;
 mod seats;
 pub(crate) mod settings;
 pub mod size;
@@ -28,9 +29,10 @@ pub(crate) use window::usual as usual_window;
 
 pub use quorum_core::registry::MissingRoles;
 
-pub(crate) use panel::choice as panel_choice;
+pub(crate) use panel::{choice as panel_choice, is_available};
 
 pub use panel::PanelChoice;
+pub use recall::RecallRequest;
 
 pub use check::{check, draft};
 
@@ -145,6 +147,13 @@ pub struct Request {
     /// The behaviour of simulated voices; setting this enables them.
     #[serde(default, deserialize_with = "written::named", skip_serializing_if = "Option::is_none")]
     pub simulate: Option<Simulate>,
+    /// What to recall of past discussions; nothing, if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recall: Option<RecallRequest>,
+    /// The discussion that this one follows: its id, the beginning of it, or `last`. Its panel and
+    /// settings are kept where the request says nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follows: Option<String>,
     /// The preset that fills in fields left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,

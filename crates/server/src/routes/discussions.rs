@@ -107,10 +107,15 @@ pub(super) async fn create(
 ) -> Result<Response, Problem> {
     let mut request = order::request(&fields)?;
     choose_voices(&app, &mut request);
-    let spec = scope.check(&request)?;
+    let spec = scope.order(&request).await?;
     let order = Order { what: "discussion", headers: &headers, body: &request };
     let discussion = start(&app, &scope, spec, order).await?;
-    Ok(accepted(&discussion, scope.panel_choice(&request).map(Panel::from)))
+    Ok(accepted(&discussion, panel_choice(&scope, &request)))
+}
+
+/// How the panel differs from the usual one; `None` if it is that of a discussion that is followed.
+pub(super) fn panel_choice(scope: &Scope, request: &Request) -> Option<Panel> {
+    scope.panel_choice(request).filter(|_| request.follows.is_none()).map(Panel::from)
 }
 
 /// Uses simulated voices on a server without real ones.

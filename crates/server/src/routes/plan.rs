@@ -44,8 +44,8 @@ pub(super) async fn plan(
 ) -> Result<Json<Planned>, Problem> {
     let mut request = order::request(&fields)?;
     discussions::choose_voices(&app, &mut request);
-    let spec = scope.check(&request)?;
-    let panel = scope.panel_choice(&request).map(Panel::from);
+    let spec = scope.order(&request).await?;
+    let panel = discussions::panel_choice(&scope, &request);
     let latest = Instant::now() + app.limits().plan_time;
     let turn = timeout_at(latest, app.planners.clone().acquire_owned()).await;
     let Ok(Ok(turn)) = turn else {

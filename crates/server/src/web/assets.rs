@@ -39,6 +39,7 @@ const FILES: &[File] = files! {
     "compare.js" SCRIPT;
     "controls.js" SCRIPT;
     "dom.js" SCRIPT;
+    "earlier.js" SCRIPT;
     "fields.js" SCRIPT;
     "figures.js" SCRIPT;
     "fold.js" SCRIPT;

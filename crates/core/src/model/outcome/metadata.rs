@@ -5,6 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::model::{
+    id::DiscussionId,
+    recall::{Recalled, Replaced, numbered},
+    spec::Spec,
+    time::iso,
+};
+
 /// Times, tokens and costs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -27,6 +34,56 @@ pub struct Metadata {
     /// Set if answers were no longer waited for once those that had come were enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early_exit: Option<EarlyExit>,
+    /// What everyone was shown of past discussions; empty if something was to be recalled and
+    /// nothing was found, absent if nothing was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recalled: Option<Vec<RecallReport>>,
+    /// The discussion that this one follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<DiscussionId>,
+    /// Participants of that discussion that are not available any more, and who has their seats.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<Replaced>,
+}
+
+/// A past discussion that everyone was shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecallReport {
+    /// The number it is cited by: `R1`, or `F1` if it is followed.
+    pub number: String,
+    /// The past discussion.
+    pub discussion_id: DiscussionId,
+    /// Its topic.
+    pub topic: String,
+    /// When it ended; ISO 8601, UTC.
+    pub ended_at: String,
+    /// Its relevance as a share of the best match; absent if it was named or is followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// How many tokens of each system text it takes.
+    pub tokens: u64,
+    /// Whether only the beginning was shown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+}
+
+impl RecallReport {
+    /// The reports of what this order shows of past discussions; `None` if it asks for nothing.
+    #[must_use]
+    pub fn of(spec: &Spec) -> Option<Vec<RecallReport>> {
+        let shown = spec.recalled.as_deref()?;
+        let report = |(number, it): (String, &Recalled)| RecallReport {
+            number,
+            discussion_id: it.id,
+            topic: it.topic.clone(),
+            ended_at: iso(it.ended_at),
+            score: it.score,
+            tokens: it.tokens,
+            cut: it.cut,
+        };
+        Some(numbered(shown).map(report).collect())
+    }
 }
 
 /// An early exit: a group that ended before everyone had answered (INV-DISC-622).

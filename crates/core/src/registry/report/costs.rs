@@ -6,7 +6,7 @@ use super::lists::early_exit;
 use crate::model::{
     lifecycle::Lifecycle,
     money::Usd,
-    outcome::{CostSummary, Metadata, ProviderCost},
+    outcome::{CostSummary, Metadata, ProviderCost, RecallReport},
     state::{Spending, State},
     time::iso,
 };
@@ -23,6 +23,9 @@ pub(super) fn metadata(state: &State) -> Metadata {
         cost_summary,
         session_id: state.spec.session,
         early_exit: early_exit(state),
+        recalled: RecallReport::of(&state.spec),
+        follows: state.spec.follows.as_ref().map(|it| it.id),
+        replaced: state.spec.follows.as_ref().map(|it| it.replaced.clone()).unwrap_or_default(),
     }
 }
 

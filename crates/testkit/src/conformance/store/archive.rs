@@ -6,9 +6,13 @@ use quorum_core::{
         event::{Event, Retried},
         id::{DiscussionId, Seq, Tenant},
         lifecycle::Lifecycle,
+        recall::{Recalled, Why},
+        relevance::{content_words, key},
         spec::{Simulation, Spec},
     },
-    seams::{AuditEntry, Reservation, Retention, Session, StoreError, Summary, Then, Wanted},
+    seams::{
+        AuditEntry, Query, Recalling, Reservation, Retention, Session, StoreError, Summary, Then, Wanted,
+    },
 };
 use uuid::Uuid;
 
@@ -142,11 +146,124 @@ pub async fn inv_disc_631_the_most_relevant_comes_first<S: Whole>(subject: Subje
     assert_eq!(ids(store.search("quantum", first(10)).await), []);
 }
 
+/// INV-DISC-631: function words match nothing, and one word of several is not enough.
+pub async fn inv_disc_631_a_question_about_paint_finds_no_software<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let topics = [
+        "Should we rewrite the parser in Rust?",
+        "Which database should we use for the billing service?",
+        "Do we need a monorepo for our team?",
+        "How should we version the public API?",
+        "Is it worth it to move to Kubernetes?",
+    ];
+    for (topic, at) in topics.iter().zip(1..) {
+        finish(store, topic, "Yes, we should do it; the team is for it.", second(at)).await;
+    }
+    let paint = finish(store, "Which paint is best for a wooden door?", "Oil paint.", second(9)).await;
+    for question in ["Which paint should we use for the garden fence?", "Should we do it?"] {
+        assert_eq!(ids(store.search(question, first(10)).await), [], "{question}");
+    }
+    let fence = "Which paint should we use for a wooden fence?";
+    assert_eq!(ids(store.search(fence, first(10)).await), [paint]);
+}
+
+/// Recalls up to `most` discussions for this question, on this day.
+async fn recalled<S: Whole>(store: &S, question: &str, most: usize, day: i64) -> Vec<(DiscussionId, f64)> {
+    let recalling =
+        Recalling { key: key(question), simulated: false, at: second(day * DAY), except: Vec::new() };
+    let query = Query { words: content_words(question), recalling: Some(recalling) };
+    let found = store.find(query, first(most)).await.expect("the store is there");
+    found.into_iter().map(|it| (it.summary.id, (it.score * 1_000.0).round() / 1_000.0)).collect()
+}
+
+/// INV-DISC-631: what is recalled is about the question, succeeded, and fades with age.
+pub async fn inv_disc_631_what_is_recalled_is_about_the_question<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let (topic, answer) = ("Which database for billing events?", "PostgreSQL.");
+    let old = finish(store, &format!("{topic} (1)"), answer, second(0)).await;
+    let new = finish(store, &format!("{topic} (2)"), answer, second(59 * DAY)).await;
+    open(store, topic, second(59 * DAY)).await;
+    let bread = open(store, "which bread for breakfast?", second(59 * DAY)).await;
+    let mut writer = Writer::claiming(store, bread, "one").await;
+    let mut facts = vec![said("ann", 1, "Rye needs no database for billing events.")];
+    facts.extend(ending("Rye."));
+    writer.write(second(59 * DAY), facts, Then::Done).await.expect("the claim is ours");
+    for other in ["tabs or spaces?", "are we there yet?", "how do we ship?", "what is a monad?"] {
+        finish(store, other, "Yes.", second(59 * DAY)).await;
+    }
+    let question = "What database should hold our billing events?";
+    assert_eq!(recalled(store, question, 3, 60).await, [(new, 1.0), (old, 0.632)]);
+    assert_eq!(recalled(store, question, 1, 60).await, [(new, 1.0)]);
+    assert_eq!(recalled(store, "What is a good name for a cat?", 3, 60).await, []);
+    // The same question comes first, whatever its age.
+    let (first, _) = recalled(store, &format!("{topic} (1)"), 3, 60).await[0];
+    assert_eq!(first, old);
+}
+
+/// A recall finds neither simulated nor failed nor excepted discussions, nor those of others.
+pub async fn a_recall_is_limited_to_what_may_be_shown<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let topic = "Which database for billing events?";
+    let simulation = Simulation { seed: 1, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new() };
+    let anothers = Spec { tenant: Tenant::named("ann"), ..about(topic) };
+    let simulated = Spec { simulation: Some(simulation), ..about(topic) };
+    let mut ended = Vec::new();
+    for spec in [anothers, simulated] {
+        let id = open_as_ordered(store, spec, second(1)).await;
+        let mut writer = Writer::claiming(store, id, "one").await;
+        writer.write(second(5), ending("PostgreSQL"), Then::Done).await.expect("the claim is ours");
+        ended.push(id);
+    }
+    let running = open(store, topic, second(1)).await;
+    let own = finish(store, topic, "PostgreSQL", second(2)).await;
+    let excepted = finish(store, topic, "PostgreSQL", second(3)).await;
+    let found = async |tenant: &str, simulated: bool, session| {
+        let recalling = Recalling { key: key(topic), simulated, at: second(9), except: vec![excepted] };
+        let query = Query { words: content_words(topic), recalling: Some(recalling) };
+        let wanted = Wanted { tenant: Some(Tenant::named(tenant)), session, ..Wanted::default() };
+        let found = store.find(query, wanted).await.expect("the store is there");
+        found.into_iter().map(|it| it.summary.id).collect::<Vec<_>>()
+    };
+    assert_eq!(found("", false, None).await, [own]);
+    assert_eq!(found("", true, None).await, [ended[1]]);
+    assert_eq!(found("ann", false, None).await, [ended[0]]);
+    assert_eq!(found("bob", false, None).await, []);
+    assert_eq!(found("", false, Some(Uuid::now_v7())).await, []);
+    assert_ne!(running, own);
+}
+
+/// INV-DISC-632: the discussions that hold a copy of an answer are known.
+pub async fn inv_disc_632_copies_of_an_answer_are_found<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let source = finish(store, "tabs or spaces?", "Tabs.", second(1)).await;
+    let copied = Recalled {
+        id: source,
+        key: key("tabs or spaces?"),
+        topic: "tabs or spaces?".to_owned(),
+        ended_at: second(1),
+        score: None,
+        text: "Tabs.".to_owned(),
+        cut: false,
+        tokens: 2,
+        why: Why::Recalled,
+    };
+    let of = |tenant: &str, recalled| Spec { tenant: Tenant::named(tenant), recalled, ..about("vi?") };
+    let first_copy = open_as_ordered(store, of("", Some(vec![copied.clone()])), second(2)).await;
+    let second_copy = open_as_ordered(store, of("", Some(vec![copied.clone()])), second(3)).await;
+    open_as_ordered(store, of("", Some(Vec::new())), second(4)).await;
+    open_as_ordered(store, Spec { background: Some(source.to_string()), ..of("", None) }, second(4)).await;
+    open_as_ordered(store, of("ann", Some(vec![copied])), second(5)).await;
+    assert_eq!(ids(store.copies(source).await), [second_copy, first_copy]);
+    assert_eq!(ids(store.copies(first_copy).await), []);
+    let nowhere = DiscussionId::fresh();
+    assert_eq!(store.copies(nowhere).await, Err(StoreError::Unknown(nowhere)));
+}
+
 /// User input is always searched as words, never as search operators.
 pub async fn any_signs_may_be_searched<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = finish(store, "is C++ or \"Rust\" (2024) safer?", "Rust, or not?", second(1)).await;
-    for words in ["\"Rust", "rust OR", "NOT rust", "rust*", "(rust", "topic:rust", "c++ rust", "2024)"] {
+    for words in ["\"Rust", "rust OR", "NOT rust", "rust*", "(rust", "safer:rust", "c++ rust", "2024)"] {
         assert_eq!(ids(store.search(words, first(10)).await), [id], "{words}");
     }
     for nothing in ["", "   ", "\"", "*", "()", "\0", "zebra AND", "'; drop table facts"] {

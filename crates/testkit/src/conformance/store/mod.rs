@@ -97,6 +97,10 @@ macro_rules! store_conformance {
                 a_summary_says_how_it_ended
                 an_error_has_ended_until_it_is_tried_again
                 inv_disc_631_the_most_relevant_comes_first
+                inv_disc_631_a_question_about_paint_finds_no_software
+                inv_disc_631_what_is_recalled_is_about_the_question
+                a_recall_is_limited_to_what_may_be_shown
+                inv_disc_632_copies_of_an_answer_are_found
                 any_signs_may_be_searched
                 a_session_must_exist
                 sessions_are_newest_first

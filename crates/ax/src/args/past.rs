@@ -1,0 +1,50 @@
+//! Flags about earlier discussions.
+
+use clap::Args;
+use quorum::request::RecallRequest;
+
+use crate::args::number::whole;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Earlier discussions")]
+pub(crate) struct Past {
+    /// Show everyone what earlier discussions about this came to, at most N of them, 1 to 10
+    /// [default: none; 3 without a number]
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "3",
+        value_parser = whole::<u64>,
+        visible_alias = "memory"
+    )]
+    recall: Option<u64>,
+    /// The earlier discussions to show, separated by commas: their ids, or `last`
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    recall_from: Vec<String>,
+    /// Recall nothing, whatever the configuration says
+    #[arg(long, conflicts_with_all = ["recall", "recall_from"])]
+    no_recall: bool,
+    /// Follow a discussion that is over: its panel goes on with this question. Its id [default:
+    /// last]
+    #[arg(
+        long = "continue",
+        value_name = "ID",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "last",
+        conflicts_with = "again"
+    )]
+    pub(super) follows: Option<String>,
+}
+
+impl Past {
+    /// What to recall; `None` leaves it to the configuration.
+    pub(super) fn recall(&self) -> Option<RecallRequest> {
+        let Past { recall, recall_from, no_recall, .. } = self;
+        let is_given = recall.is_some() || !recall_from.is_empty() || *no_recall;
+        let from = recall_from.iter().map(|it| it.trim().to_lowercase()).collect();
+        is_given.then(|| RecallRequest { most: *recall, from, session: None })
+    }
+}

@@ -1,0 +1,102 @@
+//! Follow-up questions.
+
+use quorum::{
+    Request,
+    model::{
+        recall::{Follows, Why},
+        spec::Spec,
+    },
+};
+use quorum_testkit::{conformance::store::fixture::about, panel::panel};
+use serde_json::json;
+
+use crate::fixture::{Desk, refusals, request};
+
+/// A request that only says what it follows.
+fn next(topic: &str, follows: &str) -> Request {
+    Request { follows: Some(follows.to_owned()), ..Request::on(topic) }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_panel_goes_on_with_the_next_question() {
+    let desk = Desk::new(&panel());
+    let scope = desk.scope();
+    let fields = json!({ "pattern": "roundtable", "rounds": 2, "temperature": 0.3, "votingOptions": null });
+    let first = scope.order(&request(&fields)).await.unwrap();
+    let (source, handle) = scope.start(first.clone()).await.unwrap();
+    handle.finished().await.unwrap();
+
+    let spec = scope.order(&next("And what would it cost?", "last")).await.unwrap();
+    let expected = Spec {
+        topic: "And what would it cost?".to_owned(),
+        follows: Some(Follows { id: source.id(), replaced: Vec::new() }),
+        recalled: spec.recalled.clone(),
+        ..first.clone()
+    };
+    assert_eq!(spec, expected);
+    let (second, handle) = scope.start(spec).await.unwrap();
+    handle.finished().await.unwrap();
+    let session = second.state().await.unwrap().spec.session.unwrap();
+    assert_eq!(scope.sessions().await.unwrap()[0].session_id, session, "a session was made");
+
+    let changed = Request { rounds: Some(1), ..next("Who does it?", &second.id().to_string()) };
+    let spec = scope.order(&changed).await.unwrap();
+    assert_eq!((spec.rounds, spec.session), (1, Some(session)));
+    let links: Vec<_> = spec.shown().iter().map(|it| (it.id, it.why)).collect();
+    assert_eq!(links, [(source.id(), Why::Followed), (second.id(), Why::Followed)]);
+    let (third, handle) = scope.start(spec).await.unwrap();
+    let outcome = handle.finished().await.unwrap().outcome();
+    assert_eq!(outcome.metadata.follows, Some(second.id()));
+    let asked = desk.panel.asked().into_iter().filter(|it| it.call.discussion == third.id());
+    for it in asked {
+        let system = &it.call.system;
+        let (f1, f2) = (system.find("\n[F1] 20").unwrap(), system.find("\n[F2] 20").unwrap());
+        assert!(system.contains("# What the question follows\n\n") && f1 < f2, "{system}");
+        assert!(system.contains("> Question: And what would it cost?\n"), "{system}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_the_last_three_links_are_shown() {
+    let desk = Desk::new(&panel());
+    let scope = desk.scope();
+    desk.past("Question 0?", "Answer 0.").await;
+    for number in 1..=4 {
+        let spec = scope.order(&next(&format!("Question {number}?"), "last")).await.unwrap();
+        let (_, handle) = scope.start(spec).await.unwrap();
+        handle.finished().await.unwrap();
+    }
+    let spec = scope.order(&next("Question 5?", "last")).await.unwrap();
+    let topics: Vec<&str> = spec.shown().iter().map(|it| it.topic.as_str()).collect();
+    assert_eq!(topics, ["Question 2?", "Question 3?", "Question 4?"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_followed_takes_a_fifth_of_the_smallest_window_at_most() {
+    let desk = Desk::new(&panel().window("glm", 16_000));
+    desk.past("Which database?", &"Because it is so. ".repeat(5_000)).await;
+    let spec = desk.scope().order(&request(&json!({ "follows": "last" }))).await.unwrap();
+    let shown = &spec.shown()[0];
+    assert!(shown.cut && shown.tokens <= 3_200 && shown.tokens > 3_150, "{}", shown.tokens);
+    assert!(shown.text.ends_with("so."), "{:?}", &shown.text[shown.text.len() - 20..]);
+    let spec = desk.scope().order(&request(&json!({ "recall": { "from": ["last"] } }))).await.unwrap();
+    let shown = &spec.shown()[0];
+    assert!(shown.cut && shown.tokens <= 1_500 && shown.tokens > 1_450, "{}", shown.tokens);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_over_or_not_ours_is_not_followed() {
+    let desk = Desk::new(&panel());
+    let scope = desk.scope();
+    let follows = async |id: &str| refusals(&scope, &json!({ "follows": id })).await;
+    assert_eq!(follows("last").await, ["follows: there are no discussions yet"]);
+    assert_eq!(follows("abc").await, ["follows: there is no discussion abc"]);
+    let spec = Spec { tenant: quorum::model::id::Tenant::named("bob"), ..about("tabs?") };
+    let anothers = desk.ended(spec, "Tabs.").await;
+    assert_eq!(follows(&anothers.to_string()).await, [format!("follows: there is no discussion {anothers}")]);
+    let prepared = scope.prepare(scope.check(&request(&json!({}))).unwrap()).await.unwrap().id();
+    let expected = format!("follows: discussion {prepared} is ready; only one that is over can be shown");
+    assert_eq!(follows("last").await, [expected]);
+    let refused = scope.check(&request(&json!({ "follows": "last" })));
+    assert!(refused.unwrap_err().to_string().contains("was not looked up"));
+}

@@ -1,0 +1,46 @@
+//! Bad input about what to recall: refused before anything is spent.
+
+use quorum::model::{
+    id::Tenant,
+    spec::{Simulation, Spec},
+};
+use quorum_testkit::{conformance::store::fixture::about, panel::panel};
+use serde_json::json;
+
+use crate::fixture::{Desk, refusals};
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_number_or_id_is_refused() {
+    let desk = Desk::new(&panel());
+    let scope = desk.scope();
+    for wrong in [0, 11, 1_000_000] {
+        let expected = format!("recall: must be from 1 to 10, not {wrong}");
+        assert_eq!(refusals(&scope, &json!({ "recall": wrong })).await, [expected]);
+    }
+    let check = async |recall, expected: &str| {
+        assert_eq!(refusals(&scope, &json!({ "recall": recall })).await, [expected]);
+    };
+    check(json!({ "from": ["last"] }), "recall.from: there are no discussions yet").await;
+    check(json!({ "from": ["0123"] }), "recall.from: there is no discussion 0123").await;
+    let words = "recall.from: the first is not a discussion's id; give an id, its beginning, or last";
+    check(json!({ "from": ["the first"] }), words).await;
+    check(json!({ "most": 1, "session": "x" }), "recall.session: x is not a session's id").await;
+    let session = "01890000-0000-7000-8000-000000000000";
+    let alone = "recall.session: limits a search; say how many to recall at most";
+    check(json!({ "session": session }), alone).await;
+    check(json!({ "from": vec!["last"; 11] }), "recall.from: may have at most 10 entries; there are 11").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_that_may_not_be_shown_is_refused() {
+    let desk = Desk::new(&panel());
+    let scope = desk.scope();
+    let from = async |id: String| refusals(&scope, &json!({ "recall": { "from": [id] } })).await;
+    let anothers = desk.ended(Spec { tenant: Tenant::named("bob"), ..about("tabs?") }, "Tabs.").await;
+    assert_eq!(from(anothers.to_string()).await, [format!("recall.from: there is no discussion {anothers}")]);
+    let simulation = Simulation { seed: 1, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new() };
+    let made_up = desk.ended(Spec { simulation: Some(simulation), ..about("tabs?") }, "Tabs.").await;
+    let expected = format!("recall.from: discussion {made_up} is simulated, and this one is not");
+    assert_eq!(from(made_up.to_string()).await, [expected]);
+    assert!(desk.panel.asked().is_empty(), "nothing is spent");
+}
