@@ -14,6 +14,7 @@ mod ranking;
 pub mod readers;
 pub mod roles;
 mod samples;
+mod starters;
 
 use quorum_core::registry::{Consensus, ContextStrategy, Detector, Pattern, Registry};
 
