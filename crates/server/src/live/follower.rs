@@ -18,7 +18,13 @@ impl Follower {
         Follower { channel, news }
     }
 
-    /// Looks at the state as far as it was read; `None` before its first fact.
+    /// Reads the record if nothing of it was read yet: the channel of a run that has just begun is
+    /// empty.
+    pub(crate) async fn begin(&self) -> Result<(), quorum::Error> {
+        if self.look(|_| ()).is_some() { Ok(()) } else { self.channel.catch_up().await }
+    }
+
+    /// Looks at the state as far as it was read; `None` if there is no record.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&State) -> T) -> Option<T> {
         self.channel.log().state().map(look)
     }

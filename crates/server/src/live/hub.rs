@@ -110,7 +110,9 @@ impl Hub {
 
     /// Follows the state of a discussion, whichever process runs it.
     pub(crate) async fn follower(self: &Arc<Self>, discussion: &Discussion) -> Result<Follower, Error> {
-        self.subscribed(discussion, Follower::new).await
+        let follower = self.subscribed(discussion, Follower::new).await?;
+        follower.begin().await?;
+        Ok(follower)
     }
 
     async fn subscribed<T>(
