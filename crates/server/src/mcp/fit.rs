@@ -76,14 +76,19 @@ fn shorten_lists(value: &mut Value) {
 }
 
 /// Cuts the synthesis to what the rest leaves. An escaped character takes several in JSON, so the
-/// cut is repeated until it fits.
+/// longest beginning that fits is searched for.
 fn cut_main_text(answer: &mut Value, uri: &str) {
     let Some(text) = answer["synthesis"].as_str().map(str::to_owned) else { return };
-    let mut longest = text.chars().count();
-    while length(answer) > LONGEST && longest > SHORTEST_CUT {
-        longest = longest.saturating_sub(length(answer) - LONGEST).max(SHORTEST_CUT);
-        answer["synthesis"] = json!(cut(&text, longest, uri));
+    if length(answer) <= LONGEST {
+        return;
     }
+    let (mut fitting, mut too_long) = (SHORTEST_CUT, text.chars().count());
+    while fitting + 1 < too_long {
+        let middle = fitting.midpoint(too_long);
+        answer["synthesis"] = json!(cut(&text, middle, uri));
+        if length(answer) <= LONGEST { fitting = middle } else { too_long = middle }
+    }
+    answer["synthesis"] = json!(cut(&text, fitting, uri));
 }
 
 /// The document with as many of its newest rounds as fit, and what was left out.
@@ -118,12 +123,12 @@ mod tests {
     fn b10_the_synthesis_is_cut_last_and_says_where_all_of_it_is() {
         let long = |length: usize| "\"a\n".repeat(length / 3);
         let answer = json!({
-            "synthesis": long(15_000), "discussionId": "1",
+            "synthesis": long(12_000), "discussionId": "1",
             "dissent": [{ "provider": "ann", "position": long(30_000) }],
         });
         let compacted = compact(answer.clone(), URI);
         assert!(length(&compacted) <= LONGEST, "{}", length(&compacted));
-        assert_eq!(compacted["synthesis"].as_str().unwrap().len(), 15_000, "it fits beside a short dissent");
+        assert_eq!(compacted["synthesis"].as_str().unwrap().len(), 12_000, "it fits beside a short dissent");
         let dissent = compacted["dissent"][0]["position"].as_str().unwrap();
         assert!(dissent.ends_with("… [cut; all of it is in discussion://1/result]"), "{dissent}");
         assert!(dissent.chars().count() <= 2_000);

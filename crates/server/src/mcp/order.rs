@@ -21,7 +21,7 @@ use crate::{
         call::{Call, Reply},
         calls::{OrderMark, Place},
         failure::Failure,
-        schema::ALIASES,
+        schema::{ALIASES, TOTAL_BUDGET},
         task,
         wait::{Wait, Waited, told},
     },
@@ -80,7 +80,7 @@ fn request(call: &Call, fields: Map<String, Value>) -> Result<Request, Failure> 
 pub(crate) fn renamed(fields: Map<String, Value>) -> Result<Map<String, Value>, Failure> {
     let mut renamed = Map::new();
     for (name, value) in fields {
-        let field = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(&*name, |(_, field)| field);
+        let field = field_named(&name);
         if OF_THE_CALL.contains(&field) {
             continue;
         }
@@ -91,6 +91,12 @@ pub(crate) fn renamed(fields: Map<String, Value>) -> Result<Map<String, Value>, 
         renamed.insert(field.to_owned(), if field == "participants" { seats(value) } else { value });
     }
     Ok(renamed)
+}
+
+/// The field with this name or other name.
+fn field_named(name: &str) -> &str {
+    let mut renamed = ALIASES.iter().chain([&TOTAL_BUDGET]);
+    renamed.find(|(alias, _)| *alias == name).map_or(name, |(_, field)| field)
 }
 
 /// Participants as texts: an object with a type and an id is the same as `id:type`.
@@ -108,8 +114,7 @@ fn seats(participants: Value) -> Value {
 fn with_further(call: &Call, mut fields: Map<String, Value>, mistakes: Vec<Mistake>) -> Vec<Mistake> {
     let field_of = |it: &Mistake| it.field.split(['.', '[']).next().unwrap_or_default().to_owned();
     let known: Vec<String> = mistakes.iter().map(field_of).collect();
-    let of_alias = |it: &String| ALIASES.iter().find(|(alias, _)| alias == it).map(|(_, field)| *field);
-    known.iter().for_each(|it| drop(fields.remove(of_alias(it).unwrap_or(it))));
+    known.iter().for_each(|it| drop(fields.remove(field_named(it))));
     // A topic that is wrong itself must not hide what else is wrong.
     fields.entry("topic").or_insert_with(|| json!("?"));
     let Ok(request) = request(call, fields) else { return mistakes };

@@ -10,7 +10,7 @@ use quorum::{
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use tokio::{
     task::{JoinHandle, spawn_blocking},
-    time::{Instant, timeout},
+    time::{Instant, sleep_until, timeout},
 };
 
 use crate::{app::App, mcp::call::Call, routes::plan};
@@ -50,15 +50,18 @@ impl<'p> Progress<'p> {
         Progress { call, token, told: 0.0, at: Instant::now(), total }
     }
 
-    /// When the next notification is due, whatever happens.
-    pub(crate) fn due(&self) -> Instant {
-        self.at + SILENCE
+    /// Waits until the next notification is due, whatever happens; for ever if none is wanted.
+    pub(crate) async fn due(&self) {
+        match self.token {
+            Some(_) => sleep_until(self.at + SILENCE).await,
+            None => std::future::pending().await,
+        }
     }
 
     /// Sends a notification if turns were finished since the last one, or if it is due.
     pub(crate) async fn tell(&mut self, steps: usize, line: String) {
         let Some(token) = self.token.clone() else { return };
-        let is_due = self.due() <= Instant::now();
+        let is_due = self.at + SILENCE <= Instant::now();
         let steps = steps as f64;
         if steps <= self.told && !is_due {
             return;

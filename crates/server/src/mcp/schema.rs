@@ -25,6 +25,9 @@ pub(crate) const ALIASES: &[(&str, &str)] = &[
     ("agentWeightMultiplier", "agentWeight"),
 ];
 
+/// The name of the time budget where sub-discussions are allowed.
+pub(crate) const TOTAL_BUDGET: (&str, &str) = ("totalBudget", "budgetMs");
+
 /// The kinds of a participant written as an object.
 pub(crate) const KINDS: &[&str] = &["provider", "agent", "person"];
 

@@ -15,7 +15,6 @@ use crate::{
         failure::Failure,
         progress::{self, Progress},
     },
-    routes::discussions::run_slot,
 };
 
 /// How often to look whether the process that ran it is gone.
@@ -64,7 +63,7 @@ impl Wait<'_> {
                 () = call.cancelled() => return Ok((Waited::Cancelled, follower)),
                 () = follower.changed() => {}
                 () = sleep_until(self.until) => return Ok((Waited::Going, follower)),
-                () = sleep_until(progress.due()) => {}
+                () = progress.due() => {}
                 () = sleep_until(look_at) => {
                     self.take_over().await?;
                     look_at = Instant::now() + LOOK;
@@ -79,8 +78,11 @@ impl Wait<'_> {
 
     async fn take_over(&self) -> Result<(), Failure> {
         let app = &self.call.app;
-        // Only checks that a slot is free: it is taken once the discussion runs.
-        drop(run_slot(app)?);
+        // Only checks that a slot is free: it is taken once the discussion runs. Without one, the
+        // wait goes on, and the next look may find one.
+        if app.hub.run_slot().is_none() {
+            return Ok(());
+        }
         if let Some(handle) = self.discussion.take_over().await? {
             app.hub.follow(self.discussion, &handle);
         }

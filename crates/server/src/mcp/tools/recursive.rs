@@ -19,9 +19,6 @@ const CALLS: RangeInclusive<u32> = 5..=100;
 const USUAL_CALLS: u32 = 20;
 const BUDGET_MS: RangeInclusive<u64> = 30_000..=1_800_000;
 
-/// The name under which the first clients send the time budget.
-const TOTAL_BUDGET: &str = "totalBudget";
-
 pub(crate) const TOOL: Tool = Tool {
     name: "discuss_recursive",
     title: "Hold a discussion with sub-discussions",
@@ -55,7 +52,7 @@ fn input(surface: &Surface<'_>) -> Value {
     }
     properties["maxDepth"] = range(&DEPTH, Some(USUAL_DEPTH), "How deep sub-discussions may go");
     properties["maxCalls"] = range(&CALLS, Some(USUAL_CALLS), "The most calls to providers in all");
-    properties[TOTAL_BUDGET] = range(&BUDGET_MS, None, "The time budget of all levels, in milliseconds");
+    properties[schema::TOTAL_BUDGET.0] = range(&BUDGET_MS, None, "The time budget of all levels, in milliseconds");
     schema
 }
 
@@ -71,9 +68,6 @@ fn range<T: Serialize>(bounds: &RangeInclusive<T>, usual: Option<T>, description
 
 fn fields(call: &Call) -> Map<String, Value> {
     let mut fields = call.arguments.clone();
-    if let Some(budget) = fields.remove(TOTAL_BUDGET) {
-        fields.insert("budgetMs".to_owned(), budget);
-    }
     fields.insert("recursive".to_owned(), json!(true));
     fields.entry("maxDepth").or_insert(json!(USUAL_DEPTH));
     fields.entry("maxCalls").or_insert(json!(USUAL_CALLS));
