@@ -14,6 +14,7 @@ mod ranking;
 pub mod readers;
 pub mod roles;
 mod samples;
+mod starters;
 
 pub use prompts::agent as agent_text;
 

@@ -17,6 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::{
     guard::{Names, rate::Buckets},
     live::hub::{Hub, RunSlot},
+    mcp::Mcp,
     metrics::Metrics,
     settings::{Limits, Settings, Voices},
     sizes::Sizes,
@@ -42,6 +43,8 @@ pub(crate) struct AppState {
     pub(crate) list_details: DetailsCache,
     /// Idempotency keys of orders in progress.
     in_flight: Mutex<HashSet<String>>,
+    /// The tools of the Model Context Protocol, and what their calls share.
+    pub(crate) mcp: Mcp,
     openapi: String,
     /// The body size limits of each route.
     pub(crate) sizes: Sizes,
@@ -51,6 +54,7 @@ impl AppState {
     pub(crate) fn new(quorum: Quorum, settings: Settings, openapi: &Value) -> App {
         let metrics = Arc::new(Metrics::default());
         let hub = Hub::new(metrics.clone(), quorum.registry().clone(), settings.limits.running);
+        let mcp = Mcp::new(quorum.registry(), &settings.tool_prefix);
         Arc::new(AppState {
             quorum,
             names: Names::of(&settings),
@@ -61,6 +65,7 @@ impl AppState {
             planners: Arc::new(Semaphore::new(settings.limits.plans)),
             list_details: DetailsCache::default(),
             in_flight: Mutex::default(),
+            mcp,
             settings,
             openapi: openapi.to_string(),
             sizes: Sizes::of(openapi),
@@ -85,6 +90,10 @@ impl AppState {
 
     pub(crate) fn openapi(&self) -> &str {
         &self.openapi
+    }
+
+    pub(crate) fn registry(&self) -> &quorum::Registry {
+        self.quorum.registry()
     }
 
     pub(crate) fn providers(&self) -> Vec<quorum::ProviderEntry> {

@@ -65,7 +65,8 @@ pub(crate) async fn aside<T: Send + 'static>(
     spawn_blocking(work).await.map_err(|error| Problem::from(quorum::Error::Fault(error.to_string())))
 }
 
-async fn received(request: Request, app: &App) -> Result<Bytes, Problem> {
+/// The whole body, if it arrives in time and is not too large.
+pub(crate) async fn received(request: Request, app: &App) -> Result<Bytes, Problem> {
     let reading = tokio::time::timeout(app.limits().body_time, Bytes::from_request(request, app));
     match reading.await {
         Ok(Ok(bytes)) => Ok(bytes),

@@ -7,6 +7,7 @@
 //! - `routes`: the endpoints; `seeds`: endpoints and JSON for the seeds' own clients
 //! - `wire`: our JSON; `body`: extractors; `problem`: errors
 //! - `live`: events, serialized once for all subscribers
+//! - [`mcp`]: the Model Context Protocol, over HTTP and over standard input and output
 //! - `web`: the web page; its files are in the folder of that name
 //! - `openapi`, `metrics`: API description and counters
 
@@ -14,6 +15,7 @@ mod app;
 mod body;
 mod guard;
 mod live;
+pub mod mcp;
 mod metrics;
 mod openapi;
 mod pace;

@@ -32,29 +32,29 @@ pub(crate) struct Document {
     /// A title for this kind of problem.
     title: String,
     /// The HTTP status.
-    status: u16,
+    pub(crate) status: u16,
     /// What happened, and what to do about it.
-    detail: String,
+    pub(crate) detail: String,
     /// A code for this kind of problem, for programs.
-    code: String,
+    pub(crate) code: String,
     /// The same as `detail`, for older clients.
     error: String,
     /// The problems with the request, field by field.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    fields: Vec<Field>,
+    pub(crate) fields: Vec<Field>,
     /// The spending cap that has too little left.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = CapState)]
     cap: Option<CapState>,
     #[serde(skip)]
-    retry_after_s: Option<u64>,
+    pub(crate) retry_after_s: Option<u64>,
 }
 
 /// A problem with one field of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Field {
     /// The field: `options.temperature`, or the name of a parameter or a header.
-    field: String,
+    pub(crate) field: String,
     /// The position in the body, as a JSON pointer: `#/options/temperature`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
@@ -62,7 +62,7 @@ pub(crate) struct Field {
     /// A code for this kind of problem.
     code: String,
     /// What is wrong and what would be accepted.
-    message: String,
+    pub(crate) message: String,
 }
 
 /// A kind of problem.
@@ -109,6 +109,12 @@ kinds! {
     UNAVAILABLE = SERVICE_UNAVAILABLE "UNAVAILABLE" "Temporarily unavailable";
 }
 
+impl Kind {
+    pub(crate) fn code(self) -> &'static str {
+        self.code
+    }
+}
+
 impl Problem {
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
         let (detail, code) = (cut(detail.into(), LONGEST_DETAIL), kind.code.to_owned());
@@ -123,6 +129,11 @@ impl Problem {
             cap: None,
             retry_after_s: None,
         }))
+    }
+
+    /// The document, for surfaces that word it in another form.
+    pub(crate) fn document(&self) -> &Document {
+        &self.0
     }
 
     /// Replaces the code.

@@ -10,6 +10,9 @@ use quorum::{Config, config::server::Token};
 /// The port that the first clients expect.
 const PORT: u16 = 3000;
 
+/// The prefix of MCP tools that the first clients expect.
+const TOOL_PREFIX: &str = "ax";
+
 /// Settings of a server.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -21,6 +24,8 @@ pub struct Settings {
     pub origins: Vec<String>,
     /// Which voices answer.
     pub voices: Voices,
+    /// What the names of MCP tools begin with; they have no prefix if it is empty.
+    pub tool_prefix: String,
     /// The limits.
     pub limits: Limits,
 }
@@ -122,6 +127,7 @@ impl Settings {
             tokens: config.server.tokens.clone(),
             origins: config.server.origins.clone(),
             voices: Voices::Available,
+            tool_prefix: TOOL_PREFIX.to_owned(),
             limits: Limits { running, drain, ..limits },
         }
     }

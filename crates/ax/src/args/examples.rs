@@ -126,6 +126,16 @@ Examples:
   ax serve --port 8080 --offline    # needs a free port
   curl -N http://localhost:3000/api/discussions/ID/events  # needs a server";
 
+pub(super) const MCP: &str = "\
+Examples:
+  ax mcp install claude
+  ax mcp install codex --write
+  ax mcp --offline < /dev/null
+
+Clients start `ax mcp` themselves, and talk to it on standard input and output.
+`ax serve` offers the same at /mcp. AX_MCP_TOOL_PREFIX is what the names of tools
+begin with, `ax` if it is not set.";
+
 pub(super) const PATTERNS: &str = "\
 Examples:
   ax patterns

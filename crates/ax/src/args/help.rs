@@ -41,7 +41,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (STEERING, &["pause", "resume", "stop", "abort", "say", "note"]),
     ("Look back", &["history", "show", "export", "replay", "fork", "rate", "delete", "restore", "sessions"]),
     ("Set up", &["models", "keys", "prices", "config", "doctor"]),
-    ("More", &["serve", "completions", "man", "help"]),
+    ("More", &["serve", "mcp", "completions", "man", "help"]),
 ];
 
 /// The column at which a verb's summary begins.

@@ -10,6 +10,7 @@ mod fork;
 mod general;
 mod help;
 pub(crate) mod input;
+mod mcp;
 mod number;
 mod one_discussion;
 mod options;
@@ -31,6 +32,7 @@ pub(crate) use follow::Follow;
 pub(crate) use fork::Fork;
 pub(crate) use general::{ConfigVerb, Configuring, Demo, History, Place, Serve, SessionVerb, Sessions};
 pub(crate) use help::{command, derived, parse, validate};
+pub(crate) use mcp::{ClientName, Mcp, McpVerb};
 pub(crate) use one_discussion::{Delete, Export, Note, Rate, Replay, Restore, Resume, Say};
 pub(crate) use output::{Output, Shape};
 pub(crate) use prompts::Prompts;
@@ -107,6 +109,9 @@ pub(crate) enum Verb {
     /// Serve the HTTP API and the web page on this machine
     #[command(after_help = examples::SERVE)]
     Serve(Serve),
+    /// Offer discussions as tools to another program (MCP), or add ax to that program
+    #[command(after_help = examples::MCP)]
+    Mcp(Mcp),
     /// List the patterns and the consensus methods
     #[command(after_help = examples::PATTERNS)]
     Patterns(Listed),

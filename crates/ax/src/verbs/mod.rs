@@ -10,6 +10,7 @@ mod doctor;
 mod export;
 mod history;
 mod keys;
+mod mcp;
 mod models;
 mod patterns;
 mod plan;
@@ -21,6 +22,7 @@ mod say;
 mod serve;
 mod sessions;
 mod shell;
+mod signals;
 mod steer;
 
 use std::io::{IsTerminal, stdout};
@@ -51,6 +53,9 @@ pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
     }
     if let Verb::Serve(args) = &verb {
         return serve::serve(app, args);
+    }
+    if let Verb::Mcp(args) = &verb {
+        return mcp::mcp(app, args);
     }
     let config = if matches!(verb, Verb::Demo(_)) { demo::config()? } else { app.config()? };
     let scope = local::scope(&app.open_here(config, without_providers(&verb))?);
@@ -88,6 +93,7 @@ async fn perform(app: &App, scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Export(args) => export::export(scope, &args).await,
         Verb::Replay(args) => replay::replay(scope, &args).await,
         Verb::Serve(args) => serve::serve(app, &args),
+        Verb::Mcp(args) => mcp::mcp(app, &args),
         Verb::Models(listed) => models::models(app, &listed),
         Verb::Prices(args) => models::prices(app, &args),
         Verb::Keys(args) => keys::keys(app, &args),

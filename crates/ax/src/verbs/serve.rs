@@ -4,14 +4,17 @@ use std::net::SocketAddr;
 
 use quorum::{Config, Quorum, text::count};
 use quorum_server::{Server, Settings, Voices};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
     app::{App, WithoutProviders},
     args::Serve,
     exit::Exit,
     render::note,
-    verbs::restore::expire_old,
+    verbs::{
+        mcp::{tool_prefix, with_prefix},
+        restore::expire_old,
+        signals::CloseSignals,
+    },
 };
 
 const NO_PROVIDER: &str = "\
@@ -20,20 +23,21 @@ const NO_PROVIDER: &str = "\
 
 /// Serves until SIGTERM or Ctrl-C.
 pub(crate) fn serve(app: &App, args: &Serve) -> anyhow::Result<Exit> {
+    let prefix = tool_prefix()?;
     let quorum = app.open(app.config()?, WithoutProviders::Refuse)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let exit = runtime.block_on(answer(quorum, args));
+    let exit = runtime.block_on(answer(quorum, args, prefix));
     // Remaining work is not awaited: anything that isn't recorded didn't happen, and the next
     // server continues from the record.
     runtime.shutdown_background();
     exit
 }
 
-async fn answer(quorum: Quorum, args: &Serve) -> anyhow::Result<Exit> {
+async fn answer(quorum: Quorum, args: &Serve, prefix: Option<String>) -> anyhow::Result<Exit> {
     let mut told = CloseSignals::new()?;
     let mut told_again = CloseSignals::new()?;
     expire_old(&quorum).await;
-    let settings = settings(args, quorum.config());
+    let settings = with_prefix(settings(args, quorum.config()), prefix);
     let is_mute = settings.voices == Voices::Available && quorum.setup().sources().is_empty();
     let server = Server::bind(quorum, settings).await?;
     note(&format!("Listening on http://{}  (Ctrl-C stops it; /docs lists the endpoints)", server.address()));
@@ -64,26 +68,6 @@ async fn answer(quorum: Quorum, args: &Serve) -> anyhow::Result<Exit> {
         () = twice => {}
     }
     Ok(Exit::Done)
-}
-
-/// The signals that close the server.
-struct CloseSignals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl CloseSignals {
-    fn new() -> std::io::Result<CloseSignals> {
-        let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        Ok(CloseSignals { interrupt, terminate })
-    }
-
-    async fn received(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
 }
 
 fn settings(args: &Serve, config: &Config) -> Settings {

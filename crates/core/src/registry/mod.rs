@@ -22,6 +22,7 @@ use crate::{
         option::{Declared, Declares},
         result::ResultField,
         ruling::{RulingKind, WINDOW},
+        starter::Starter,
     },
 };
 
@@ -212,6 +213,15 @@ impl Registry {
         let mut seen = BTreeSet::new();
         let all = self.patterns().iter().flat_map(|it| it.rulings).chain([&WINDOW]);
         all.filter(|it| seen.insert(it.name)).collect()
+    }
+
+    /// Every ready-made order, once each, with the name of its pattern.
+    #[must_use]
+    pub fn starters(&self) -> Vec<(&'static str, &'static Starter)> {
+        let mut seen = BTreeSet::new();
+        let of = |pattern: &&'static Pattern| pattern.starters.iter().map(|it| (pattern.name, it));
+        let all = self.0.patterns.iter().flat_map(of);
+        all.filter(|(_, it)| seen.insert(it.name)).collect()
     }
 
     /// Every declared form, once each.

@@ -16,7 +16,7 @@ use crate::{
         transcript::Turn,
     },
     registry::Options,
-    vocabulary::{ending::Ending, form::Form, result::ResultField, ruling::RulingKind},
+    vocabulary::{ending::Ending, form::Form, result::ResultField, ruling::RulingKind, starter::Starter},
 };
 
 /// A way to hold a discussion.
@@ -40,6 +40,8 @@ pub struct Pattern {
     pub ends: &'static [Ending],
     /// The decisions it may ask people for.
     pub rulings: &'static [RulingKind],
+    /// Ready-made orders for it, which clients offer as prompts.
+    pub starters: &'static [Starter],
     /// The fields it adds to the result.
     pub results: &'static [ResultField],
     /// The allowed transitions between its phases.
@@ -84,6 +86,7 @@ impl Pattern {
         forms: &[],
         ends: &[],
         rulings: &[],
+        starters: &[],
         results: &[],
         phases: PhaseTable { first: &[], next: &[] },
         names_phases: false,

@@ -1,5 +1,5 @@
 //! Everything that a pattern, a consensus method, a context strategy or a detector can declare:
-//! options, forms, endings, rulings, and result fields with their views.
+//! options, forms, endings, rulings, ready-made orders, and result fields with their views.
 //!
 //! Flags, help, schemas, the web page and exports are generated from these declarations, so a
 //! pattern from another crate is supported as fully as ours.
@@ -14,5 +14,6 @@ pub mod result;
 pub mod ruling;
 pub mod sample;
 mod schema;
+pub mod starter;
 mod stub;
 pub mod view;

@@ -28,6 +28,7 @@ use crate::{
     prompts::talk,
     ranking,
     readers::draft_check::{self, CHECK, CHECKS, DraftCheck, Objection},
+    starters,
 };
 
 const PROPOSING: Phase = Phase("proposing");
@@ -40,6 +41,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     summary: "One proposes, the others criticise, the author refines",
     flow: 2,
     forms: &[&draft_check::FORM],
+    starters: &[starters::CRITIQUE],
     results: &[ResultField {
         name: "check",
         title: "Check",

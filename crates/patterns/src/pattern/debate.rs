@@ -34,6 +34,7 @@ use crate::{
     },
     prompts::{debating, listed},
     roles::{self, JUDGE, OPPONENT, PROPONENT},
+    starters,
 };
 
 const AWAITING_RESPONSES: Phase = Phase("awaiting-responses");
@@ -49,6 +50,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     forms: &[&assessment_reader::FORM, &verdict_reader::FORM, &casting::FORM],
     ends: ENDS,
     rulings: &[RULING],
+    starters: &[starters::DEBATE],
     results: RESULTS,
     phases: PhaseTable {
         first: &[casting::PHASE, AWAITING_RESPONSES],

@@ -140,7 +140,7 @@ impl Discussion {
         self.quorum().resume(self.id).await
     }
 
-    async fn locked(&self) -> MutexGuard<'_, ()> {
+    pub(super) async fn locked(&self) -> MutexGuard<'_, ()> {
         self.scope.quorum.0.locks.lock(self.id).await
     }
 

@@ -1,8 +1,13 @@
-//! Takes over discussions that another process left behind; for servers, across tenants.
+//! Takes over discussions that another process left behind: for servers, across tenants; for one
+//! tenant, a single one.
 
-use quorum_core::model::id::DiscussionId;
+use quorum_core::{
+    engine::handle::Handle,
+    model::{id::DiscussionId, lifecycle::Lifecycle, state::State},
+    seams::StoreError,
+};
 
-use crate::{Error, Quorum, Started, facade::steering::GLANCE_MS};
+use crate::{Discussion, Error, Quorum, Started, facade::steering::GLANCE_MS};
 
 /// The server's name in the audit log when it takes over a discussion.
 const SERVER: &str = "the server";
@@ -35,4 +40,37 @@ impl Quorum {
         let scope = self.scope(self.state(id).await?.spec.tenant.clone(), SERVER);
         Ok(Some(Started { discussion: scope.named(id), handle: Some(handle) }))
     }
+}
+
+impl Discussion {
+    /// Goes on with it here if no process runs it. `None` if a process does, or if there is nothing
+    /// to go on with: it is over, paused, or waits for people. Never resumes what was paused.
+    pub async fn take_over(&self) -> Result<Option<Handle>, Error> {
+        let _locked = self.locked().await;
+        let quorum = &self.scope.quorum;
+        if quorum.0.engine.is_running(self.id) || !is_unfinished(&*self.state().await?) {
+            return Ok(None);
+        }
+        match quorum.claim(self.id).await {
+            Ok(_) => {}
+            Err(StoreError::Held { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+        match self.run_here().await {
+            Err(Error::Store(StoreError::Held { .. })) => Ok(None),
+            run => self.logged("resume", run).await.map(Some),
+        }
+    }
+
+    async fn run_here(&self) -> Result<Handle, Error> {
+        let quorum = &self.scope.quorum;
+        quorum.everyone_has_a_voice(&*self.state().await?)?;
+        Ok(quorum.0.engine.run(self.id).await?)
+    }
+}
+
+/// Whether a process could go on with it without anything being said or decided first.
+fn is_unfinished(state: &State) -> bool {
+    let waits = state.lifecycle == Lifecycle::Paused || !state.awaiting.is_empty() || state.ruling.is_some();
+    !state.lifecycle.is_terminal() && !waits
 }

@@ -22,6 +22,7 @@ use tokio::{
 use crate::{
     live::{
         channel::{Channel, Signals},
+        follower::Follower,
         watcher::{View, Watcher},
     },
     metrics::{Metrics, Run},
@@ -104,6 +105,21 @@ impl Hub {
         view: View,
         after: Seq,
     ) -> Result<Watcher, quorum::Error> {
+        self.subscribed(discussion, |it| Watcher::new(it, view, after, self.closing.subscribe())).await
+    }
+
+    /// Follows the state of a discussion, whichever process runs it.
+    pub(crate) async fn follower(self: &Arc<Self>, discussion: &Discussion) -> Result<Follower, Error> {
+        let follower = self.subscribed(discussion, Follower::new).await?;
+        follower.begin().await?;
+        Ok(follower)
+    }
+
+    async fn subscribed<T>(
+        self: &Arc<Self>,
+        discussion: &Discussion,
+        subscribe: impl FnOnce(Arc<Channel>) -> T,
+    ) -> Result<T, Error> {
         let is_known = self.channels().contains_key(&discussion.id());
         let fresh = self.channel(discussion);
         if !is_known {
@@ -114,11 +130,11 @@ impl Hub {
         // subscribers.
         let mut channels = self.channels();
         let (channel, is_new) = entered(&mut channels, &fresh);
-        let watcher = Watcher::new(channel.clone(), view, after, self.closing.subscribe());
+        let subscriber = subscribe(channel.clone());
         if is_new {
             self.start(channel);
         }
-        Ok(watcher)
+        Ok(subscriber)
     }
 
     /// Inspects a discussion that is run or watched here, without reading the store.

@@ -5,6 +5,7 @@
 //! then the whole text so far is sent again.
 
 pub(crate) mod channel;
+pub(crate) mod follower;
 pub(crate) mod frame;
 pub(crate) mod hub;
 pub(crate) mod watcher;

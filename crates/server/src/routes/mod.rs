@@ -8,12 +8,13 @@ mod one;
 mod operations;
 mod page;
 mod past;
-mod plan;
+pub(crate) mod plan;
 
 use axum::{
     Router,
     extract::DefaultBodyLimit,
     middleware::{from_fn, from_fn_with_state},
+    routing::any,
 };
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -21,7 +22,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     app::App,
     guard::{callers, headers::headers, names, pages, unread::unread},
-    openapi,
+    mcp, openapi,
     problem::{self, Problem},
     seeds, web,
 };
@@ -74,6 +75,7 @@ pub(crate) fn router(app: App) -> Router {
     let largest = app.limits().body_bytes;
     let guarded = routes
         .merge(web::routes())
+        .route(mcp::http::PATH, any(mcp::http::answer))
         .fallback(|| async {
             Problem::new(problem::NOT_FOUND, "there is no such page or endpoint; /docs lists the endpoints")
         })

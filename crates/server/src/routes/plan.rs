@@ -65,7 +65,7 @@ pub(super) async fn plan(
 
 /// Plans on this thread alone, so that a plan of a thousand rounds blocks no other request. A plan
 /// that exceeds its time is dropped.
-fn aside(scope: &Scope, spec: &Spec, time: Duration) -> Result<Plan, Problem> {
+pub(crate) fn aside(scope: &Scope, spec: &Spec, time: Duration) -> Result<Plan, Problem> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|error| Problem::from(Error::Fault(error.to_string())))?;
     let planned = runtime.block_on(async { timeout(time, scope.plan(spec)).await });

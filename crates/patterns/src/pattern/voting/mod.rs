@@ -27,6 +27,7 @@ use crate::{
         ballot::{self, Ballots},
         confidence,
     },
+    starters,
 };
 
 const VOTING: Phase = Phase("voting");
@@ -43,6 +44,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     flow: 2,
     usual: Usual { method: "voting", ..Usual::PLAIN },
     forms: &[&ballot::FORM],
+    starters: &[starters::DECIDE],
     results: &[ResultField {
         name: "firstVote",
         title: "First vote",

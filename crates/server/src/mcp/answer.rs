@@ -1,0 +1,206 @@
+//! What tools answer with: the handle of a discussion that goes on, or its result, compact or
+//! whole.
+
+use quorum::{
+    Registry,
+    model::{lifecycle::Lifecycle, outcome::Outcome, state::State},
+};
+use serde_json::{Map, Value, json};
+
+use crate::mcp::{ToolNames, fit};
+
+/// The states of a discussion in answers.
+pub(crate) const STATUSES: &[&str] =
+    &["queued", "running", "completed", "paused", "awaiting", "failed", "aborted"];
+
+/// How much of a result is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Compact,
+    Full,
+}
+
+impl Extent {
+    pub(crate) fn of(arguments: &Map<String, Value>) -> Self {
+        match arguments.get("fullOutput").and_then(Value::as_bool) {
+            Some(true) => Extent::Full,
+            Some(false) | None => Extent::Compact,
+        }
+    }
+}
+
+/// Writes answers about discussions.
+#[derive(Clone, Copy)]
+pub(crate) struct Writer<'w> {
+    pub(crate) names: &'w ToolNames,
+    pub(crate) registry: &'w Registry,
+}
+
+/// The state of a discussion, as answers name it.
+pub(crate) fn status(state: &State) -> &'static str {
+    let awaits = !state.awaiting.is_empty() || state.ruling.is_some();
+    match state.lifecycle {
+        Lifecycle::Completed => "completed",
+        Lifecycle::Aborted => "aborted",
+        Lifecycle::Error => "failed",
+        Lifecycle::Paused => "paused",
+        _ if awaits => "awaiting",
+        Lifecycle::Configuring | Lifecycle::Validating | Lifecycle::Ready => "queued",
+        Lifecycle::Initializing | Lifecycle::Running | Lifecycle::Completing => "running",
+    }
+}
+
+/// Whether it will not change until somebody does something.
+pub(crate) fn is_settled(state: &State) -> bool {
+    !matches!(status(state), "queued" | "running")
+}
+
+/// The address of a part of a discussion.
+pub(crate) fn uri(state: &State, part: &str) -> String {
+    format!("discussion://{}/{part}", state.id)
+}
+
+impl Writer<'_> {
+    /// The result if it is over, otherwise its handle.
+    pub(crate) fn discussion(&self, state: &State, extent: Extent) -> Value {
+        match (status(state), extent) {
+            ("completed" | "failed" | "aborted", Extent::Compact) => self.compact(state),
+            ("completed" | "failed" | "aborted", Extent::Full) => self.full(state),
+            _ => self.handle(state),
+        }
+    }
+
+    /// Where it stands.
+    pub(crate) fn handle(&self, state: &State) -> Value {
+        let outcome = self.registry.outcome(state);
+        let (done, missing) = speakers(state);
+        let mut handle = json!({
+            "discussionId": state.id, "status": status(state), "topic": state.spec.topic,
+            "pattern": state.spec.pattern, "round": state.round, "rounds": state.spec.rounds,
+            "speakersDone": done, "speakersMissing": missing,
+            "simulated": outcome.simulated, "elapsedMs": state.active_ms,
+        });
+        if let Some(phase) = &state.phase {
+            handle["phase"] = json!(phase);
+        }
+        if let Some(cost) = outcome.metadata.estimated_cost {
+            handle["costUsd"] = json!(cost);
+        }
+        let awaited = awaits(state);
+        if !awaited.is_empty() {
+            handle["awaits"] = Value::Array(awaited);
+        }
+        handle["uri"] = json!(uri(state, "result"));
+        handle["next"] = json!(self.next(state));
+        fit::compact(handle, &uri(state, "result"))
+    }
+
+    /// The result in a few fields, the synthesis first.
+    fn compact(&self, state: &State) -> Value {
+        let outcome = self.registry.outcome(state);
+        let mut result = json!({
+            "synthesis": outcome.synthesis, "discussionId": state.id, "status": status(state),
+            "success": outcome.success, "degraded": outcome.integrity.degraded,
+            "simulated": outcome.simulated, "pattern": outcome.pattern,
+            "dissent": outcome.consensus.dissent.clone().unwrap_or_default(),
+            "participatingProviders": outcome.participating_providers,
+            "failedProviders": outcome.failed_providers,
+            "costSummary": outcome.metadata.cost_summary,
+            "totalDurationMs": outcome.total_duration_ms,
+            "uri": uri(state, "result"), "next": self.next(state),
+        });
+        let optional = [
+            ("outcome", outcome.outcome.map(|it| json!(it))),
+            ("agreementScore", outcome.consensus.agreement_score.map(|it| json!(it))),
+            ("votes", outcome.fields.get("votingResults").cloned()),
+            ("error", outcome.error.as_ref().map(|it| json!(it))),
+        ];
+        for (name, value) in optional {
+            if let Some(value) = value {
+                result[name] = value;
+            }
+        }
+        fit::compact(result, &uri(state, "result"))
+    }
+
+    /// The result document, without the oldest rounds if it is too long.
+    fn full(&self, state: &State) -> Value {
+        let (mut document, left_out) =
+            fit::newest_rounds(json!(self.registry.outcome(state)), fit::MOST_TOKENS);
+        document["status"] = json!(status(state));
+        if let Some(left_out) = left_out {
+            document["leftOut"] = json!(format!("{left_out}; all are in {}", uri(state, "result")));
+        }
+        document["uri"] = json!(uri(state, "result"));
+        document["next"] = json!(self.next(state));
+        document
+    }
+
+    /// One section of the result, as far as it goes.
+    pub(crate) fn section(&self, state: &State, section: &str, round: Option<u32>) -> Value {
+        let outcome = self.registry.outcome(state);
+        let mut part = json!({ "discussionId": state.id, "status": status(state), "section": section });
+        match section {
+            "synthesis" => part["synthesis"] = json!(outcome.synthesis),
+            "dissent" => part["dissent"] = json!(outcome.consensus.dissent.unwrap_or_default()),
+            "votes" => part["votes"] = outcome.fields.get("votingResults").cloned().unwrap_or(json!({})),
+            _ => part["rounds"] = rounds(outcome, round),
+        }
+        part["uri"] = json!(uri(state, "result"));
+        part["next"] = json!(self.next(state));
+        fit::compact(part, &uri(state, "transcript"))
+    }
+
+    /// What to call now, in a sentence.
+    fn next(&self, state: &State) -> String {
+        let tool = |name: &str| self.names.of(name);
+        match status(state) {
+            "queued" | "running" => format!("call {} with this id", tool("result")),
+            "paused" => format!("it is paused: call {} with this id and action resume", tool("control")),
+            "awaiting" if state.ruling.is_some() => {
+                let kind = state.ruling.as_ref().map(|it| it.kind.as_str()).unwrap_or_default();
+                format!("it waits for a decision: call {} with action {kind}", tool("control"))
+            }
+            "awaiting" => format!("it waits for a person: call {} with their words", tool("say")),
+            "failed" => {
+                format!("it failed: call {} with action resume to try again", tool("control"))
+            }
+            _ => format!("it is over; {} with section or fullOutput gives more", tool("result")),
+        }
+    }
+}
+
+fn rounds(outcome: Outcome, wanted: Option<u32>) -> Value {
+    let is_wanted = |number: u32| wanted.is_none_or(|wanted| wanted == number);
+    json!(outcome.rounds.into_iter().filter(|it| is_wanted(it.round_number)).collect::<Vec<_>>())
+}
+
+/// Who has spoken in this phase of this round, and who has not.
+fn speakers(state: &State) -> (Vec<&str>, Vec<&str>) {
+    let spoke = |name: &str| {
+        let of_phase = |it: &&std::sync::Arc<quorum::model::transcript::Turn>| {
+            it.round == state.round && Some(&it.phase) == state.phase.as_ref()
+        };
+        state.turns.iter().filter(of_phase).any(|it| it.participant == name)
+    };
+    state.present().into_iter().partition(|name| spoke(name))
+}
+
+/// The people and decisions it waits for.
+fn awaits(state: &State) -> Vec<Value> {
+    let people = state.awaiting.iter().map(|it| {
+        let mut awaited = json!({ "participant": it.participant, "prompt": it.prompt });
+        if let Some(shape) = &it.shape {
+            awaited["shape"] = json!(shape);
+        }
+        awaited
+    });
+    let decision = state.ruling.iter().map(|it| {
+        let choices: Vec<&str> = it.choices.iter().map(|it| it.name.as_str()).collect();
+        json!({
+            "participant": it.about, "prompt": it.reason, "kind": it.kind, "choices": choices,
+            "candidates": it.candidates,
+        })
+    });
+    people.chain(decision).collect()
+}

@@ -1,0 +1,183 @@
+//! What the calls of a process share: recent orders, so that a call sent again joins its first
+//! discussion; who waits for what; and which calls a client may still cancel.
+//!
+//! None of it is needed for a discussion to go on: it is lost with the process, and only that.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use quorum::{OrderKey, model::id::DiscussionId};
+use tokio::{sync::Notify, time::Instant};
+use uuid::Uuid;
+
+/// How long an equal order is taken for the same one.
+const SAME_FOR: Duration = Duration::from_secs(60);
+
+#[derive(Default)]
+pub(crate) struct Calls {
+    recent: Mutex<HashMap<OrderMark, Recent>>,
+    waiting: Mutex<HashMap<DiscussionId, usize>>,
+    paused: Mutex<HashSet<DiscussionId>>,
+    open: Mutex<HashMap<CallMark, Vec<Arc<Notify>>>>,
+}
+
+/// Who ordered what.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct OrderMark {
+    pub(crate) tenant: String,
+    pub(crate) who: String,
+    /// A digest of the order.
+    pub(crate) digest: String,
+}
+
+/// Whose call it is: the caller, its program, and the call's own id.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct CallMark {
+    pub(crate) tenant: String,
+    pub(crate) who: String,
+    pub(crate) program: String,
+    pub(crate) request: String,
+}
+
+struct Recent {
+    key: OrderKey,
+    at: Instant,
+}
+
+/// Whether an equal order was placed a moment ago.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    First(OrderKey),
+    Again(OrderKey),
+}
+
+impl Calls {
+    /// The key under which this order is placed: that of an equal order a moment ago, or a new one.
+    pub(crate) fn place(&self, mark: &OrderMark) -> Place {
+        let mut recent = lock(&self.recent);
+        recent.retain(|_, it| it.at.elapsed() < SAME_FOR);
+        if let Some(known) = recent.get(mark) {
+            return Place::Again(known.key.clone());
+        }
+        let key = OrderKey { key: format!("mcp {}", Uuid::new_v4()), digest: mark.digest.clone() };
+        recent.insert(mark.clone(), Recent { key: key.clone(), at: Instant::now() });
+        Place::First(key)
+    }
+
+    /// Forgets an order whose discussion nobody can join any more.
+    pub(crate) fn forget(&self, mark: &OrderMark) {
+        lock(&self.recent).remove(mark);
+    }
+
+    /// Counts a call that waits for this discussion.
+    pub(crate) fn wait_for(&self, id: DiscussionId) {
+        *lock(&self.waiting).entry(id).or_default() += 1;
+    }
+
+    /// Stops counting it; whether it was the last one.
+    pub(crate) fn leave(&self, id: DiscussionId) -> bool {
+        let mut waiting = lock(&self.waiting);
+        let left = waiting.get(&id).map_or(0, |it| it.saturating_sub(1));
+        if left == 0 {
+            waiting.remove(&id);
+        } else {
+            waiting.insert(id, left);
+        }
+        left == 0
+    }
+
+    /// Notes that a cancelled call paused this discussion, which nobody asked for in so many words.
+    pub(crate) fn note_pause(&self, id: DiscussionId) {
+        lock(&self.paused).insert(id);
+    }
+
+    /// Whether a cancelled call paused it; forgets that.
+    pub(crate) fn take_pause(&self, id: DiscussionId) -> bool {
+        lock(&self.paused).remove(&id)
+    }
+
+    /// Opens a call that its client may cancel with a message of its own.
+    pub(crate) fn open(&self, mark: CallMark) -> Arc<Notify> {
+        let cancelled = Arc::new(Notify::new());
+        lock(&self.open).entry(mark).or_default().push(cancelled.clone());
+        cancelled
+    }
+
+    pub(crate) fn close(&self, mark: &CallMark, cancelled: &Arc<Notify>) {
+        let mut open = lock(&self.open);
+        let Some(calls) = open.get_mut(mark) else { return };
+        calls.retain(|it| !Arc::ptr_eq(it, cancelled));
+        if calls.is_empty() {
+            open.remove(mark);
+        }
+    }
+
+    /// Cancels the call with this mark. Two clients of one caller may use the same ids; if more
+    /// than one call has it, none is cancelled.
+    pub(crate) fn cancel(&self, mark: &CallMark) {
+        if let Some([one]) = lock(&self.open).get(mark).map(Vec::as_slice) {
+            one.notify_one();
+        }
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(who: &str) -> OrderMark {
+        OrderMark { tenant: String::new(), who: who.to_owned(), digest: "d".to_owned() }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn b10_an_equal_order_is_the_same_one_for_a_minute() {
+        let calls = Calls::default();
+        let Place::First(key) = calls.place(&mark("ann")) else { panic!("there was none before") };
+        assert_eq!(calls.place(&mark("ann")), Place::Again(key.clone()));
+        assert!(matches!(calls.place(&mark("bob")), Place::First(other) if other != key));
+        tokio::time::advance(SAME_FOR - Duration::from_millis(1)).await;
+        assert_eq!(calls.place(&mark("ann")), Place::Again(key.clone()));
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert!(matches!(calls.place(&mark("ann")), Place::First(other) if other != key));
+        calls.forget(&mark("ann"));
+        assert!(matches!(calls.place(&mark("ann")), Place::First(_)));
+    }
+
+    #[test]
+    fn b10_only_the_last_that_waits_may_pause() {
+        let (calls, id) = (Calls::default(), DiscussionId::fresh());
+        calls.wait_for(id);
+        calls.wait_for(id);
+        assert_eq!([calls.leave(id), calls.leave(id)], [false, true]);
+        calls.note_pause(id);
+        assert_eq!([calls.take_pause(id), calls.take_pause(id)], [true, false]);
+    }
+
+    #[tokio::test]
+    async fn b10_a_cancellation_that_could_mean_two_calls_means_none() {
+        let calls = Calls::default();
+        let mark = |request: &str| CallMark {
+            tenant: String::new(),
+            who: "ann".to_owned(),
+            program: "node".to_owned(),
+            request: request.to_owned(),
+        };
+        let (one, two) = (calls.open(mark("1")), calls.open(mark("2")));
+        calls.cancel(&mark("1"));
+        one.notified().await;
+        let other = calls.open(mark("2"));
+        calls.cancel(&mark("2"));
+        calls.close(&mark("2"), &other);
+        calls.cancel(&mark("2"));
+        two.notified().await;
+        calls.close(&mark("2"), &two);
+        calls.cancel(&mark("2"));
+    }
+}

@@ -1,0 +1,104 @@
+//! Errors of tools: a code, a sentence, and all mistakes of the input at once.
+
+use quorum::Error;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    mcp::{ListedTool, arguments::Mistake, tools::Form},
+    problem::{self, Problem},
+};
+
+/// The code of input that a tool does not take.
+pub(crate) const INVALID_INPUT: &str = "INVALID_INPUT";
+const NOT_FOUND: &str = "NOT_FOUND";
+
+/// An error that the caller of a tool is told.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Failure {
+    pub(crate) code: String,
+    pub(crate) message: String,
+    details: Map<String, Value>,
+    retry_after_ms: Option<u64>,
+}
+
+impl Failure {
+    pub(crate) fn new(code: &str, message: impl Into<String>) -> Self {
+        let (code, message) = (code.to_owned(), message.into());
+        Failure { code, message, details: Map::new(), retry_after_ms: None }
+    }
+
+    /// The same words whether an id is malformed, unknown or another tenant's.
+    pub(crate) fn no_such_discussion() -> Self {
+        Failure::new(NOT_FOUND, "there is no discussion with this id")
+    }
+
+    /// All mistakes in the arguments.
+    pub(crate) fn mistakes(mistakes: &[Mistake]) -> Self {
+        let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        Failure::invalid(told.join("; "), told)
+    }
+
+    fn invalid(message: String, told: Vec<String>) -> Self {
+        let mut failure = Failure::new(INVALID_INPUT, message);
+        failure.details.insert("validationErrors".to_owned(), json!(told));
+        failure
+    }
+
+    /// The result that reports it.
+    pub(crate) fn result(&self, listed: &ListedTool) -> CallToolResult {
+        let mut told = json!({ "code": self.code, "message": self.message, "tool": listed.name });
+        if !self.details.is_empty() {
+            told["details"] = Value::Object(self.details.clone());
+        }
+        if let Some(ms) = self.retry_after_ms {
+            told["retryAfterMs"] = json!(ms);
+        }
+        let mut result = CallToolResult::structured_error(told);
+        if listed.tool.form == Form::Text {
+            result.content = vec![ContentBlock::text(format!("Error: {}", self.message))];
+        }
+        result
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::from(Problem::from(error))
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        let document = problem.document();
+        let told = || document.fields.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
+        let is = |kind: problem::Kind| document.code == kind.code();
+        let mut failure = match document.status {
+            400 => Failure::invalid(document.detail.clone(), told()),
+            404 => Failure::no_such_discussion(),
+            _ if is(problem::KEY_REUSED) => Failure::new("KEY_REUSED", &document.detail),
+            _ if is(problem::TOO_MANY_RUNNING) => Failure::new("BUSY", &document.detail),
+            _ => Failure::new(&document.code, &document.detail),
+        };
+        failure.retry_after_ms = document.retry_after_s.map(|seconds| seconds * 1_000);
+        failure
+    }
+}
+
+/// The properties of an error in an output schema.
+pub(crate) fn properties() -> Map<String, Value> {
+    let schema = json!({
+        "code": { "type": "string", "description": "What kind of error it is; only with isError" },
+        "message": { "type": "string", "description": "The error in a sentence" },
+        "tool": { "type": "string", "description": "The tool that reports it" },
+        "details": {
+            "type": "object",
+            "properties": { "validationErrors": { "type": "array", "items": { "type": "string" } } },
+        },
+        "retryAfterMs": { "type": "integer", "minimum": 0, "description": "When to try again" },
+    });
+    match schema {
+        Value::Object(properties) => properties,
+        _ => Map::new(),
+    }
+}

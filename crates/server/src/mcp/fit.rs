@@ -1,0 +1,163 @@
+//! Shortens an answer until a client takes it whole: clients cut longer ones where it hurts.
+
+use serde_json::{Value, json};
+
+/// The longest compact answer, in characters of JSON.
+pub(crate) const LONGEST: usize = 24_000;
+
+/// The longest whole result document, in tokens by our estimate.
+pub(crate) const MOST_TOKENS: u64 = 20_000;
+
+/// The lengths to which texts beside the synthesis are cut, one after the other.
+const LESSER_LENGTHS: &[usize] = &[2_000, 500, 120];
+
+/// How many entries of a list stay when even short ones don't fit.
+const FEWEST_ENTRIES: usize = 10;
+
+/// A text that is cut keeps at least this many characters.
+const SHORTEST_CUT: usize = 200;
+
+/// The answer in at most [`LONGEST`] characters. The synthesis is cut last.
+pub(crate) fn compact(mut answer: Value, uri: &str) -> Value {
+    for longest in LESSER_LENGTHS {
+        if length(&answer) <= LONGEST {
+            return answer;
+        }
+        cut_lesser_texts(&mut answer, *longest, uri);
+    }
+    if length(&answer) > LONGEST {
+        shorten_lists(&mut answer);
+    }
+    cut_main_text(&mut answer, uri);
+    answer
+}
+
+/// The number of characters of its JSON.
+pub(crate) fn length(answer: &Value) -> usize {
+    answer.to_string().chars().count()
+}
+
+/// The text in at most this many characters, with a mark that says where all of it is.
+pub(crate) fn cut(text: &str, longest: usize, uri: &str) -> String {
+    if text.chars().count() <= longest {
+        return text.to_owned();
+    }
+    let mark = format!("… [cut; all of it is in {uri}]");
+    let kept = longest.saturating_sub(mark.chars().count());
+    text.chars().take(kept).collect::<String>() + &mark
+}
+
+fn cut_lesser_texts(answer: &mut Value, longest: usize, uri: &str) {
+    for (name, value) in answer.as_object_mut().into_iter().flatten() {
+        if name != "synthesis" && name != "discussionId" && name != "uri" && name != "next" {
+            cut_texts(value, longest, uri);
+        }
+    }
+}
+
+fn cut_texts(value: &mut Value, longest: usize, uri: &str) {
+    match value {
+        Value::String(text) => *text = cut(text, longest, uri),
+        Value::Array(values) => values.iter_mut().for_each(|it| cut_texts(it, longest, uri)),
+        Value::Object(fields) => fields.values_mut().for_each(|it| cut_texts(it, longest, uri)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn shorten_lists(value: &mut Value) {
+    match value {
+        Value::Array(values) => {
+            values.truncate(FEWEST_ENTRIES);
+            values.iter_mut().for_each(shorten_lists);
+        }
+        Value::Object(fields) => fields.values_mut().for_each(shorten_lists),
+        _ => {}
+    }
+}
+
+/// Cuts the synthesis to what the rest leaves. An escaped character takes several in JSON, so the
+/// longest beginning that fits is searched for.
+fn cut_main_text(answer: &mut Value, uri: &str) {
+    let Some(text) = answer["synthesis"].as_str().map(str::to_owned) else { return };
+    if length(answer) <= LONGEST {
+        return;
+    }
+    let (mut fitting, mut too_long) = (SHORTEST_CUT, text.chars().count());
+    while fitting + 1 < too_long {
+        let middle = fitting.midpoint(too_long);
+        answer["synthesis"] = json!(cut(&text, middle, uri));
+        if length(answer) <= LONGEST { fitting = middle } else { too_long = middle }
+    }
+    answer["synthesis"] = json!(cut(&text, fitting, uri));
+}
+
+/// The document with as many of its newest rounds as fit, and what was left out.
+pub(crate) fn newest_rounds(mut document: Value, most_tokens: u64) -> (Value, Option<String>) {
+    let tokens = |it: &Value| quorum::call::tokens::estimate(&it.to_string());
+    if tokens(&document) <= most_tokens {
+        return (document, None);
+    }
+    let rounds = document["rounds"].take();
+    let rounds: Vec<Value> = rounds.as_array().cloned().unwrap_or_default();
+    let mut left = most_tokens.saturating_sub(tokens(&document));
+    let fits = |round: &&Value| {
+        let size = tokens(round);
+        let is_room = size <= left;
+        left = left.saturating_sub(size);
+        is_room
+    };
+    let mut kept: Vec<Value> = rounds.iter().rev().take_while(fits).cloned().collect();
+    kept.reverse();
+    let left_out = rounds.len() - kept.len();
+    document["rounds"] = Value::Array(kept);
+    (document, Some(format!("the first {left_out} of {} rounds", rounds.len())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const URI: &str = "discussion://1/result";
+
+    #[test]
+    fn b10_the_synthesis_is_cut_last_and_says_where_all_of_it_is() {
+        let long = |length: usize| "\"a\n".repeat(length / 3);
+        let answer = json!({
+            "synthesis": long(12_000), "discussionId": "1",
+            "dissent": [{ "provider": "ann", "position": long(30_000) }],
+        });
+        let compacted = compact(answer.clone(), URI);
+        assert!(length(&compacted) <= LONGEST, "{}", length(&compacted));
+        assert_eq!(compacted["synthesis"].as_str().unwrap().len(), 12_000, "it fits beside a short dissent");
+        let dissent = compacted["dissent"][0]["position"].as_str().unwrap();
+        assert!(dissent.ends_with("… [cut; all of it is in discussion://1/result]"), "{dissent}");
+        assert!(dissent.chars().count() <= 2_000);
+        let answer = json!({ "synthesis": long(90_000), "discussionId": "1", "next": "done" });
+        let compacted = compact(answer, URI);
+        assert!((LONGEST - 2_000..=LONGEST).contains(&length(&compacted)), "{}", length(&compacted));
+        assert!(compacted["synthesis"].as_str().unwrap().ends_with("result]"));
+        assert_eq!(compacted["next"], "done");
+    }
+
+    #[test]
+    fn b10_many_entries_don_t_exceed_the_limit_either() {
+        let dissent: Vec<Value> =
+            (0..2_000).map(|at| json!({ "provider": at.to_string(), "position": "no".repeat(60) })).collect();
+        let compacted = compact(json!({ "synthesis": "yes", "dissent": dissent }), URI);
+        assert!(length(&compacted) <= LONGEST, "{}", length(&compacted));
+        assert_eq!(compacted["synthesis"], "yes");
+    }
+
+    #[test]
+    fn b10_the_newest_rounds_are_kept() {
+        let round = |number: u32| json!({ "roundNumber": number, "text": "word ".repeat(400) });
+        let document = json!({ "synthesis": "yes", "rounds": (1..=9).map(round).collect::<Vec<_>>() });
+        let (short, left_out) = newest_rounds(document.clone(), 1_500);
+        let numbers: Vec<u64> =
+            short["rounds"].as_array().unwrap().iter().filter_map(|it| it["roundNumber"].as_u64()).collect();
+        assert!(!numbers.is_empty() && numbers.len() < 9, "{numbers:?}");
+        assert_eq!(numbers.last(), Some(&9));
+        assert_eq!(left_out, Some(format!("the first {} of 9 rounds", 9 - numbers.len())));
+        assert_eq!(newest_rounds(document.clone(), u64::MAX), (document, None));
+    }
+}

@@ -1,0 +1,296 @@
+//! What the protocol library calls: lists, tools, tasks, resources, prompts and completion, for one
+//! caller at a time.
+
+use std::sync::Arc;
+
+use axum::http::{header, request::Parts};
+use quorum::{Discussion, Error, Scope};
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CompleteRequestParams,
+        CompleteResult, ContentBlock, Extensions, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
+        GetTaskResult, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+        ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+        ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
+    },
+    service::RequestContext,
+};
+use serde_json::json;
+use tokio::{sync::Notify, time::Instant};
+
+use crate::{
+    app::App,
+    mcp::{
+        ListedTool,
+        answer::Writer,
+        arguments,
+        call::{Call, Reply},
+        calls::CallMark,
+        completion,
+        failure::Failure,
+        prompts, resources, task,
+    },
+};
+
+/// How long a client may keep the lists of tools and prompts, in milliseconds: they change only
+/// with the program.
+const KEPT_MS: u64 = 3_600_000;
+
+/// A server for one connection or one request.
+#[derive(Clone)]
+pub(crate) struct Handler {
+    pub(crate) app: App,
+    pub(crate) caller: Caller,
+}
+
+/// Where the caller is known from.
+#[derive(Clone)]
+pub(crate) enum Caller {
+    /// The user of this machine, over standard input and output.
+    Local(Scope),
+    /// The guard, which has put the caller's scope into each request.
+    Guarded,
+}
+
+impl Handler {
+    fn scope(&self, extensions: &Extensions) -> Result<Scope, ErrorData> {
+        let scope = match &self.caller {
+            Caller::Local(scope) => Some(scope.clone()),
+            Caller::Guarded => {
+                extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Scope>().cloned())
+            }
+        };
+        scope.ok_or_else(|| ErrorData::invalid_request("authentication is required", None))
+    }
+
+    fn writer(&self) -> Writer<'_> {
+        Writer { names: &self.app.mcp.names, registry: self.app.registry() }
+    }
+
+    /// The discussion of a task; the id is the same.
+    async fn discussion(&self, id: &str, extensions: &Extensions) -> Result<Discussion, ErrorData> {
+        let unknown = || ErrorData::invalid_params("there is no such task", Some(json!({ "taskId": id })));
+        let parsed = id.parse().map_err(|_| unknown())?;
+        self.scope(extensions)?.discussion(parsed).await.map_err(|_| unknown())
+    }
+
+    fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<Call, ErrorData> {
+        let scope = self.scope(&context.extensions)?;
+        let earlier = request.request_state.as_deref().and_then(|it| it.parse().ok());
+        Ok(Call {
+            app: self.app.clone(),
+            scope,
+            arguments: arguments::given(request.arguments),
+            began: Instant::now(),
+            continued: earlier.zip(request.input_responses),
+            context,
+            cancelled_apart: Arc::new(Notify::new()),
+        })
+    }
+
+    /// Runs a tool. Over HTTP, the client may cancel it by another request.
+    async fn run(&self, listed: &ListedTool, mut call: Call) -> CallToolResponse {
+        let mistakes = arguments::mistakes(&listed.input, &call.arguments);
+        let mark = mark_of(&call);
+        if let Some(mark) = &mark {
+            call.cancelled_apart = self.app.mcp.calls.open(mark.clone());
+        }
+        let reply = (listed.tool.run)(&call, mistakes).await;
+        if let Some(mark) = &mark {
+            self.app.mcp.calls.close(mark, &call.cancelled_apart);
+        }
+        match reply {
+            Ok(reply) => response(reply),
+            Err(failure) => failure.result(listed).into(),
+        }
+    }
+}
+
+/// The mark by which a request over HTTP can be cancelled; `None` for a connection of its own.
+fn mark_of(call: &Call) -> Option<CallMark> {
+    let parts = call.context.extensions.get::<Parts>()?;
+    Some(CallMark::of(&call.scope, parts, call.context.id.to_string()))
+}
+
+impl CallMark {
+    pub(crate) fn of(scope: &Scope, parts: &Parts, request: String) -> CallMark {
+        let program = parts.headers.get(header::USER_AGENT).and_then(|it| it.to_str().ok());
+        CallMark {
+            tenant: scope.tenant().name().to_owned(),
+            who: scope.who().to_owned(),
+            program: program.unwrap_or_default().to_owned(),
+            request,
+        }
+    }
+}
+
+fn response(reply: Reply) -> CallToolResponse {
+    match reply {
+        Reply::Done { structured, text, is_error } => {
+            let mut result = CallToolResult::structured(structured);
+            result.is_error = Some(is_error);
+            if let Some(text) = text {
+                result.content = vec![ContentBlock::text(text)];
+            }
+            result.into()
+        }
+        Reply::Task(created) => CallToolResponse::Task(*created),
+        Reply::InputRequired(question) => question.into(),
+    }
+}
+
+/// An error that is not the caller's.
+pub(crate) fn internal(error: &Error) -> ErrorData {
+    tracing::error!(%error, "a request over MCP failed");
+    ErrorData::internal_error("internal error; everything recorded so far is kept", None)
+}
+
+fn of_task(failure: Failure) -> ErrorData {
+    ErrorData::invalid_params(failure.message, Some(json!({ "code": failure.code })))
+}
+
+fn listed(listed: &ListedTool) -> Tool {
+    Tool::new(listed.name.clone(), listed.description.clone(), listed.input.clone())
+        .with_title(listed.tool.title)
+        .with_raw_output_schema(listed.output.clone())
+        .with_annotations(listed.tool.effect.annotations(listed.tool.title))
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .enable_completions()
+            .enable_tasks();
+        let about = Implementation::new("quorum", env!("CARGO_PKG_VERSION")).with_title("Quorum");
+        let names = &self.app.mcp.names;
+        let instructions = format!(
+            "Quorum lets several language models discuss a question and returns one considered answer. \
+             {} holds a discussion and {} waits for one that takes longer than 50 s. Discussions cost \
+             money: cap them with maxCost. They are recorded and survive this connection.",
+            names.of("discuss"),
+            names.of("result"),
+        );
+        ServerConfig::new(capabilities.build()).with_server_info(about).with_instructions(instructions)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.app.mcp.tools().iter().map(listed).collect();
+        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(KEPT_MS))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.app.mcp.tool(name).map(listed)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(listed) = self.app.mcp.tool(&request.name) else {
+            let names: Vec<&str> = self.app.mcp.tools().iter().map(|it| it.name.as_str()).collect();
+            let message = format!("there is no tool {}", quorum::model::excerpt::in_short(&request.name));
+            return Err(ErrorData::invalid_params(message, Some(json!({ "tools": names }))));
+        };
+        let call = self.call(request, context)?;
+        Ok(self.run(listed, call).await)
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let discussion = self.discussion(&request.task_id, &context.extensions).await?;
+        // A task whose process is gone would never end otherwise.
+        let taken_over = discussion.take_over().await.map_err(|error| internal(&error))?;
+        if let Some(handle) = taken_over {
+            self.app.hub.follow(&discussion, &handle);
+        }
+        let state = discussion.state().await.map_err(|error| internal(&error))?;
+        Ok(GetTaskResult::new(task::detailed(self.writer(), &state)))
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let discussion = self.discussion(&request.task_id, &context.extensions).await?;
+        task::said(&self.app, &discussion, &request.input_responses).await.map_err(of_task)?;
+        Ok(())
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let discussion = self.discussion(&request.task_id, &context.extensions).await?;
+        task::stopped(&self.app, &discussion).await.map_err(of_task)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|it| it.cursor);
+        resources::list(&self.scope(&context.extensions)?, cursor.as_deref()).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates().with_ttl_ms(KEPT_MS))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Ok(resources::read(&self.scope(&context.extensions)?, &request.uri).await?.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(prompts::list(self.app.registry()).with_ttl_ms(KEPT_MS))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let names = &self.app.mcp.names;
+        Ok(prompts::get(self.app.registry(), names, &request.name, &arguments)?.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let scope = self.scope(&context.extensions)?;
+        completion::complete(&self.app, &scope, &request.argument).await.map_err(|error| internal(&error))
+    }
+}

@@ -1,0 +1,261 @@
+//! Orders of tools: reads a request from the arguments, starts its discussion or joins an equal
+//! one, and answers within the time of the call.
+
+use quorum::{
+    Discussion, Fault, OrderKey, Request, Started,
+    model::{
+        command::Command,
+        id::{DiscussionId, Seq},
+        lifecycle::Lifecycle,
+        spec::Spec,
+    },
+};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::{
+    body::Fields,
+    mcp::{
+        answer::{Extent, is_settled},
+        arguments::Mistake,
+        call::{Call, Reply},
+        calls::{OrderMark, Place},
+        failure::Failure,
+        schema::{ALIASES, TOTAL_BUDGET},
+        task,
+        wait::{Wait, Waited, told},
+    },
+    problem::Problem,
+    routes::discussions::{choose_voices, run_slot},
+    wire::order,
+    wording,
+};
+
+/// The fields that only a call has.
+const OF_THE_CALL: &[&str] = &["maxWaitMs", "fullOutput", "idempotencyKey"];
+
+/// A request as read from the arguments of a tool.
+pub(crate) struct Order {
+    pub(crate) request: Request,
+    pub(crate) spec: Spec,
+}
+
+/// A discussion that this call waits for.
+pub(crate) struct Begun {
+    pub(crate) discussion: Discussion,
+    /// Whether it was running already.
+    joined: bool,
+    /// The last fact before it was resumed.
+    after: Option<Seq>,
+}
+
+impl Order {
+    /// Reads and checks the request. `mistakes` are those the schema has found; together with those
+    /// that only the request itself shows, they are reported at once.
+    pub(crate) fn read(
+        call: &Call,
+        fields: Map<String, Value>,
+        mistakes: Vec<Mistake>,
+    ) -> Result<Order, Failure> {
+        let renamed = renamed(fields)?;
+        if !mistakes.is_empty() {
+            return Err(Failure::mistakes(&with_further(call, renamed, mistakes)));
+        }
+        let request = request(call, renamed)?;
+        let spec = call.scope.check(&request)?;
+        Ok(Order { request, spec })
+    }
+}
+
+fn request(call: &Call, fields: Map<String, Value>) -> Result<Request, Failure> {
+    // Through our own reader, which takes 3.0 for 3.
+    let fields: Fields = serde_json::from_value(Value::Object(fields))
+        .map_err(|error| Failure::from(Problem::field("arguments", error.to_string())))?;
+    let mut request = order::request(&fields)?;
+    choose_voices(&call.app, &mut request);
+    Ok(request)
+}
+
+/// The fields under their names in a request, without those of the call.
+pub(crate) fn renamed(fields: Map<String, Value>) -> Result<Map<String, Value>, Failure> {
+    let mut renamed = Map::new();
+    for (name, value) in fields {
+        let field = field_named(&name);
+        if OF_THE_CALL.contains(&field) {
+            continue;
+        }
+        if renamed.contains_key(field) {
+            let message = format!("is given twice: {name} is another name of {field}");
+            return Err(Failure::mistakes(&[Mistake { field: field.to_owned(), message }]));
+        }
+        renamed.insert(field.to_owned(), if field == "participants" { seats(value) } else { value });
+    }
+    Ok(renamed)
+}
+
+/// The field with this name or other name.
+fn field_named(name: &str) -> &str {
+    let mut renamed = ALIASES.iter().chain([&TOTAL_BUDGET]);
+    renamed.find(|(alias, _)| *alias == name).map_or(name, |(_, field)| field)
+}
+
+/// Participants as texts: an object with a type and an id is the same as `id:type`.
+fn seats(participants: Value) -> Value {
+    let Value::Array(seats) = participants else { return participants };
+    let seat = |seat: Value| match (seat["type"].as_str(), seat["id"].as_str()) {
+        (Some("provider"), Some(id)) => json!(id),
+        (Some(kind), Some(id)) => json!(format!("{id}:{kind}")),
+        _ => seat,
+    };
+    Value::Array(seats.into_iter().map(seat).collect())
+}
+
+/// The mistakes with those that the request shows beside them: what is wrong in any request.
+fn with_further(call: &Call, mut fields: Map<String, Value>, mistakes: Vec<Mistake>) -> Vec<Mistake> {
+    let field_of = |it: &Mistake| it.field.split(['.', '[']).next().unwrap_or_default().to_owned();
+    let known: Vec<String> = mistakes.iter().map(field_of).collect();
+    known.iter().for_each(|it| drop(fields.remove(field_named(it))));
+    // A topic that is wrong itself must not hide what else is wrong.
+    fields.entry("topic").or_insert_with(|| json!("?"));
+    let Ok(request) = request(call, fields) else { return mistakes };
+    let Err(quorum::Error::Refused(complaints)) = call.scope.check(&request) else { return mistakes };
+    let further = complaints.iter().filter(|it| it.fault == Fault::Value && !known.contains(&it.field));
+    let further = further.map(|it| Mistake { field: it.field.clone(), message: wording::complaint(it) });
+    mistakes.into_iter().chain(further).collect()
+}
+
+/// Starts or joins the discussion of an order, and answers when it is settled or time is up.
+pub(crate) async fn held(call: &Call, order: Order) -> Result<Reply, Failure> {
+    let panel = call.scope.panel_choice(&order.request).map(|it| wording::panel(&it));
+    let begun = match &call.continued {
+        Some((id, responses)) => continued(call, *id, responses).await?,
+        None => begun(call, order).await?,
+    };
+    let mut reply = answered(call, begun).await?;
+    if let (Reply::Done { structured, .. }, Some(panel)) = (&mut reply, panel) {
+        structured["panel"] = json!(panel);
+    }
+    Ok(reply)
+}
+
+/// Answers about a discussion that this call has begun.
+pub(crate) async fn answered(call: &Call, begun: Begun) -> Result<Reply, Failure> {
+    let Begun { discussion, joined, after } = begun;
+    if call.takes_tasks() {
+        return task::created(&discussion).await;
+    }
+    let calls = &call.app.mcp.calls;
+    let wait = Wait { call, discussion: &discussion, until: call.until("maxWaitMs"), after };
+    calls.wait_for(discussion.id());
+    let ended = wait.end().await;
+    let is_last = calls.leave(discussion.id());
+    let (waited, follower) = ended?;
+    if waited == Waited::Cancelled && is_last {
+        pause(call, &discussion).await?;
+    }
+    if waited == Waited::Settled
+        && call.takes_questions()
+        && let Some(question) = follower.look(task::question).flatten()
+    {
+        return Ok(Reply::InputRequired(question));
+    }
+    let mut answer = told(call, &follower, Extent::of(&call.arguments))?;
+    if joined {
+        answer["joined"] = json!(true);
+    }
+    Ok(Reply::done(answer))
+}
+
+/// Pauses a discussion whose call was cancelled: a client's own time limit looks the same as a wish
+/// to stop, so nothing that was paid is lost and nothing more is paid.
+async fn pause(call: &Call, discussion: &Discussion) -> Result<(), Failure> {
+    let state = discussion.state().await?;
+    if is_settled(&state) {
+        return Ok(());
+    }
+    call.app.mcp.calls.note_pause(discussion.id());
+    discussion.steer(Command::Pause).await?;
+    Ok(())
+}
+
+/// Passes on what the client's user answered, and goes on waiting.
+async fn continued(
+    call: &Call,
+    id: DiscussionId,
+    responses: &rmcp::model::InputResponses,
+) -> Result<Begun, Failure> {
+    let discussion = call.scope.discussion(id).await?;
+    let after = task::said(&call.app, &discussion, responses).await?;
+    Ok(Begun { discussion, joined: false, after })
+}
+
+async fn begun(call: &Call, order: Order) -> Result<Begun, Failure> {
+    let digest = digest(&order.request);
+    if let Some(key) = call.text("idempotencyKey") {
+        let key = OrderKey { key: key.to_owned(), digest };
+        return start(call, order.spec, &key).await;
+    }
+    let (tenant, who) = (call.scope.tenant().name().to_owned(), call.scope.who().to_owned());
+    let mark = OrderMark { tenant, who, digest };
+    if let Place::Again(key) = call.app.mcp.calls.place(&mark) {
+        let begun = start(call, order.spec.clone(), &key).await?;
+        if !begun.joined || is_open(&begun).await? {
+            return Ok(begun);
+        }
+        call.app.mcp.calls.forget(&mark);
+    }
+    let (Place::First(key) | Place::Again(key)) = call.app.mcp.calls.place(&mark);
+    start(call, order.spec, &key).await
+}
+
+/// Whether an equal order still makes sense to join: it is neither over nor paused by somebody.
+async fn is_open(begun: &Begun) -> Result<bool, Failure> {
+    let lifecycle = begun.discussion.state().await?.lifecycle;
+    let was_revived = begun.after.is_some();
+    Ok(!lifecycle.is_terminal() && (lifecycle != Lifecycle::Paused || was_revived))
+}
+
+fn digest(request: &Request) -> String {
+    let order = format!("discussion\n{}", serde_json::to_string(request).unwrap_or_default());
+    Uuid::new_v5(&Uuid::NAMESPACE_OID, order.as_bytes()).to_string()
+}
+
+/// Starts a discussion once for each key. One that a cancelled call had paused goes on.
+async fn start(call: &Call, spec: Spec, key: &OrderKey) -> Result<Begun, Failure> {
+    let slot = run_slot(&call.app)?;
+    let started = call.scope.start_once(spec, Some(key)).await?;
+    let joined = started.handle.is_none();
+    let discussion = call.app.hub.publish(started, slot);
+    let after = if joined { revived(call, &discussion).await? } else { None };
+    Ok(Begun { discussion, joined, after })
+}
+
+/// Resumes a discussion that a cancelled call had paused; the last fact before that.
+async fn revived(call: &Call, discussion: &Discussion) -> Result<Option<Seq>, Failure> {
+    if !call.app.mcp.calls.take_pause(discussion.id()) {
+        return Ok(None);
+    }
+    let state = discussion.state().await?;
+    if state.lifecycle.is_terminal() {
+        return Ok(None);
+    }
+    if let quorum::Steered::Here(handle) = discussion.resume().await? {
+        call.app.hub.follow(discussion, &handle);
+    }
+    Ok(Some(state.seq))
+}
+
+/// A discussion that another tool has started.
+pub(crate) fn started(call: &Call, started: Started, slot: crate::live::hub::RunSlot) -> Begun {
+    let joined = started.handle.is_none();
+    Begun { discussion: call.app.hub.publish(started, slot), joined, after: None }
+}
+
+/// The key of a fork, with a digest of what is forked and how.
+pub(crate) fn fork_key(key: &str, of: DiscussionId, arguments: &Map<String, Value>) -> OrderKey {
+    let given = |name: &'static str| arguments.get(name).map(|it| (name, it));
+    let fork: Vec<(&str, &Value)> = ["at", "without", "changes"].into_iter().filter_map(given).collect();
+    let order = format!("fork of {of}\n{}", json!(fork));
+    let digest = Uuid::new_v5(&Uuid::NAMESPACE_OID, order.as_bytes()).to_string();
+    OrderKey { key: key.to_owned(), digest }
+}

@@ -1,0 +1,265 @@
+//! Input and output schemas of tools, made from the fields of a request and the registry.
+
+use quorum::{
+    Registry,
+    request::{
+        fields,
+        limits::{LONGEST_NAME, LONGEST_SEARCH, MOST_SAID},
+    },
+};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    mcp::{Surface, answer::STATUSES, failure},
+    wire::order::LONGEST_KEY,
+};
+
+/// How long a call may wait before it answers with a handle, in milliseconds. Common clients give
+/// up after 60 s.
+pub(crate) const LONGEST_WAIT_MS: u64 = 50_000;
+
+/// Other names of a field, which the first clients send.
+pub(crate) const ALIASES: &[(&str, &str)] = &[
+    ("consensusMethod", "consensus"),
+    ("timeout", "providerTimeout"),
+    ("agentWeightMultiplier", "agentWeight"),
+];
+
+/// The name of the time budget where sub-discussions are allowed.
+pub(crate) const TOTAL_BUDGET: (&str, &str) = ("totalBudget", "budgetMs");
+
+/// The kinds of a participant written as an object.
+pub(crate) const KINDS: &[&str] = &["provider", "agent", "person"];
+
+/// The descriptions of the fields that need one. The options of patterns have their own.
+const DESCRIPTIONS: &[(&str, &str)] = &[
+    ("topic", "The question to discuss"),
+    ("providers", "The models that take part: `claude`, or `claude/MODEL`. Left out: the usual panel"),
+    ("participants", "All participants in seating order, people included; instead of providers"),
+    ("rounds", "The number of rounds"),
+    ("votingOptions", "The options of a vote"),
+    ("context", "Background for all participants"),
+    ("consensus", "Another name of consensusMethod"),
+    ("timeout", "The time limit for one answer, in milliseconds"),
+    ("providerTimeout", "Another name of timeout"),
+    ("sessionId", "The session it belongs to"),
+    ("maxCost", "The most it may cost, in USD: calls that don't fit are not made"),
+    ("maxCalls", "The most calls to providers"),
+    ("budgetMs", "The time budget, in milliseconds"),
+    ("preset", "A preset of the configuration that fills in fields left out"),
+    ("offline", "Use simulated voices, which cost nothing and invent their answers"),
+    ("earlyExit", "Stop waiting once an answer is confident enough"),
+    ("confidenceThreshold", "The confidence that is enough for an early exit, 0 to 1"),
+];
+
+/// The schema of an order, with the fields that only a call has.
+pub(crate) fn order(surface: &Surface<'_>) -> Value {
+    let mut properties = order_fields(surface.registry);
+    properties.extend(call_fields());
+    properties.insert("idempotencyKey".to_owned(), key());
+    object(properties, &["topic"])
+}
+
+/// The fields of a request: no null, since a field is left out; with descriptions and other names.
+pub(crate) fn order_fields(registry: &Registry) -> Map<String, Value> {
+    let mut fields: Map<String, Value> =
+        fields::schemas(registry).into_iter().map(|(name, schema)| (name, without_null(schema))).collect();
+    for (alias, field) in ALIASES {
+        if let Some(schema) = fields.get(*field).filter(|_| !fields.contains_key(*alias)) {
+            fields.insert((*alias).to_owned(), first_alternative(schema));
+        }
+    }
+    allow_objects(&mut fields);
+    describe(&mut fields, registry);
+    fields
+}
+
+/// Of several forms of a value, the plain one.
+fn first_alternative(schema: &Value) -> Value {
+    schema["oneOf"].get(0).unwrap_or(schema).clone()
+}
+
+/// Participants may also be written as objects with a type and an id.
+fn allow_objects(fields: &mut Map<String, Value>) {
+    let items = fields.get_mut("participants").and_then(|it| it.get_mut("items")?.get_mut("oneOf"));
+    if let Some(Value::Array(alternatives)) = items {
+        alternatives.push(json!({
+            "type": "object", "required": ["type", "id"], "additionalProperties": false,
+            "properties": {
+                "type": { "type": "string", "enum": KINDS },
+                "id": { "type": "string", "minLength": 1, "maxLength": LONGEST_NAME },
+            },
+        }));
+    }
+}
+
+fn describe(fields: &mut Map<String, Value>, registry: &Registry) {
+    let listed = |all: Vec<(&str, &str)>| {
+        all.iter().map(|(name, summary)| format!("{name}: {summary}")).collect::<Vec<_>>().join("; ")
+    };
+    let patterns = listed(registry.patterns().iter().map(|it| (it.name, it.summary)).collect());
+    let methods = listed(registry.methods().iter().map(|it| (it.name, it.summary)).collect());
+    let fixed = DESCRIPTIONS.iter().map(|(name, text)| (*name, (*text).to_owned()));
+    let derived = [("pattern", patterns), ("consensusMethod", methods)];
+    for (name, text) in fixed.chain(derived) {
+        if let Some(Value::Object(schema)) = fields.get_mut(name) {
+            schema.entry("description").or_insert(Value::String(text));
+        }
+    }
+}
+
+/// The schema without null among its types and values.
+fn without_null(mut schema: Value) -> Value {
+    match &mut schema {
+        Value::Object(keys) => {
+            let kind = keys.get("type").and_then(Value::as_array);
+            if let Some(kind) = kind.and_then(|all| all.iter().find(|it| *it != "null")).cloned() {
+                keys.insert("type".to_owned(), kind);
+            }
+            if let Some(Value::Array(values)) = keys.get_mut("enum") {
+                values.retain(|it| !it.is_null());
+            }
+            if let Some(Value::Array(alternatives)) = keys.get_mut("oneOf") {
+                alternatives.retain(|it| it["type"] != "null");
+            }
+            // Not every client knows this format of numbers.
+            keys.retain(|key, value| key != "format" || value != "int64");
+            keys.values_mut().for_each(|it| *it = without_null(it.take()));
+        }
+        Value::Array(values) => values.iter_mut().for_each(|it| *it = without_null(it.take())),
+        _ => {}
+    }
+    schema
+}
+
+/// How long a call waits, and how much it answers with.
+pub(crate) fn call_fields() -> Map<String, Value> {
+    let fields = [
+        ("maxWaitMs", wait()),
+        ("fullOutput", flag("Answer with the whole result document instead of a compact one")),
+    ];
+    fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
+}
+
+/// A wait in milliseconds.
+pub(crate) fn wait() -> Value {
+    json!({
+        "type": "integer", "minimum": 0, "maximum": LONGEST_WAIT_MS, "default": LONGEST_WAIT_MS,
+        "description": "How long to wait for the result, in milliseconds, before answering with a handle",
+    })
+}
+
+pub(crate) fn flag(description: &str) -> Value {
+    json!({ "type": "boolean", "default": false, "description": description })
+}
+
+pub(crate) fn key() -> Value {
+    json!({
+        "type": "string", "minLength": 1, "maxLength": LONGEST_KEY,
+        "description": "Your own key for this order: the same key and order give the same discussion",
+    })
+}
+
+/// A discussion's id. Any text is taken, so that a malformed id is as unknown as any other.
+pub(crate) fn id() -> Value {
+    json!({ "type": "string", "maxLength": LONGEST_NAME, "description": "The discussion's id" })
+}
+
+/// Words of a person.
+pub(crate) fn words(description: &str) -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": MOST_SAID, "description": description })
+}
+
+pub(crate) fn name(description: &str) -> Value {
+    json!({ "type": "string", "maxLength": LONGEST_NAME, "description": description })
+}
+
+/// Words to search for.
+pub(crate) fn query() -> Value {
+    json!({ "type": "string", "maxLength": LONGEST_SEARCH, "description": "Words to search for" })
+}
+
+/// An input schema: these fields and no others.
+pub(crate) fn object(properties: Map<String, Value>, required: &[&str]) -> Value {
+    json!({
+        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+    })
+}
+
+/// An output schema: these properties, or those of an error.
+pub(crate) fn output(properties: Value, required: &[&str]) -> Value {
+    let mut all = failure::properties();
+    if let Value::Object(properties) = properties {
+        all.extend(properties);
+    }
+    json!({
+        "type": "object", "properties": all,
+        "anyOf": [{ "required": required }, { "required": ["code", "message", "tool"] }],
+    })
+}
+
+/// The output schema of tools that answer with a discussion: its handle or its result.
+pub(crate) fn discussion(_: &Surface<'_>) -> Value {
+    output(discussion_properties(), &["discussionId", "status", "next"])
+}
+
+fn discussion_properties() -> Value {
+    let texts = json!({ "type": "array", "items": { "type": "string" } });
+    let amount = json!({ "type": "number", "minimum": 0 });
+    let count = json!({ "type": "integer", "minimum": 0 });
+    json!({
+        "synthesis": { "type": "string", "description": "The panel's answer" },
+        "discussionId": { "type": "string", "format": "uuid" },
+        "status": { "type": "string", "enum": STATUSES },
+        "outcome": outcome(),
+        "success": { "type": "boolean" },
+        "degraded": { "type": "boolean", "description": "Whether less went into it than was planned" },
+        "simulated": { "type": "boolean", "description": "Whether the answers are made up" },
+        "pattern": { "type": "string" },
+        "topic": { "type": "string" },
+        "agreementScore": { "type": "number", "minimum": 0, "maximum": 1 },
+        "dissent": { "type": "array", "items": {
+            "type": "object", "required": ["provider", "position"],
+            "properties": { "provider": { "type": "string" }, "position": { "type": "string" } },
+        } },
+        "votes": { "type": "object", "description": "The votes, where the panel voted" },
+        "participatingProviders": texts, "failedProviders": texts,
+        "costSummary": { "type": "object", "properties": {
+            "totalCalls": count, "totalTokens": count, "estimatedCostUsd": amount,
+        } },
+        "totalDurationMs": count,
+        "error": { "type": "object", "required": ["code", "message"], "properties": {
+            "code": { "type": "string" }, "message": { "type": "string" },
+        } },
+        "round": count,
+        "rounds": {
+            "description": "The number of rounds while it runs, or the rounds themselves",
+            "type": ["integer", "array"],
+        },
+        "phase": { "type": "string" },
+        "speakersDone": texts, "speakersMissing": texts,
+        "costUsd": amount, "elapsedMs": count,
+        "awaits": { "type": "array", "items": {
+            "type": "object", "required": ["participant", "prompt"],
+            "properties": { "participant": { "type": "string" }, "prompt": { "type": "string" } },
+        } },
+        "section": { "type": "string" },
+        "leftOut": { "type": "string", "description": "What did not fit" },
+        "joined": { "type": "boolean", "description": "Whether an equal order was running already" },
+        "panel": { "type": "string", "description": "How the panel differs from the usual one" },
+        "uri": { "type": "string", "description": "The resource with everything" },
+        "next": { "type": "string", "description": "What to call now" },
+    })
+}
+
+fn outcome() -> Value {
+    json!({
+        "type": "object", "required": ["kind", "degraded", "simulated"],
+        "properties": {
+            "kind": { "type": "string" },
+            "for": { "type": "integer" }, "of": { "type": "integer" },
+            "degraded": { "type": "boolean" }, "simulated": { "type": "boolean" },
+        },
+        "description": "What the result is: answered, adopted, not_adopted, tie or no_consensus",
+    })
+}

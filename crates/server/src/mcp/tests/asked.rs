@@ -1,0 +1,197 @@
+//! Input: every row of bad input, and every field that is taken.
+
+use serde_json::{Value, json};
+
+use crate::mcp::tests::client::Client;
+
+async fn mistakes(client: &mut Client, tool: &str, arguments: Value) -> Vec<String> {
+    let id = client.calling(tool, arguments).await;
+    let result = client.result(tool, id).await;
+    assert_eq!(result["isError"], true, "{result}");
+    let told = &result["structuredContent"];
+    assert_eq!([&told["code"], &told["tool"]], [&json!("INVALID_INPUT"), &json!(tool)], "{told}");
+    let listed = told["details"]["validationErrors"].as_array().unwrap();
+    listed.iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_bad_input_is_refused_with_every_mistake_and_nothing_is_spent() {
+    let mut client = Client::legacy().await;
+    let many = |count: usize| (0..count).map(|it| format!("p{it}")).collect::<Vec<_>>();
+    let cases = [
+        ("ax_discuss", json!({}), vec!["topic: is missing"]),
+        ("ax_discuss", json!({ "topic": "" }), vec!["topic: is empty"]),
+        ("ax_discuss", json!({ "topic": "x".repeat(5_001) }), vec!["topic: has 5001, and must have 1 to 5000 characters"]),
+        ("ax_discuss_quick", json!({ "topic": "x".repeat(2_001) }), vec!["topic: has 2001, and must have 1 to 2000 characters"]),
+        ("ax_discuss_quick", json!({ "topic": "x?", "rounds": 1 }), vec!["rounds: there is no such field"]),
+        (
+            "ax_discuss",
+            json!({
+                "topic": 3, "rounds": 11, "votingOptions": many(11), "patern": "x", "providers": many(7),
+                "maxWaitMs": 60_000, "temperature": 9,
+            }),
+            vec![
+                "topic: must be a text, not 3",
+                "rounds: must be from 1 to 10, not 11",
+                "votingOptions: has 11, and must have 2 to 10 entries",
+                "patern: there is no such field; did you mean `pattern`?",
+                "providers: has 7, and must have 2 to 6 entries",
+                "maxWaitMs: must be from 0 to 50000, not 60000",
+                "temperature: must be from 0 to 2, not 9",
+            ],
+        ),
+        ("ax_discuss", json!({ "topic": "x?", "providers": ["claude"] }), vec!["providers: has 1, and must have 2 to 6 entries"]),
+        ("ax_discuss", json!({ "topic": "x?", "rounds": 0 }), vec!["rounds: must be from 1 to 10, not 0"]),
+        ("ax_discuss_recursive", json!({ "topic": "x?", "maxDepth": 0 }), vec!["maxDepth: must be from 1 to 4, not 0"]),
+        ("ax_discuss_recursive", json!({ "topic": "x?", "maxDepth": 5, "totalBudget": 1, "maxCalls": 4 }), vec![
+            "maxDepth: must be from 1 to 4, not 5",
+            "totalBudget: must be from 30000 to 1800000, not 1",
+            "maxCalls: must be from 5 to 100, not 4",
+        ]),
+        ("ax_control", json!({ "id": "x", "action": "stopp" }), vec![
+            "action: must be one of pause, resume, stop, abort, note, judge, window, not \"stopp\"; did you mean `stop`?",
+        ]),
+        ("ax_history", json!({ "limit": 51, "sessionId": "x" }), vec![
+            "limit: must be from 1 to 50, not 51", "sessionId: must be a UUID, not x",
+        ]),
+        ("ax_say", json!({ "id": "x" }), vec!["text: is missing"]),
+    ];
+    for (tool, arguments, expected) in cases {
+        assert_eq!(mistakes(&mut client, tool, arguments.clone()).await, expected, "{tool} {arguments}");
+    }
+    // What only the request itself shows is reported beside it.
+    let told = mistakes(&mut client, "ax_discuss", json!({ "topic": "x?", "rounds": 0, "votingOptions": ["a", "a"] })).await;
+    assert_eq!(told, ["rounds: must be from 1 to 10, not 0", "votingOptions: a is listed twice"]);
+    let twice = json!({ "topic": "x?", "consensus": "voting", "consensusMethod": "voting" });
+    assert_eq!(mistakes(&mut client, "ax_discuss", twice).await.len(), 1);
+    assert_eq!(client.call("ax_history", json!({})).await["discussions"], json!([]), "nothing was started");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_an_unknown_id_and_a_malformed_one_are_told_in_the_same_words() {
+    let mut client = Client::legacy().await;
+    for tool in ["ax_result", "ax_status", "ax_fork"] {
+        for id in ["nope", "", "01890000-0000-7000-8000-000000000001"] {
+            let told = client.call(tool, json!({ "id": id })).await;
+            let expected = json!({ "code": "NOT_FOUND", "message": "there is no discussion with this id", "tool": tool });
+            assert_eq!(told, expected);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_the_fields_of_the_first_clients_are_taken() {
+    let mut client = Client::legacy().await;
+    let order = json!({
+        "topic": "Best API style", "pattern": "voting", "providers": ["claude", "gemini", "glm"], "rounds": 1.0,
+        "consensusMethod": "voting", "votingOptions": ["REST", "gRPC"], "context": "A small team.",
+        "timeout": 60_000, "sessionId": null, "simulate": { "latencyMs": 0 },
+    });
+    let told = client.call("ax_discuss", order).await;
+    assert_eq!(told["status"], "completed", "{told}");
+    assert!(told["votes"]["votes"].is_object(), "{told}");
+    assert_eq!(told["outcome"]["simulated"], true);
+    let seats = json!({
+        "topic": "Tabs or spaces?", "rounds": 1, "simulate": { "latencyMs": 0 },
+        "participants": [{ "type": "provider", "id": "claude" }, "gemini"],
+    });
+    let told = client.call("ax_discuss", seats).await;
+    assert_eq!(told["participatingProviders"], json!(["claude", "gemini"]), "{told}");
+    let full = json!({ "id": told["discussionId"], "fullOutput": true });
+    let full = client.call("ax_result", full).await;
+    assert_eq!(full["rounds"][0]["responses"].as_array().map(Vec::len), Some(2), "{full}");
+    for section in ["synthesis", "dissent", "votes", "rounds"] {
+        let part = client.call("ax_result", json!({ "id": told["discussionId"], "section": section })).await;
+        assert!(part.get(section).is_some(), "{part}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_the_quick_tool_answers_in_plain_text_and_says_what_it_is() {
+    let mut client = Client::legacy().await;
+    let id = client.calling("ax_discuss_quick", json!({ "topic": "Tabs or spaces?" })).await;
+    let result = client.result("ax_discuss_quick", id).await;
+    let text = result["content"][0]["text"].as_str().unwrap();
+    let synthesis = result["structuredContent"]["synthesis"].as_str().unwrap();
+    assert_eq!(text, format!("Simulated: no model was asked, and what follows is made up.\n\n{synthesis}"));
+    let id = client.calling("ax_discuss_quick", json!({ "topic": " " })).await;
+    let result = client.result("ax_discuss_quick", id).await;
+    assert_eq!(result["isError"], true);
+    assert!(result["content"][0]["text"].as_str().unwrap().starts_with("Error: topic"), "{result}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_every_tool_says_what_it_does_and_takes_what_the_registry_declares() {
+    let mut client = Client::legacy().await;
+    let listed = client.request("tools/list", json!({})).await;
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let hints = |name: &str| {
+        let tool = tools.iter().find(|it| it["name"] == name).unwrap();
+        assert!(tool["outputSchema"]["type"] == "object" && tool["inputSchema"]["additionalProperties"] == false);
+        let mut hints = tool["annotations"].clone();
+        hints.as_object_mut().unwrap().remove("title");
+        hints
+    };
+    let spends = json!({ "readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": true });
+    for name in ["ax_discuss", "ax_discuss_quick", "ax_discuss_recursive", "ax_fork", "ax_say"] {
+        assert_eq!(hints(name), spends, "{name}");
+    }
+    let reads = json!({ "readOnlyHint": true, "openWorldHint": false });
+    for name in ["ax_status", "ax_history", "ax_list_models"] {
+        assert_eq!(hints(name), reads, "{name}");
+    }
+    assert_eq!(hints("ax_control")["destructiveHint"], true);
+    assert_eq!(hints("ax_result")["idempotentHint"], true);
+    let input = &tools[0]["inputSchema"]["properties"];
+    let registry = quorum::built_in();
+    for option in registry.options() {
+        assert!(input.get(option.name).is_some(), "{} is missing", option.name);
+    }
+    for field in quorum::request::fields::names() {
+        assert!(input.get(field).is_some(), "{field} is missing");
+    }
+    let patterns: Vec<&str> = registry.patterns().iter().map(|it| it.name).collect();
+    assert_eq!(input["pattern"]["enum"], json!(patterns));
+    assert!(!tools[0].to_string().contains("null"), "no field is sent as null");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_resources_prompts_and_completion() {
+    let mut client = Client::legacy().await;
+    let order = json!({ "topic": "Tabs or spaces?", "rounds": 1, "simulate": { "latencyMs": 0 } });
+    let id = client.call("ax_discuss", order).await["discussionId"].as_str().unwrap().to_owned();
+    let listed = client.request("resources/list", json!({})).await;
+    assert_eq!(listed["result"]["resources"][0]["uri"], format!("discussion://{id}/result"));
+    for (part, kind) in
+        [("result", "application/json"), ("transcript", "text/markdown"), ("facts", "application/jsonl")]
+    {
+        let uri = format!("discussion://{id}/{part}");
+        let read = client.request("resources/read", json!({ "uri": uri })).await;
+        let contents = &read["result"]["contents"][0];
+        assert_eq!(contents["mimeType"], kind, "{read}");
+        assert!(contents["text"].as_str().unwrap().contains("Tabs or spaces?"), "{read}");
+    }
+    let uri = "discussion://01890000-0000-7000-8000-000000000001/result";
+    let unknown = client.request("resources/read", json!({ "uri": uri })).await;
+    assert_eq!([&unknown["error"]["code"], &unknown["error"]["data"]["uri"]], [&json!(-32_002), &json!(uri)]);
+    let prompts = client.request("prompts/list", json!({})).await;
+    let names: Vec<&str> =
+        prompts["result"]["prompts"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
+    assert_eq!(names, ["debate", "critique", "decide"]);
+    let filled = json!({ "name": "decide", "arguments": { "question": "Which?", "options": "A, B" } });
+    let prompt = client.request("prompts/get", filled).await;
+    let text = prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("Which?") && text.contains("A, B") && text.contains("ax_discuss"), "{text}");
+    let empty = client.request("prompts/get", json!({ "name": "decide" })).await;
+    assert_eq!(empty["error"]["data"]["missing"], json!(["question", "options"]));
+    let complete = |name: &str, value: &str| {
+        json!({
+            "ref": { "type": "ref/resource", "uri": "discussion://{id}/result" },
+            "argument": { "name": name, "value": value },
+        })
+    };
+    let done = client.request("completion/complete", complete("id", &id[..8])).await;
+    assert_eq!(done["result"]["completion"]["values"], json!([id]));
+    let done = client.request("completion/complete", complete("providers", "claude, gem")).await;
+    assert_eq!(done["result"]["completion"]["values"], json!(["claude, gemini"]));
+}

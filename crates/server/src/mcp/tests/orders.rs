@@ -1,0 +1,117 @@
+//! Orders: keys, joining, limits, and lines that are no messages.
+
+use serde_json::{Value, json};
+
+use crate::{
+    Limits,
+    mcp::tests::client::{Client, simulated},
+};
+
+fn order(latency_ms: u64) -> Value {
+    json!({
+        "topic": "Tabs or spaces?", "rounds": 1, "providers": ["claude", "gemini"],
+        "simulate": { "latencyMs": latency_ms },
+    })
+}
+
+fn with(mut order: Value, field: &str, value: Value) -> Value {
+    order[field] = value;
+    order
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_an_equal_order_that_still_runs_is_joined() {
+    let mut client = Client::legacy().await;
+    let (one, two) = (client.calling("ax_discuss", order(2_000)).await, client.calling("ax_discuss", order(2_000)).await);
+    let one = client.result("ax_discuss", one).await["structuredContent"].clone();
+    let two = client.result("ax_discuss", two).await["structuredContent"].clone();
+    assert_eq!(one["discussionId"], two["discussionId"]);
+    let joined = [one["joined"].clone(), two["joined"].clone()];
+    assert!(joined == [json!(true), Value::Null] || joined == [Value::Null, json!(true)], "{joined:?}");
+    assert_eq!(one["costSummary"]["totalCalls"], 3);
+    let third = client.call("ax_discuss", order(2_000)).await;
+    assert_ne!(third["discussionId"], one["discussionId"], "one that is over is not joined");
+    assert_eq!(third["joined"], Value::Null);
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_call_sent_again_after_a_broken_one_goes_on_with_the_same_discussion() {
+    let mut client = Client::legacy().await;
+    let broken = client.calling("ax_discuss", order(5_000)).await;
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    let id = client.call("ax_status", json!({})).await["discussions"][0]["discussionId"].clone();
+    client.cancel(broken).await;
+    client.until(&id, "paused").await;
+    let again = client.call("ax_discuss", order(5_000)).await;
+    assert_eq!([&again["discussionId"], &again["status"]], [&id, &json!("completed")], "{again}");
+    assert_eq!(again["joined"], true);
+    assert_eq!(again["costSummary"]["totalCalls"], 3, "nothing was paid twice");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_key_stands_for_one_order() {
+    let mut client = Client::legacy().await;
+    let keyed = |order: Value| with(order, "idempotencyKey", json!("k-1"));
+    let one = client.call("ax_discuss", keyed(order(0))).await;
+    let two = client.call("ax_discuss", keyed(with(order(0), "maxWaitMs", json!(1_000)))).await;
+    assert_eq!(one["discussionId"], two["discussionId"]);
+    let other = client.call("ax_discuss", keyed(with(order(0), "rounds", json!(2)))).await;
+    assert_eq!(other["code"], "KEY_REUSED", "{other}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_two_hundred_calls_at_once_are_all_answered() {
+    let limits = Limits { running: 50, ..Limits::default() };
+    let mut client = Client::of(simulated(), limits).await;
+    let mut calls = Vec::new();
+    for number in 0..200 {
+        let order = with(order(1_000), "topic", json!(format!("Question {number}?")));
+        calls.push(client.calling("ax_discuss", order).await);
+    }
+    let (mut done, mut busy) = (0, 0);
+    for call in calls {
+        let answer = client.result("ax_discuss", call).await["structuredContent"].clone();
+        match answer["status"].as_str() {
+            Some("completed") => done += 1,
+            _ => {
+                assert_eq!(answer["code"], "BUSY", "{answer}");
+                assert!(answer["retryAfterMs"].as_u64().is_some_and(|it| it > 0), "{answer}");
+                busy += 1;
+            }
+        }
+    }
+    assert!(done >= 50 && done + busy == 200, "{done} were answered, {busy} were refused");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_line_that_is_no_message_is_answered_and_the_connection_goes_on() {
+    let mut client = Client::legacy().await;
+    for (line, code) in [
+        (&b"{nope"[..], -32_700),
+        (&b"\"\xff\xfe\""[..], -32_700),
+        (br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32_600),
+        (br#"{"jsonrpc":"1.0"}"#, -32_600),
+    ] {
+        client.send_line(line).await;
+        let told = client.read().await.unwrap();
+        assert_eq!(told["error"]["code"], code, "{told}");
+    }
+    client.send_line(b"").await;
+    let long = vec![b'x'; (4 << 20) + 1];
+    client.send_line(&long).await;
+    let told = client.read().await.unwrap();
+    assert_eq!(told["error"]["message"], "a message has at most 4 MiB", "{told}");
+    assert!(client.request("ping", json!({})).await["result"].is_object());
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_names_without_the_prefix_are_taken_and_unknown_ones_are_listed() {
+    let mut client = Client::legacy().await;
+    let listed = client.request("tools/call", json!({ "name": "history", "arguments": {} })).await;
+    assert!(listed["result"]["structuredContent"]["discussions"].is_array(), "{listed}");
+    let unknown = client.request("tools/call", json!({ "name": "ax_bogus", "arguments": {} })).await;
+    assert_eq!(unknown["error"]["code"], -32_602, "{unknown}");
+    let names: Vec<&str> =
+        unknown["error"]["data"]["tools"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(names.contains(&"ax_discuss") && names.len() == 10, "{names:?}");
+}

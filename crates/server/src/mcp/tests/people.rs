@@ -1,0 +1,50 @@
+//! A person's turn: awaited, spoken by a tool, and refused out of turn.
+
+use serde_json::{Value, json};
+
+use crate::mcp::tests::client::{Client, simulated};
+
+pub(super) fn with_a_person() -> Value {
+    json!({
+        "topic": "What shall we build?", "pattern": "roundtable", "rounds": 1,
+        "simulate": { "latencyMs": 0 },
+        "participants": ["claude", { "type": "person", "id": "me" }, "gemini"],
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_person_s_turn_is_awaited_and_spoken() {
+    let mut client = Client::legacy().await;
+    let awaited = client.call("ax_discuss", with_a_person()).await;
+    assert_eq!(awaited["status"], "awaiting", "{awaited}");
+    assert_eq!(awaited["awaits"][0]["participant"], "me");
+    assert!(!awaited["awaits"][0]["prompt"].as_str().unwrap().is_empty());
+    assert!(awaited["next"].as_str().unwrap().contains("ax_say"), "{awaited}");
+    let id = awaited["discussionId"].clone();
+    let wrong = client.call("ax_say", json!({ "id": id, "text": "No.", "as": "you" })).await;
+    assert!(wrong["code"].is_string(), "{wrong}");
+    client.call("ax_say", json!({ "id": id, "text": "A bridge." })).await;
+    let told = client.call("ax_result", json!({ "id": id })).await;
+    assert_eq!(told["status"], "completed", "{told}");
+    let again = client.call("ax_say", json!({ "id": id, "text": "And a tower." })).await;
+    assert_eq!(again["code"], "DISCUSSION_OVER", "{again}");
+    let pause = client.call("ax_control", json!({ "id": id, "action": "pause" })).await;
+    assert_eq!(pause["code"], "DISCUSSION_OVER", "{pause}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_client_that_can_ask_its_user_is_asked_and_goes_on() {
+    let mut client = Client::modern(simulated(), json!({ "elicitation": { "form": {} } })).await;
+    let params = json!({ "name": "ax_discuss", "arguments": with_a_person() });
+    let asked = client.request("tools/call", params.clone()).await;
+    let result = &asked["result"];
+    assert_eq!(result["resultType"], "input_required", "{asked}");
+    let (step, question) = result["inputRequests"].as_object().unwrap().iter().next().unwrap();
+    assert_eq!(question["method"], "elicitation/create", "{asked}");
+    let mut again = params;
+    again["requestState"] = result["requestState"].clone();
+    again["inputResponses"] = json!({ step: { "action": "accept", "content": { "text": "A bridge." } } });
+    let id = client.begin("tools/call", again).await;
+    let told = client.result("ax_discuss", id).await["structuredContent"].clone();
+    assert_eq!([&told["status"], &told["discussionId"]], [&json!("completed"), &result["requestState"]], "{told}");
+}

@@ -1,0 +1,114 @@
+//! Pauses, resumes, ends or annotates a discussion, and makes the decisions it waits for.
+
+use quorum::{
+    Discussion, Steered,
+    model::{command::Command, ruling::Ruling},
+};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    mcp::{
+        Surface,
+        arguments::Mistake,
+        call::{Call, Reply},
+        failure::Failure,
+        schema,
+        tools::{Effect, Form, Tool, say::taken, without},
+    },
+    problem::{self, Problem},
+    routes::discussions::run_slot,
+};
+
+/// The actions that every discussion takes.
+const ACTIONS: &[&str] = &["pause", "resume", "stop", "abort", "note"];
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "control",
+    title: "Control a discussion",
+    description,
+    effect: Effect::Controls,
+    form: Form::Json,
+    input,
+    output: schema::discussion,
+    run: |call, mistakes| {
+        Box::pin(async move {
+            without(&mistakes)?;
+            run(call).await
+        })
+    },
+};
+
+fn description(surface: &Surface<'_>) -> String {
+    let rulings = surface.registry.rulings();
+    let decisions: Vec<String> = rulings.iter().map(|it| format!("{}: {}", it.name, it.summary)).collect();
+    format!(
+        "pause lets the calls under way finish and asks nothing more; resume goes on, which costs money; \
+         stop concludes with what was said, by one more call; abort ends it at once, without a conclusion; \
+         note adds a remark that is shown to everyone asked from now on. Decisions a discussion may wait \
+         for, with choice and candidate: {}.",
+        decisions.join("; ")
+    )
+}
+
+fn input(surface: &Surface<'_>) -> Value {
+    let rulings = surface.registry.rulings();
+    let decisions = rulings.iter().map(|it| it.name);
+    let actions: Vec<&str> = ACTIONS.iter().copied().chain(decisions).collect();
+    let mut choices: Vec<&str> = rulings.iter().flat_map(|it| it.choices).map(|it| it.name).collect();
+    choices.sort_unstable();
+    choices.dedup();
+    let fields = [
+        ("id", schema::id()),
+        ("action", json!({ "type": "string", "enum": actions })),
+        ("text", schema::words("The remark; with note")),
+        ("choice", json!({ "type": "string", "enum": choices, "description": "With a decision" })),
+        ("candidate", schema::name("The participant that the choice names, if it names one")),
+    ];
+    let fields: Map<String, Value> =
+        fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
+    schema::object(fields, &["id", "action"])
+}
+
+async fn run(call: &Call) -> Result<Reply, Failure> {
+    let discussion = call.discussion().await?;
+    let before = discussion.state().await?.seq;
+    let action = call.text("action").unwrap_or_default();
+    let steered = match action {
+        "pause" => discussion.steer(Command::Pause).await?,
+        "stop" => discussion.steer(Command::Stop).await?,
+        "abort" => discussion.steer(Command::Abort).await?,
+        "resume" => resumed(call, &discussion).await?,
+        "note" => {
+            discussion.note(needed(call, "text", "note")?).await?;
+            return Ok(Reply::done(call.writer().handle(&*discussion.state().await?)));
+        }
+        kind => {
+            let choice = needed(call, "choice", kind)?.to_owned();
+            let candidate = call.text("candidate").map(str::to_owned);
+            discussion.rule(Ruling { kind: kind.to_owned(), choice, candidate }).await?
+        }
+    };
+    if let Steered::Idle(state) = &steered
+        && super::super::answer::status(state) != "paused"
+    {
+        let message = format!("the discussion is not running, so there is nothing to {action}");
+        return Err(Problem::new(problem::WRONG_STATE, message).into());
+    }
+    taken(call, &discussion, steered, before).await
+}
+
+async fn resumed(call: &Call, discussion: &Discussion) -> Result<Steered, Failure> {
+    // Only checks that a slot is free: it is taken once the discussion runs.
+    drop(run_slot(&call.app)?);
+    call.app.mcp.calls.take_pause(discussion.id());
+    Ok(discussion.resume().await?)
+}
+
+/// An argument that this action needs.
+fn needed<'c>(call: &'c Call, field: &str, action: &str) -> Result<&'c str, Failure> {
+    let missing = || {
+        let message = format!("is missing; {action} needs it");
+        Failure::mistakes(&[Mistake { field: field.to_owned(), message }])
+    };
+    call.text(field).ok_or_else(missing)
+}

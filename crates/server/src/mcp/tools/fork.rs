@@ -1,0 +1,103 @@
+//! Forks a discussion: goes on from a past step in another way, asking only what is new.
+
+use quorum::{Forking, request::limits::LONGEST_NAME, vocabulary::option::MOST_SEATS};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    body::Fields,
+    mcp::{
+        Surface,
+        call::{Call, Reply},
+        failure::Failure,
+        order, schema,
+        tools::{Effect, Form, Tool, about_money, without},
+    },
+    routes::discussions::run_slot,
+    wire::order::changes,
+};
+
+/// The longest name of a step, in characters.
+const LONGEST_STEP: usize = 200;
+
+/// How many fields may be changed at once.
+const MOST_CHANGES: usize = 100;
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "fork",
+    title: "Fork a discussion",
+    description,
+    effect: Effect::Spends,
+    form: Form::Json,
+    input,
+    output: schema::discussion,
+    run: |call, mistakes| {
+        Box::pin(async move {
+            without(&mistakes)?;
+            run(call).await
+        })
+    },
+};
+
+fn description(surface: &Surface<'_>) -> String {
+    let discuss = surface.names.of("discuss");
+    format!(
+        "Goes on from a past discussion in another way, as a new one: answers up to a step are kept and \
+         cost nothing, the rest is asked anew. changes takes the fields of {discuss}. {}",
+        about_money(surface)
+    )
+}
+
+fn input(surface: &Surface<'_>) -> Value {
+    let discuss = surface.names.of("discuss");
+    let mut fields = Map::new();
+    fields.insert("id".to_owned(), schema::id());
+    fields.insert(
+        "at".to_owned(),
+        json!({
+            "type": "string", "maxLength": LONGEST_STEP,
+            "description": "The step up to which answers are kept: round/phase/name. Left out: the last one",
+        }),
+    );
+    fields.insert(
+        "changes".to_owned(),
+        json!({
+            "type": "object", "maxProperties": MOST_CHANGES,
+            "description": format!("The fields of {discuss} that change"),
+        }),
+    );
+    fields.insert(
+        "without".to_owned(),
+        json!({
+            "type": "array", "maxItems": MOST_SEATS, "description": "Participants that leave",
+            "items": { "type": "string", "maxLength": LONGEST_NAME },
+        }),
+    );
+    fields.extend(schema::call_fields());
+    fields.insert("idempotencyKey".to_owned(), schema::key());
+    schema::object(fields, &["id"])
+}
+
+async fn run(call: &Call) -> Result<Reply, Failure> {
+    let discussion = call.discussion().await?;
+    let forking = forking(call, &discussion).await?;
+    let key = call.text("idempotencyKey").map(|key| order::fork_key(key, discussion.id(), &call.arguments));
+    let slot = run_slot(&call.app)?;
+    let started = discussion.fork_once(&forking, key.as_ref()).await?;
+    order::answered(call, order::started(call, started, slot)).await
+}
+
+async fn forking(call: &Call, discussion: &quorum::Discussion) -> Result<Forking, Failure> {
+    let at = match call.text("at") {
+        Some(at) => at.to_owned(),
+        None => {
+            let state = discussion.state().await?;
+            state.turns.last().map(|it| it.step.to_string()).unwrap_or_default()
+        }
+    };
+    let without = call.arguments.get("without").and_then(Value::as_array).into_iter().flatten();
+    let without = without.filter_map(|it| it.as_str().map(str::to_owned)).collect();
+    let fields = call.arguments.get("changes").cloned().unwrap_or(json!({}));
+    let fields = order::renamed(fields.as_object().cloned().unwrap_or_default())?;
+    let changes = changes(Fields(fields)).map_err(|it| it.within("changes"))?;
+    Ok(Forking { at, without, changes })
+}

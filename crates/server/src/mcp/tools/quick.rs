@@ -1,0 +1,113 @@
+//! Holds a short discussion and answers in plain text.
+
+use quorum::{
+    model::{outcome::Outcome, state::State},
+    text::standing,
+};
+use serde_json::{Map, Value, json};
+
+use crate::mcp::{
+    Surface,
+    answer::{STATUSES, uri},
+    call::{Call, Reply},
+    failure::Failure,
+    fit,
+    order::{self, Order},
+    schema,
+    tools::{Effect, Form, Tool, about_money},
+};
+
+/// The longest topic, in characters.
+const LONGEST_TOPIC: usize = 2_000;
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "discuss_quick",
+    title: "Ask several models quickly",
+    description,
+    effect: Effect::Spends,
+    form: Form::Text,
+    input,
+    output,
+    run: |call, mistakes| {
+        Box::pin(async move {
+            let order = Order::read(call, one_round(call), mistakes)?;
+            let reply = order::held(call, order).await?;
+            in_plain_text(call, reply).await
+        })
+    },
+};
+
+fn description(surface: &Surface<'_>) -> String {
+    format!(
+        "Puts a question to several models for one round and returns their common answer as plain text. {}",
+        about_money(surface)
+    )
+}
+
+fn input(_: &Surface<'_>) -> Value {
+    let topic = json!({
+        "type": "string", "minLength": 1, "maxLength": LONGEST_TOPIC, "description": "The question",
+    });
+    schema::object(Map::from_iter([("topic".to_owned(), topic)]), &["topic"])
+}
+
+fn output(_: &Surface<'_>) -> Value {
+    let properties = json!({
+        "discussionId": { "type": "string", "format": "uuid" },
+        "status": { "type": "string", "enum": STATUSES },
+        "success": { "type": "boolean" },
+        "synthesis": { "type": "string", "description": "The panel's answer; empty while it runs" },
+        "next": { "type": "string", "description": "What to call now" },
+    });
+    schema::output(properties, &["discussionId", "status", "success", "synthesis"])
+}
+
+/// One round of the first pattern, decided by the first method.
+fn one_round(call: &Call) -> Map<String, Value> {
+    let registry = call.app.registry();
+    let mut fields = call.arguments.clone();
+    fields.insert("rounds".to_owned(), json!(1));
+    if let Some(pattern) = registry.patterns().first() {
+        fields.insert("pattern".to_owned(), json!(pattern.name));
+    }
+    if let Some(method) = registry.methods().first() {
+        fields.insert("consensus".to_owned(), json!(method.name));
+    }
+    fields
+}
+
+async fn in_plain_text(call: &Call, reply: Reply) -> Result<Reply, Failure> {
+    let Reply::Done { structured, is_error, .. } = reply else { return Ok(reply) };
+    let id = structured["discussionId"].as_str().and_then(|it| it.parse().ok());
+    let id = id.ok_or_else(Failure::no_such_discussion)?;
+    let state = call.scope.discussion(id).await?.state().await?;
+    let outcome = state.outcome();
+    let text = match structured["status"].as_str() {
+        Some("completed" | "aborted") => plain(&state, &outcome),
+        Some("failed") => {
+            let problem = outcome.error.as_ref().map(|it| it.message.clone()).unwrap_or_default();
+            format!("Error: {problem}")
+        }
+        status => format!("No answer yet ({}): {}", status.unwrap_or_default(), next(&structured)),
+    };
+    let quick = json!({
+        "discussionId": structured["discussionId"], "status": structured["status"],
+        "success": outcome.success, "synthesis": structured["synthesis"].as_str().unwrap_or_default(),
+        "next": next(&structured),
+    });
+    Ok(Reply::Done { structured: quick, text: Some(text), is_error })
+}
+
+fn next(structured: &Value) -> &str {
+    structured["next"].as_str().unwrap_or_default()
+}
+
+/// The synthesis, below a line that says what it is where it is not simply the panel's answer.
+fn plain(state: &State, outcome: &Outcome) -> String {
+    let is_plain =
+        outcome.outcome.is_none_or(|it| it.standing.kind.is_answer() && !it.degraded && !it.simulated);
+    let line = if is_plain { None } else { standing(outcome) };
+    let line = line.map(|it| it + "\n\n").unwrap_or_default();
+    let room = fit::LONGEST - line.chars().count().min(fit::LONGEST / 2);
+    line + &fit::cut(&outcome.synthesis, room, &uri(state, "result"))
+}

@@ -1,0 +1,75 @@
+//! Holds a discussion whose participants may convene sub-discussions.
+
+use std::ops::RangeInclusive;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::mcp::{
+    Surface,
+    call::Call,
+    order::{self, Order},
+    schema,
+    tools::{Effect, Form, Tool, about_money},
+};
+
+const DEPTH: RangeInclusive<u32> = 1..=4;
+const USUAL_DEPTH: u32 = 2;
+const CALLS: RangeInclusive<u32> = 5..=100;
+const USUAL_CALLS: u32 = 20;
+const BUDGET_MS: RangeInclusive<u64> = 30_000..=1_800_000;
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "discuss_recursive",
+    title: "Hold a discussion with sub-discussions",
+    description,
+    effect: Effect::Spends,
+    form: Form::Json,
+    input,
+    output: schema::discussion,
+    run: |call, mistakes| {
+        Box::pin(async move {
+            let order = Order::read(call, fields(call), mistakes)?;
+            order::held(call, order).await
+        })
+    },
+};
+
+fn description(surface: &Surface<'_>) -> String {
+    let discuss = surface.names.of("discuss");
+    format!(
+        "The same as {discuss}, but participants may convene sub-discussions of their own. {}",
+        about_money(surface)
+    )
+}
+
+fn input(surface: &Surface<'_>) -> Value {
+    let mut schema = schema::order(surface);
+    let properties = &mut schema["properties"];
+    if let Some(fields) = properties.as_object_mut() {
+        fields.remove("recursive");
+        fields.remove("budgetMs");
+    }
+    properties["maxDepth"] = range(&DEPTH, Some(USUAL_DEPTH), "How deep sub-discussions may go");
+    properties["maxCalls"] = range(&CALLS, Some(USUAL_CALLS), "The most calls to providers in all");
+    properties[schema::TOTAL_BUDGET.0] = range(&BUDGET_MS, None, "The time budget of all levels, in milliseconds");
+    schema
+}
+
+fn range<T: Serialize>(bounds: &RangeInclusive<T>, usual: Option<T>, description: &str) -> Value {
+    let mut schema = json!({
+        "type": "integer", "minimum": bounds.start(), "maximum": bounds.end(), "description": description,
+    });
+    if let Some(usual) = usual {
+        schema["default"] = json!(usual);
+    }
+    schema
+}
+
+fn fields(call: &Call) -> Map<String, Value> {
+    let mut fields = call.arguments.clone();
+    fields.insert("recursive".to_owned(), json!(true));
+    fields.entry("maxDepth").or_insert(json!(USUAL_DEPTH));
+    fields.entry("maxCalls").or_insert(json!(USUAL_CALLS));
+    fields
+}

@@ -1,0 +1,82 @@
+//! Takes a person's turn.
+
+use std::time::Duration;
+
+use quorum::{Discussion, Steered, model::id::Seq};
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use crate::mcp::{
+    Surface,
+    answer::Extent,
+    call::{Call, Reply},
+    failure::Failure,
+    schema,
+    tools::{Effect, Form, Tool, without},
+    wait::told,
+};
+
+/// How long to wait until an action has taken effect.
+const EFFECT: Duration = Duration::from_secs(2);
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "say",
+    title: "Speak in a discussion",
+    description,
+    effect: Effect::Spends,
+    form: Form::Json,
+    input,
+    output: schema::discussion,
+    run: |call, mistakes| {
+        Box::pin(async move {
+            without(&mistakes)?;
+            run(call).await
+        })
+    },
+};
+
+fn description(surface: &Surface<'_>) -> String {
+    let result = surface.names.of("result");
+    format!(
+        "Takes the turn of a person whom a discussion waits for (awaits lists them), and lets it go on, \
+         which asks models and costs money. Then call {result}. Refused if nobody is awaited."
+    )
+}
+
+fn input(_: &Surface<'_>) -> Value {
+    let fields = [
+        ("id", schema::id()),
+        ("text", schema::words("What the person says")),
+        ("as", schema::name("The person who speaks, if several are awaited")),
+    ];
+    let fields: Map<String, Value> =
+        fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
+    schema::object(fields, &["id", "text"])
+}
+
+async fn run(call: &Call) -> Result<Reply, Failure> {
+    let discussion = call.discussion().await?;
+    let before = discussion.state().await?.seq;
+    let said = discussion.say(call.text("as"), call.text("text").unwrap_or_default(), None).await?;
+    taken(call, &discussion, said, before).await
+}
+
+/// Waits for a moment until an action has taken effect, and says where the discussion stands.
+pub(crate) async fn taken(
+    call: &Call,
+    discussion: &Discussion,
+    steered: Steered,
+    before: Seq,
+) -> Result<Reply, Failure> {
+    if let Steered::Here(handle) = steered {
+        call.app.hub.follow(discussion, &handle);
+    }
+    let mut follower = call.app.hub.follower(discussion).await?;
+    let until = Instant::now() + EFFECT;
+    while follower.look(|it| it.seq <= before) == Some(true) {
+        if tokio::time::timeout_at(until, follower.changed()).await.is_err() {
+            break;
+        }
+    }
+    Ok(Reply::done(told(call, &follower, Extent::Compact)?))
+}

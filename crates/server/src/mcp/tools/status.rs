@@ -1,0 +1,97 @@
+//! Says where discussions stand, without waiting.
+
+use quorum::model::lifecycle::Lifecycle;
+use serde_json::{Map, Value, json};
+
+use crate::mcp::{
+    Surface,
+    answer::STATUSES,
+    call::{Call, Reply},
+    failure::Failure,
+    fit, schema,
+    tools::{Effect, Form, Tool, without},
+};
+
+/// How many discussions are looked through for those that go on.
+const RECENT: usize = 200;
+
+/// How many discussions are listed.
+const MOST_LISTED: usize = 50;
+
+/// The longest topic in a list, in characters.
+const LONGEST_TOPIC: usize = 200;
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "status",
+    title: "See where discussions stand",
+    description,
+    effect: Effect::Reads,
+    form: Form::Json,
+    input,
+    output,
+    run: |call, mistakes| {
+        Box::pin(async move {
+            without(&mistakes)?;
+            match call.arguments.contains_key("id") {
+                true => one(call).await,
+                false => all(call).await,
+            }
+        })
+    },
+};
+
+fn description(_: &Surface<'_>) -> String {
+    "Says where a discussion stands; without an id, which discussions run or wait for somebody. Never \
+     waits, and costs nothing."
+        .to_owned()
+}
+
+fn input(_: &Surface<'_>) -> Value {
+    schema::object(Map::from_iter([("id".to_owned(), schema::id())]), &[])
+}
+
+fn output(surface: &Surface<'_>) -> Value {
+    let mut schema = schema::discussion(surface);
+    schema["properties"]["discussions"] = json!({
+        "type": "array", "items": {
+            "type": "object", "required": ["discussionId", "status", "topic"],
+            "properties": {
+                "discussionId": { "type": "string", "format": "uuid" },
+                "status": { "type": "string", "enum": STATUSES },
+                "topic": { "type": "string" },
+            },
+        },
+    });
+    if let Some(forms) = schema["anyOf"].as_array_mut() {
+        forms.push(json!({ "required": ["discussions"] }));
+    }
+    schema
+}
+
+async fn one(call: &Call) -> Result<Reply, Failure> {
+    let state = call.discussion().await?.state().await?;
+    let told = call.writer().handle(&state);
+    Ok(Reply::Done { structured: told, text: None, is_error: false })
+}
+
+async fn all(call: &Call) -> Result<Reply, Failure> {
+    let found = call.scope.list(RECENT, None).await?;
+    let goes_on = found.into_iter().filter(|it| !it.status.is_terminal() || it.status == Lifecycle::Error);
+    let mut listed = Vec::new();
+    for entry in goes_on.take(MOST_LISTED) {
+        // One that was removed in between is left out.
+        let Ok(discussion) = call.scope.discussion(entry.discussion_id).await else { continue };
+        let told = call.writer().handle(&*discussion.state().await?);
+        let fields = ["discussionId", "status", "topic", "pattern", "round", "rounds", "awaits", "next"];
+        let mut told: Map<String, Value> =
+            fields.into_iter().filter_map(|it| Some((it.to_owned(), told.get(it)?.clone()))).collect();
+        told.insert("topic".to_owned(), json!(quorum::text::line(&entry.topic, LONGEST_TOPIC)));
+        listed.push(Value::Object(told));
+    }
+    let uri = "the resources of each discussion";
+    Ok(Reply::Done {
+        structured: fit::compact(json!({ "discussions": listed }), uri),
+        text: None,
+        is_error: false,
+    })
+}

@@ -1,0 +1,101 @@
+//! Waits for a discussion within the time of a call, whichever process runs it, and goes on with
+//! one that no process runs.
+
+use std::time::Duration;
+
+use quorum::{Discussion, model::id::Seq};
+use serde_json::Value;
+use tokio::time::{Instant, sleep_until};
+
+use crate::{
+    live::follower::Follower,
+    mcp::{
+        answer::{self, Extent},
+        call::Call,
+        failure::Failure,
+        progress::{self, Progress},
+    },
+};
+
+/// How often to look whether the process that ran it is gone.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// A wait for a discussion.
+pub(crate) struct Wait<'w> {
+    pub(crate) call: &'w Call,
+    pub(crate) discussion: &'w Discussion,
+    pub(crate) until: Instant,
+    /// The last fact before it was resumed: until there is a newer one, its state is the old one.
+    pub(crate) after: Option<Seq>,
+}
+
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// It is over, or waits for somebody.
+    Settled,
+    /// Time is up, and it goes on.
+    Going,
+    /// The client cancelled the call.
+    Cancelled,
+}
+
+impl Wait<'_> {
+    /// Waits until it is settled or time is up. Goes on with it here if no process runs it.
+    pub(crate) async fn end(&self) -> Result<(Waited, Follower), Failure> {
+        let Wait { call, discussion, .. } = self;
+        let mut follower = call.app.hub.follower(discussion).await?;
+        let spec = follower.look(|state| state.spec.clone());
+        let mut progress = Progress::of(call, spec);
+        let mut look_at = Instant::now();
+        loop {
+            let Some((steps, line)) = follower.look(|it| (progress::steps(it), progress::line(it))) else {
+                return Err(Failure::no_such_discussion());
+            };
+            progress.tell(steps, line).await;
+            if follower.look(|it| self.is_settled(it)) == Some(true) || follower.is_over() {
+                return Ok((Waited::Settled, follower));
+            }
+            tokio::select! {
+                // In this order: at shutdown calls are answered, not taken for cancelled.
+                biased;
+                () = closing(call) => return Ok((Waited::Going, follower)),
+                () = call.cancelled() => return Ok((Waited::Cancelled, follower)),
+                () = follower.changed() => {}
+                () = sleep_until(self.until) => return Ok((Waited::Going, follower)),
+                () = progress.due() => {}
+                () = sleep_until(look_at) => {
+                    self.take_over().await?;
+                    look_at = Instant::now() + LOOK;
+                }
+            }
+        }
+    }
+
+    fn is_settled(&self, state: &quorum::model::state::State) -> bool {
+        answer::is_settled(state) && self.after.is_none_or(|after| state.seq > after)
+    }
+
+    async fn take_over(&self) -> Result<(), Failure> {
+        let app = &self.call.app;
+        // Only checks that a slot is free: it is taken once the discussion runs. Without one, the
+        // wait goes on, and the next look may find one.
+        if app.hub.run_slot().is_none() {
+            return Ok(());
+        }
+        if let Some(handle) = self.discussion.take_over().await? {
+            app.hub.follow(self.discussion, &handle);
+        }
+        Ok(())
+    }
+}
+
+async fn closing(call: &Call) {
+    call.app.hub.until_closing(std::future::pending::<()>()).await;
+}
+
+/// What this call answers with about a discussion as it stands.
+pub(crate) fn told(call: &Call, follower: &Follower, extent: Extent) -> Result<Value, Failure> {
+    let told = follower.look(|state| call.writer().discussion(state, extent));
+    told.ok_or_else(Failure::no_such_discussion)
+}
