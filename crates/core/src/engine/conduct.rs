@@ -283,6 +283,7 @@ async fn deliberate_and_decide(floor: &mut Floor, pattern: &Pattern, method: &Co
     let decision = match (&floor.record.state.decision, talked) {
         (Some(recorded), _) => (**recorded).clone(),
         (None, Some(decision)) => decision,
+        (None, None) if pattern.decides => best_answer(floor),
         (None, None) => decide(floor, method).await?,
     };
     if let Some(step) =

@@ -209,13 +209,16 @@ impl Floor {
     /// INV-DISC-611: the time reserved for the decision at each level: ten seconds by default, at
     /// most half of the level's.
     fn reserve_ms(&self) -> u64 {
+        if self.pattern.decides {
+            return 0;
+        }
         self.record.state.spec.timing.reserve_ms.min(self.level_ms() / 2)
     }
 
     /// The most that the consensus method can cost; this much is not available for talking.
     fn cost_of_deciding(&self) -> Spent {
         let spec = &self.record.state.spec;
-        if spec.limits == Limits::default() {
+        if spec.limits == Limits::default() || self.pattern.decides {
             return Spent::default();
         }
         let method =

@@ -58,11 +58,21 @@ pub(crate) fn checked_with(
     further: impl FnOnce(&Spec) -> Vec<Refusal>,
 ) -> Result<Spec, Vec<Complaint>> {
     let (spec, mut complaints) = draft(request, setting);
+    complaints.extend(hidden_pattern(&spec.pattern, setting));
     let further = further(&spec).into_iter().map(Complaint::from).map(|it| named_fault(it, &spec, setting));
     let is_new = |it: &Complaint| !complaints.iter().any(|known| known.field == it.field);
     let further: Vec<Complaint> = further.filter(is_new).collect();
     complaints.extend(further);
     if complaints.is_empty() { Ok(spec) } else { Err(capped(complaints)) }
+}
+
+/// A hidden pattern is unknown to requests.
+fn hidden_pattern(name: &str, setting: &Setting) -> Option<Complaint> {
+    let registry = &setting.registry;
+    registry.pattern(name).filter(|it| it.hidden)?;
+    let known: Vec<&str> = registry.patterns().iter().map(|it| it.name).collect();
+    let message = format!("there is no pattern named {name}; there are {}", known.join(", "));
+    Some(Complaint::new("pattern", Code::InvalidPattern, message))
 }
 
 /// Marks an unknown name as wrong by itself.

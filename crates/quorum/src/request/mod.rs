@@ -6,6 +6,7 @@ mod check;
 pub mod fields;
 pub mod flags;
 pub mod limits;
+mod one_voice;
 mod panel;
 mod seats;
 pub(crate) mod settings;
@@ -32,6 +33,7 @@ pub(crate) use panel::choice as panel_choice;
 pub use panel::PanelChoice;
 
 pub use check::{check, draft};
+pub use one_voice::{OneVoice, one_voice};
 
 /// An unchecked request for a discussion. [`check()`] makes a spec of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
