@@ -16,7 +16,7 @@ use utoipa::{
 use crate::{
     problem::{Document, Field},
     seeds,
-    wire::{bounds, order},
+    wire::{bounds, order, panel_model},
 };
 
 /// Statuses every route can answer with.
@@ -73,6 +73,9 @@ pub(crate) fn completed(mut document: OpenApi) -> OpenApi {
 pub(crate) fn with_fields(document: OpenApi, registry: &Registry, providers: &[ProviderEntry]) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     for (name, schema) in order::schemas(registry) {
+        document["components"]["schemas"][&*name] = schema;
+    }
+    for (name, schema) in panel_model::schemas(registry) {
         document["components"]["schemas"][&*name] = schema;
     }
     bounds::declare(&mut document);

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use quorum::{Config, config::server::Token};
+use quorum::{Config, config::server::{Tasks, Token}};
 
 /// The port that the first clients expect.
 const PORT: u16 = 3000;
@@ -21,6 +21,8 @@ pub struct Settings {
     pub origins: Vec<String>,
     /// Which voices answer.
     pub voices: Voices,
+    /// What answers the small tasks of chat clients.
+    pub tasks: Tasks,
     /// The limits.
     pub limits: Limits,
 }
@@ -122,6 +124,7 @@ impl Settings {
             tokens: config.server.tokens.clone(),
             origins: config.server.origins.clone(),
             voices: Voices::Available,
+            tasks: config.server.tasks.clone(),
             limits: Limits { running, drain, ..limits },
         }
     }

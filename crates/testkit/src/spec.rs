@@ -41,6 +41,7 @@ pub fn spec(pattern: &str) -> Spec {
         tenant: Tenant::default(),
         show_names: false,
         simulation: None,
+        client: None,
     }
 }
 

@@ -3,6 +3,7 @@
 //! Reading order: [`spec`] (what was asked for), [`event`] (what happened), [`state`] (the facts
 //! folded so far), [`outcome`] (what the user gets).
 
+pub mod client;
 pub mod command;
 pub mod error;
 pub mod event;

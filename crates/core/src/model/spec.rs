@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::model::{
+    client::ClientOrder,
     id::Tenant,
     money::Usd,
     participant::{Participant, Role},
@@ -67,9 +68,18 @@ pub struct Spec {
     /// Set if the voices are simulated; results then say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulation: Option<Simulation>,
+    /// Set if the client uses the panel as if it were one model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientOrder>,
 }
 
 impl Spec {
+    /// The JSON schema of the answer, if it must be a JSON value.
+    #[must_use]
+    pub fn answer_schema(&self) -> Option<&serde_json::Value> {
+        self.client.as_ref()?.schema.as_ref()
+    }
+
     /// Everyone that takes turns in the talk.
     #[must_use]
     pub fn speakers(&self) -> Vec<Participant> {
@@ -258,6 +268,7 @@ pub(crate) mod tests {
             tenant: Tenant::default(),
             show_names: false,
             simulation: None,
+            client: None,
         }
     }
 

@@ -8,6 +8,7 @@ mod windows;
 use std::sync::Arc;
 
 use quorum_core::model::{
+    client::{Author, ClientOrder, Utterance},
     command::{Command, CommandId, Note, Say},
     error::{Code, ErrorClass, Problem},
     event::{
@@ -118,7 +119,8 @@ fn samples() -> Vec<Fact> {
         .chain(rulings())
         .chain(comparing())
         .chain(broken(&step))
-        .chain(tenants());
+        .chain(tenants())
+        .chain(clients());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -184,6 +186,7 @@ fn spec() -> Arc<Spec> {
             stubbornness: 0.5,
             dead: vec!["glm".into()],
         }),
+        client: None,
     })
 }
 
@@ -456,6 +459,26 @@ fn tenants() -> Vec<Sample> {
         (None, Event::Opened { spec, flow: 1, lineage: None, fork: None }),
         (None, Event::CommandTaken { id: CommandId(5), command: Command::Note(note) }),
     ]
+}
+
+/// Facts added with clients that use the panel as one model.
+fn clients() -> Vec<Sample> {
+    let client = ClientOrder {
+        model: "quorum/debate".into(),
+        instructions: Some("answer briefly".into()),
+        conversation: vec![
+            Utterance { by: Author::User, text: "hello".into() },
+            Utterance { by: Author::Assistant, text: "yes?".into() },
+            Utterance { by: Author::Tool, text: "12".into() },
+        ],
+        schema: Some(json!({ "type": "object" })),
+        max_tokens: Some(300),
+        stop: vec!["END".into()],
+        ignored: vec!["top_p".into()],
+        attended: Some("a-digest".into()),
+    };
+    let spec = Arc::new(Spec { client: Some(client), ..(*spec()).clone() });
+    vec![(None, Event::Opened { spec, flow: 1, lineage: None, fork: None })]
 }
 
 /// Facts added with context windows.

@@ -9,6 +9,7 @@ use quorum_core::{
     },
     model::{mention::mention, participant::Participant, reading::Reading, spec::Spec},
 };
+use serde_json::Value;
 
 use super::{
     fill,
@@ -123,16 +124,44 @@ pub(crate) fn synthesis(
     let is_custom = own.is_some();
     let task = own.unwrap_or_else(|| ours.to_owned());
     let sources = if is_custom || who.is_person() { String::new() } else { sources(spec) };
-    let form = if who.is_person() {
-        include_str!("synthesis_words.md").to_owned()
-    } else {
-        synthesis_form(spec, who, is_custom)
+    let form = match spec.answer_schema() {
+        _ if who.is_person() => include_str!("synthesis_words.md").to_owned(),
+        Some(schema) => answer_form(spec, who, schema),
+        None => synthesis_form(spec, who, is_custom),
     };
+    // The sources of a sentence have no place in a JSON value.
+    let sources = if spec.answer_schema().is_some() { String::new() } else { sources };
     let prompt = joined(&["The talk is over.", &minutes, &task, &sources, &form]);
-    Ask::new(writer(spec, who), prompt)
+    let ask = Ask::new(writer(spec, who), prompt)
         .hearing(Hears::Alphabetically)
         .max_tokens(synthesis_tokens(spec))
-        .about_every_turn()
+        .about_every_turn();
+    // The temperature that a client asks for is that of the participants.
+    if spec.client.is_some() { ask.temperature(WRITING_TEMPERATURE) } else { ask }
+}
+
+/// The temperature of the writer, whatever that of the participants is.
+const WRITING_TEMPERATURE: f64 = 0.7;
+
+/// Asks for the answer of a discussion as a JSON value, where it was made in another form.
+pub(crate) fn answer_value(spec: &Spec, who: &Participant, answer: &str, schema: &Value) -> Ask {
+    let (answer, schema) = (quoted(answer), plain(&schema.to_string()));
+    let language = Language::of(&spec.topic).told();
+    let values = [("answer", &*answer), ("schema", &schema), ("language", language)];
+    Ask::new(writer(spec, who), fill(include_str!("answer_value.md").trim_end(), &values))
+        .hearing(Hears::Nothing)
+        .temperature(WRITING_TEMPERATURE)
+        .max_tokens(synthesis_tokens(spec))
+        .purpose("value")
+}
+
+fn answer_form(spec: &Spec, who: &Participant, schema: &Value) -> String {
+    let (mark, language) = (synthesis_mark::mark(spec, &who.name), Language::of(&spec.topic).told());
+    let schema = plain(&schema.to_string());
+    fill(
+        include_str!("answer_form.md").trim_end(),
+        &[("schema", &*schema), ("mark", &mark), ("language", language)],
+    )
 }
 
 /// The system text of the writer, in which it took no side, whatever it said before.

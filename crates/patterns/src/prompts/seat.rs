@@ -2,6 +2,7 @@
 //! cache it. Everything that changes is in the last message.
 
 use quorum_core::model::{
+    client::Utterance,
     participant::{Participant, Role},
     spec::Spec,
 };
@@ -50,10 +51,28 @@ pub(crate) fn question(spec: &Spec) -> String {
     fill(include_str!("question.md"), &[("topic", &plain(&spec.topic))])
 }
 
-/// The background given by the user, as data.
+/// The background given by the user, as data, and what a client sent beside the question: its
+/// instructions, and the conversation so far, as data.
 pub(crate) fn background(spec: &Spec) -> String {
     let given = spec.background.as_deref().map(quoted);
-    given.map_or_else(String::new, |text| fill(include_str!("background.md"), &[("background", &text)]))
+    let given =
+        given.map_or_else(String::new, |text| fill(include_str!("background.md"), &[("background", &text)]));
+    let client = spec.client.as_ref();
+    let told = client.and_then(|it| it.instructions.as_deref()).map(plain);
+    let told = told
+        .map_or_else(String::new, |text| fill(include_str!("instructions.md"), &[("instructions", &text)]));
+    let before = client.map_or(&[][..], |it| &it.conversation);
+    joined(&[&given, &told, &conversation(before)])
+}
+
+/// The conversation so far, quoted message by message: it may hold text of others.
+fn conversation(before: &[Utterance]) -> String {
+    if before.is_empty() {
+        return String::new();
+    }
+    let said = before.iter().map(|it| format!("{}:\n{}", it.by.name(), quoted(&it.text)));
+    let said = said.collect::<Vec<_>>().join("\n\n");
+    fill(include_str!("conversation.md"), &[("conversation", &said)])
 }
 
 /// The user's instructions for this participant.

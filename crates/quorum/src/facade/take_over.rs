@@ -2,7 +2,7 @@
 
 use quorum_core::model::id::DiscussionId;
 
-use crate::{Error, Quorum, Started, facade::steering::GLANCE_MS};
+use crate::{Discussion, Error, Quorum, Started, facade::steering::GLANCE_MS};
 
 /// The server's name in the audit log when it takes over a discussion.
 const SERVER: &str = "the server";
@@ -16,6 +16,12 @@ impl Quorum {
         // version, could be claimed again and again.
         let claims = store.claim_any(usize::MAX, &self.0.owner, GLANCE_MS).await?;
         Ok(claims.into_iter().map(|claim| claim.id).collect())
+    }
+
+    /// One of these, as the server reaches it for its tenant.
+    pub async fn left_behind(&self, id: DiscussionId) -> Result<Discussion, Error> {
+        let tenant = self.state(id).await?.spec.tenant.clone();
+        Ok(self.scope(tenant, SERVER).named(id))
     }
 
     /// Hands every discussion that this process runs over to another one: no new calls are made,

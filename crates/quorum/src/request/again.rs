@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use quorum_core::{
     model::{
+        client::ClientOrder,
         participant::{Participant, Role},
         spec::{ConsensusSpec, Limits, Manner, SYNTHESIS_RESERVE_MS, Simulation, Spec, Timing, Tolerance},
     },
@@ -52,6 +53,7 @@ impl Request {
             tenant: _,
             show_names,
             simulation,
+            client,
         } = spec;
         let usual = &usual(pattern, registry);
         let request = Request {
@@ -68,6 +70,8 @@ impl Request {
             session_id: session.map(|it| it.to_string()),
             show_names: show_names.then_some(true),
             settings: settings.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect(),
+            // The repetition runs for nobody in particular.
+            client: client.clone().map(|it| ClientOrder { attended: None, ..it }),
             ..Request::default()
         };
         let request = with_seats(request, participants, usual);
@@ -224,6 +228,7 @@ pub(crate) fn changed(past: &Request, changes: &Request, registry: &Registry) ->
     }
     // Seats that keep their names have no written form.
     let table = changes.participants.clone().or_else(|| past.participants.take());
+    let client = past.client.take();
     let (mut fields, mut changes) = (fields(&past), fields(changes));
     changes.remove("participants");
     for (field, switch) in DEPENDENT {
@@ -234,7 +239,7 @@ pub(crate) fn changed(past: &Request, changes: &Request, registry: &Registry) ->
     fields.extend(changes);
     // Both were requests, and so is one that takes each field from one of them.
     let request = serde_json::from_value(Value::Object(fields)).unwrap_or(past);
-    Request { participants: table, ..request }
+    Request { participants: table, client, ..request }
 }
 
 /// The fields that are given; an empty topic counts as not given.

@@ -22,7 +22,7 @@ use crate::{
         Request, Setting, Simulate, Voicing,
         bounds::{Complaints, capped},
         limits::{
-            BUDGET_MS, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_OPTION, LONGEST_TOPIC, OPTIONS,
+            BUDGET_MS, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_CONVERSATION, LONGEST_OPTION, LONGEST_TOPIC, OPTIONS,
             PROVIDER_TIMEOUT, ROUNDS, SHARE, SYNTHESIS_MS, TEMPERATURE, TOKENS_PER_TURN, most_seats,
         },
         panel, seats, settings, window,
@@ -130,12 +130,14 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
         tenant: Tenant::default(),
         show_names: request.show_names.unwrap_or(false),
         simulation,
+        client: request.client.clone(),
     };
     (spec, wrong.0)
 }
 
 fn topic(request: &Request, wrong: &mut Complaints) -> String {
-    wrong.text("topic", Some(&request.topic), LONGEST_TOPIC).unwrap_or_else(|| {
+    let longest = if request.client.is_some() { LONGEST_CONVERSATION } else { LONGEST_TOPIC };
+    wrong.text("topic", Some(&request.topic), longest).unwrap_or_else(|| {
         wrong.add("topic", "is empty; give a question to discuss");
         String::new()
     })

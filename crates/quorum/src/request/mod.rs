@@ -16,7 +16,7 @@ pub mod written;
 
 use std::collections::BTreeMap;
 
-use quorum_core::registry::Registry;
+use quorum_core::{model::client::ClientOrder, registry::Registry};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -147,6 +147,10 @@ pub struct Request {
     /// refused when the request is checked.
     #[serde(flatten, deserialize_with = "written::settings")]
     pub settings: BTreeMap<String, Value>,
+    /// What a client that uses the panel as one model sent beside the question. No written request
+    /// has it; with it, the question may have as many characters as such a client may send.
+    #[serde(skip)]
+    pub client: Option<ClientOrder>,
 }
 
 impl Request {

@@ -9,11 +9,12 @@ use tower_http::cors::CorsLayer;
 const REMEMBERED: Duration = Duration::from_secs(600);
 
 /// The request headers such a page may send beyond the safelisted ones.
-const SENT: [HeaderName; 4] = [
+const SENT: [HeaderName; 5] = [
     header::AUTHORIZATION,
     header::CONTENT_TYPE,
     HeaderName::from_static("idempotency-key"),
     HeaderName::from_static("last-event-id"),
+    HeaderName::from_static("x-api-key"),
 ];
 
 /// The CORS layer; `None` if no origins are listed.

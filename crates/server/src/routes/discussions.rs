@@ -142,7 +142,7 @@ pub(crate) async fn start<B: Serialize>(
 }
 
 /// A run slot, or an error if none is free. Taken before anything is recorded.
-pub(super) fn run_slot(app: &App) -> Result<RunSlot, Problem> {
+pub(crate) fn run_slot(app: &App) -> Result<RunSlot, Problem> {
     let full = || {
         let most = app.limits().running;
         let message =

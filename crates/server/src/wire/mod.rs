@@ -4,4 +4,5 @@ pub(crate) mod bounds;
 pub(crate) mod listing;
 pub(crate) mod order;
 pub(crate) mod panel;
+pub(crate) mod panel_model;
 pub(crate) mod ruling;
