@@ -12,6 +12,7 @@ mod foreign;
 mod guard;
 mod harness;
 mod orders;
+mod panel;
 mod people;
 mod plan;
 mod restart;
