@@ -10,6 +10,9 @@ pub struct ClientOrder {
     /// The model's name as the client wrote it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
+    /// The question as the client sent it, where the topic has more than that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
     /// The client's instructions for the answer: its system messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,

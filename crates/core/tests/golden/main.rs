@@ -465,6 +465,7 @@ fn tenants() -> Vec<Sample> {
 fn clients() -> Vec<Sample> {
     let client = ClientOrder {
         model: "quorum/debate".into(),
+        question: Some("tabs?".into()),
         instructions: Some("answer briefly".into()),
         conversation: vec![
             Utterance { by: Author::User, text: "hello".into() },

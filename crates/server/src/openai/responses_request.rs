@@ -162,8 +162,10 @@ async fn said_before(scope: &Scope, response: &str) -> Result<Vec<Utterance>, Fa
         let message = "that response is not finished; wait for it, or cancel it";
         return Err(Fault::new(StatusCode::CONFLICT, "response_running", message).at(param));
     }
-    let mut said = state.spec.client.as_ref().map(|it| it.conversation.clone()).unwrap_or_default();
-    said.push(Utterance { by: Author::User, text: state.spec.topic.clone() });
+    let order = state.spec.client.clone().unwrap_or_default();
+    let mut said = order.conversation;
+    let question = order.question.unwrap_or_else(|| state.spec.topic.clone());
+    said.push(Utterance { by: Author::User, text: question });
     said.push(Utterance { by: Author::Assistant, text: state.outcome().synthesis });
     Ok(said)
 }

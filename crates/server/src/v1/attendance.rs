@@ -51,7 +51,11 @@ struct Presence {
 }
 
 /// A client that waits, for as long as it is held.
-pub(crate) struct Client(Arc<Attended>);
+pub(crate) struct Client {
+    attended: Arc<Attended>,
+    /// Whether it got its answer, so that an equal request is a new one.
+    is_served: bool,
+}
 
 /// Whether a request is known to repeat an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,28 +121,33 @@ impl Desk {
 impl Client {
     fn new(attended: Arc<Attended>) -> Self {
         attended.presence.send_modify(|it| (it.clients, it.left) = (it.clients + 1, None));
-        Client(attended)
+        Client { attended, is_served: false }
     }
 
     pub(crate) fn discussion(&self) -> &Discussion {
-        &self.0.discussion
+        &self.attended.discussion
     }
 
     pub(crate) fn attended(&self) -> &Arc<Attended> {
-        &self.0
+        &self.attended
+    }
+
+    /// Notes that it got its answer.
+    pub(crate) fn served(&mut self) {
+        self.is_served = true;
     }
 }
 
 impl Drop for Client {
     fn drop(&mut self) {
-        self.0.presence.send_modify(|it| {
+        self.attended.presence.send_modify(|it| {
             it.clients -= 1;
-            it.left = (it.clients == 0).then(Instant::now);
+            it.left = (it.clients == 0 && !self.is_served).then(Instant::now);
         });
-        let now = self.0.now();
-        if now.clients == 0 && now.ended.is_none() && !self.0.is_detached {
+        let now = self.attended.now();
+        if now.left.is_some() && now.ended.is_none() && !self.attended.is_detached {
             // Calls under way end and are recorded; no new one begins.
-            self.0.discussion.release();
+            self.attended.discussion.release();
         }
     }
 }

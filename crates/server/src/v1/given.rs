@@ -105,6 +105,7 @@ impl Given {
         let Given { fields, path, mut ignored } = self;
         let rest = fields.into_iter().filter(|(_, it)| !it.is_null());
         ignored.extend(rest.map(|(name, _)| in_short(format_args!("{path}{name}"))));
+        ignored.sort();
         ignored.truncate(MOST_LISTED);
         ignored
     }

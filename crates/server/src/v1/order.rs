@@ -78,7 +78,9 @@ pub(crate) async fn ordered(
     let spec = match task.map_or(listed, Listed::Voice) {
         Listed::Voice(name) => {
             let request = Request { session_id: session, ..Request::default() };
-            one_voice(app, scope, wanted, &name, Request { client: Some(client), ..request })?
+            let question = Some(wanted.asked.question.clone());
+            let client = Some(ClientOrder { question, ..client });
+            one_voice(app, scope, wanted, &name, Request { client, ..request })?
         }
         panel => {
             let request = Request { session_id: session, client: Some(client), ..Request::default() };
@@ -97,6 +99,7 @@ fn client_order(wanted: &Wanted, attended: Option<String>) -> ClientOrder {
     let panel = wanted.panel.ignored.iter();
     ClientOrder {
         model: wanted.model.clone(),
+        question: None,
         instructions: wanted.asked.instructions.clone(),
         conversation: wanted.asked.before.clone(),
         schema: wanted.schema.clone(),

@@ -86,8 +86,8 @@ fn is_repeated(headers: &HeaderMap) -> bool {
     count.is_some_and(|it| 1 <= it)
 }
 
-/// A digest of the request and its sender. Objects are sorted, so the order of fields makes no
-/// difference.
+/// A digest of the request and its sender. A client that repeats a request sends the same fields in
+/// the same order.
 fn digest(scope: &Scope, sent: &Sent<'_>) -> String {
     let body = serde_json::to_string(sent.body).unwrap_or_default();
     let order = format!("{}\n{}\n{}\n{body}", scope.tenant().name(), scope.who(), sent.path);

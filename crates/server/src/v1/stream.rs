@@ -66,7 +66,7 @@ struct Live<F> {
     silent_until: Instant,
     is_over: bool,
     /// Leaves when the stream ends or its client does.
-    _client: Client,
+    client: Client,
     _slot: StreamSlot,
 }
 
@@ -92,7 +92,7 @@ pub(crate) async fn streamed<F: Format>(
         is_opened: false,
         silent_until: Instant::now() + SILENCE,
         is_over: false,
-        _client: client,
+        client,
         _slot: slot,
     };
     let mut response = Body::from_stream(frames(live)).into_response();
@@ -123,12 +123,14 @@ impl<F: Format> Live<F> {
                 return Some(frame);
             }
             if self.is_over {
+                self.client.served();
                 return None;
             }
             match timeout_at(self.silent_until, self.listener.next()).await {
                 Err(_) => self.waiting.push_back(self.format.alive()),
                 Ok(Some(heard)) => self.hear(&heard),
                 Ok(None) => {
+                    // It is not served: the repetition finds its discussion.
                     let message = "the server is closing; repeat the request to go on";
                     self.fail(&Fault::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message));
                 }

@@ -23,7 +23,7 @@ pub(crate) struct Waited {
 }
 
 /// Waits for the end, with the client in attendance.
-pub(crate) async fn waited(app: &App, client: Client, thinking: Thinking) -> Result<Waited, Fault> {
+pub(crate) async fn waited(app: &App, mut client: Client, thinking: Thinking) -> Result<Waited, Fault> {
     let registry = app.registry().clone();
     let mut teller = Teller::new(client.discussion().id(), registry.clone(), thinking);
     let mut listener = app.hub.hear(client.discussion()).await?;
@@ -38,6 +38,7 @@ pub(crate) async fn waited(app: &App, client: Client, thinking: Thinking) -> Res
                 Said::Talk(text) => talk.push_str(&text),
                 Said::Opening(_) | Said::Answer(_) => {}
                 Said::Over => {
+                    client.served();
                     let state = teller.state().cloned().ok_or_else(Fault::no_response)?;
                     let talk = Some(talk.trim_end().to_owned()).filter(|it| !it.is_empty());
                     return Ok(Waited { answer: answer(&state, &registry)?, state, talk });

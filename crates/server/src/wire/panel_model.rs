@@ -67,14 +67,18 @@ pub(crate) fn schemas(_: &Registry) -> [(Cow<'static, str>, Value); 3] {
         "messages": messages(&["user", "assistant", "system"]), "max_tokens": tokens(), "stop_sequences": stops(),
         "system": { "oneOf": [text(), parts()] },
     });
+    let asked = json!({ "model": "quorum", "messages": [{ "role": "user", "content": TABS }] });
     [
-        (ChatOrder::name(), body(chat, &["model", "messages"])),
-        (ResponseOrder::name(), body(response, &["model", "input"])),
-        (MessageOrder::name(), body(message, &["model", "messages"])),
+        (ChatOrder::name(), body(chat, &["model", "messages"], &asked)),
+        (ResponseOrder::name(), body(response, &["model", "input"], &json!({ "model": "quorum", "input": TABS }))),
+        (MessageOrder::name(), body(message, &["model", "messages"], &asked)),
     ]
 }
 
-fn body(own: Value, required: &[&str]) -> Value {
+/// The question of the examples.
+const TABS: &str = "Tabs or spaces?";
+
+fn body(own: Value, required: &[&str], example: &Value) -> Value {
     let mut properties = json!({
         "model": { "type": "string", "minLength": 1, "maxLength": 2 * LONGEST_NAME, "examples": ["quorum"] },
         "stream": { "type": ["boolean", "null"] },
@@ -87,6 +91,7 @@ fn body(own: Value, required: &[&str]) -> Value {
     }
     json!({
         "type": "object", "required": required, "properties": properties, "maxProperties": MOST_FIELDS,
+        "examples": [example],
         "description": "The vendor's own fields; those without effect are listed in `quorum.ignored`.",
     })
 }

@@ -266,7 +266,7 @@ async fn i19_a_session_joins_the_discussions_of_a_conversation() {
 #[tokio::test]
 async fn i19_budgets_lower_what_the_configuration_allows_and_never_raise_it() {
     let vendor = vendor().start();
-    let server = TestServer::voiced(&(config(&vendor) + "[defaults]\nrounds = 1\nmax-calls = 9\n")).await;
+    let server = TestServer::voiced(&config(&vendor).replacen("[defaults]\n", "[defaults]\nrounds = 1\nmax-calls = 9\n", 1)).await;
     let body = with(question("quorum"), json!({ "quorum": { "rounds": 5, "max_calls": 1000 } }));
     let told = chat(&server, &body).await.json();
     assert_eq!(calls(&vendor).len(), 4, "one round: {told}");

@@ -81,7 +81,12 @@ async fn i19_two_live_equal_requests_are_two_discussions_and_a_key_makes_them_on
 async fn i19_a_plain_request_that_is_left_places_no_more_calls_either() {
     let vendor = vendor().paced(200, 0, 1).start();
     let server = TestServer::voiced(&config(&vendor)).await;
-    let _ = timeout(Duration::from_millis(100), chat(&server, &question("quorum"))).await;
+    let body = question("quorum");
+    let asked = chat(&server, &body);
+    tokio::select! {
+        _ = asked => panic!("it was answered before it was left"),
+        () = until_calls(&vendor, 3) => {}
+    }
     sleep(Duration::from_millis(900)).await;
     assert_eq!(calls(&vendor).len(), 3, "the first round alone");
     assert_eq!(chat(&server, &question("quorum")).await.status, 200);

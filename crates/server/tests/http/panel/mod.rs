@@ -24,7 +24,8 @@ pub(crate) fn config(vendor: &Server) -> String {
             price * 2.0
         )
     };
-    [("alpha", 3.0), ("beta", 1.0), ("gamma", 2.0)].map(row).concat()
+    let defaults = "[defaults]\nproviders = [\"alpha\", \"beta\", \"gamma\"]\n".to_owned();
+    defaults + &[("alpha", 3.0), ("beta", 1.0), ("gamma", 2.0)].map(row).concat()
 }
 
 /// Vendors whose every answer used as many tokens.
