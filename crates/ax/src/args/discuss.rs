@@ -231,6 +231,7 @@ impl Discuss {
             seed: voices.seed,
             simulate: voices.simulate.clone(),
             settings: self.settings.clone(),
+            client: None,
         }
     }
 

@@ -42,7 +42,7 @@ pub(super) async fn list(
     params(("model" = String, Path, description = "The model's name")),
     responses(
         (status = 200, description = "The model, in OpenAI's format", body = Object),
-        (status = 404, description = "There is no such model", body = Object)
+        (status = 404, description = "There is no such model", body = crate::wire::panel_model::VendorError)
     )
 )]
 pub(super) async fn one(

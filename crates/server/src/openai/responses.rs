@@ -45,7 +45,7 @@ const PATH: &str = "/v1/responses";
         (status = 200, description = "The response, or its events", content(
             (Object = "application/json"), (String = "text/event-stream")
         )),
-        (status = 404, description = "There is no such model or previous response", body = Object)
+        (status = 404, description = "There is no such model or previous response", body = crate::wire::panel_model::VendorError)
     )
 )]
 pub(super) async fn create(
@@ -88,7 +88,7 @@ pub(super) async fn create(
     params(("response" = String, Path, description = "The id: `resp_` and that of the discussion")),
     responses(
         (status = 200, description = "The response as far as it is", body = Object),
-        (status = 404, description = "There is no such response", body = Object)
+        (status = 404, description = "There is no such response", body = crate::wire::panel_model::VendorError)
     )
 )]
 pub(super) async fn retrieve(
@@ -110,7 +110,7 @@ pub(super) async fn retrieve(
     params(("response" = String, Path, description = "The id: `resp_` and that of the discussion")),
     responses(
         (status = 200, description = "The response as it is now", body = Object),
-        (status = 404, description = "There is no such response", body = Object)
+        (status = 404, description = "There is no such response", body = crate::wire::panel_model::VendorError)
     )
 )]
 pub(super) async fn cancel(

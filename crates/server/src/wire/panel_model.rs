@@ -45,6 +45,30 @@ bodies! {
     MessageOrder;
 }
 
+/// An error under `/v1`: OpenAI's form, or Anthropic's where `type` is `error`.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it documents the wire format; errors are rendered by their vendor's form")]
+pub(crate) struct VendorError {
+    /// `error` in Anthropic's form; absent in OpenAI's.
+    #[schema(value_type = String)]
+    r#type: Option<String>,
+    error: VendorErrorBody,
+}
+
+/// What happened, in the vendors' terms.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it documents the wire format; errors are rendered by their vendor's form")]
+pub(crate) struct VendorErrorBody {
+    /// The kind: `invalid_request_error`.
+    r#type: String,
+    /// What happened, and what to do about it.
+    message: String,
+    /// A code for programs: `model_not_found`.
+    code: String,
+    /// The parameter in question.
+    param: Option<String>,
+}
+
 /// The most fields of an object whose other fields are ignored.
 const MOST_FIELDS: usize = 100;
 
