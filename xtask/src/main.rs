@@ -9,6 +9,7 @@ mod clis;
 mod coverage;
 mod dependencies;
 mod new;
+mod panel_clients;
 mod setup;
 mod test;
 mod tidy;
@@ -25,6 +26,7 @@ const VERBS: &[Verb] = &[
     bounds::VERB,
     new::VERB,
     clis::VERB,
+    panel_clients::VERB,
 ];
 
 /// A subcommand of `cargo xtask`.

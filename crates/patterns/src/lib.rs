@@ -8,7 +8,7 @@ mod consensus;
 mod context;
 pub mod debate;
 mod detect;
-mod pattern;
+pub mod pattern;
 mod prompts;
 mod ranking;
 pub mod readers;
@@ -30,6 +30,9 @@ pub static PATTERNS: &[Pattern] = &[
     pattern::dialogue::PATTERN,
     pattern::roundtable::PATTERN,
 ];
+
+/// The patterns that programs hold, and that no list shows.
+pub static HIDDEN: &[Pattern] = &[pattern::prompt::PATTERN];
 
 /// Every consensus method, the default first.
 pub static CONSENSUS: &[Consensus] = &[
@@ -57,6 +60,7 @@ pub static DETECTORS: &[Detector] =
 pub fn registry() -> Registry {
     Registry::default()
         .with_patterns(PATTERNS)
+        .with_patterns(HIDDEN)
         .with_methods(CONSENSUS)
         .with_strategies(CONTEXTS)
         .with_detectors(DETECTORS)
@@ -73,6 +77,19 @@ mod tests {
             names,
             ["synthesis", "round-robin", "debate", "critique", "voting", "dialogue", "roundtable"]
         );
+    }
+
+    #[test]
+    fn b11_hidden_patterns_are_found_by_name_and_listed_nowhere() {
+        let registry = registry();
+        for pattern in HIDDEN {
+            assert!(pattern.hidden && registry.pattern(pattern.name).is_some(), "{}", pattern.name);
+            assert!(!registry.patterns().iter().any(|it| it.name == pattern.name), "{}", pattern.name);
+            for option in pattern.options.iter().map(|it| it.declared()) {
+                assert_eq!(registry.option(option.name), None, "{}: {}", pattern.name, option.name);
+            }
+        }
+        assert!(PATTERNS.iter().all(|it| !it.hidden));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::{
 
 use quorum::{
     Quorum, Scope,
-    config::server::Token,
+    config::server::{Tasks, Token},
     model::id::{DiscussionId, Tenant},
 };
 use serde_json::Value;
@@ -21,6 +21,7 @@ use crate::{
     metrics::Metrics,
     settings::{Limits, Settings, Voices},
     sizes::Sizes,
+    v1::attendance::Desk,
     wire::listing::DetailsCache,
 };
 
@@ -41,6 +42,8 @@ pub(crate) struct AppState {
     /// Limits concurrent plans; each keeps a thread busy.
     pub(crate) planners: Arc<Semaphore>,
     pub(crate) list_details: DetailsCache,
+    /// The discussions that clients of the panel as one model wait for.
+    pub(crate) desk: Desk,
     /// Idempotency keys of orders in progress.
     in_flight: Mutex<HashSet<String>>,
     /// The tools of the Model Context Protocol, and what their calls share.
@@ -64,6 +67,7 @@ impl AppState {
             streams: StreamSlots::new(settings.limits.streams),
             planners: Arc::new(Semaphore::new(settings.limits.plans)),
             list_details: DetailsCache::default(),
+            desk: Desk::default(),
             in_flight: Mutex::default(),
             mcp,
             settings,
@@ -82,6 +86,14 @@ impl AppState {
 
     pub(crate) fn origins(&self) -> &[String] {
         &self.settings.origins
+    }
+
+    pub(crate) fn registry(&self) -> &quorum::Registry {
+        self.quorum.registry()
+    }
+
+    pub(crate) fn tasks(&self) -> &Tasks {
+        &self.settings.tasks
     }
 
     pub(crate) fn are_voices_simulated(&self) -> bool {
@@ -142,7 +154,7 @@ impl AppState {
     /// Resumes discussions that an earlier process left behind. Those that exceed the limit wait
     /// for a slot, and go before new orders.
     pub(crate) async fn go_on(self: &Arc<Self>) -> Result<Vec<DiscussionId>, quorum::Error> {
-        let left = self.quorum.orphaned().await?;
+        let left = self.without_client(self.quorum.orphaned().await?).await?;
         let mut waiting = left.clone().into_iter();
         while let Some(slot) = self.hub.run_slot() {
             let Some(id) = waiting.next() else { return Ok(left) };
@@ -150,6 +162,26 @@ impl AppState {
         }
         tokio::spawn(self.clone().go_on_in_turn(waiting));
         Ok(left)
+    }
+
+    /// Those of these discussions that go on by themselves. The others wait for their clients.
+    async fn without_client(
+        self: &Arc<Self>,
+        left: Vec<DiscussionId>,
+    ) -> Result<Vec<DiscussionId>, quorum::Error> {
+        let mut alone = Vec::new();
+        for id in left {
+            let discussion = self.quorum.left_behind(id).await?;
+            let state = discussion.state().await?;
+            match state.spec.client.as_ref().and_then(|it| it.attended.as_ref()) {
+                Some(order) => {
+                    let attended = self.desk.expect(&discussion, order);
+                    tokio::spawn(attended.attend(self.clone(), None));
+                }
+                None => alone.push(id),
+            }
+        }
+        Ok(alone)
     }
 
     async fn go_on_with(&self, id: DiscussionId, slot: RunSlot) -> Result<(), quorum::Error> {

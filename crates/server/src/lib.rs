@@ -5,18 +5,21 @@
 //! - `serve`: connections; `pace`: timeouts of stalled writes
 //! - `guard`: host names, origins, tokens, rate limits; `app`: state shared by all requests
 //! - `routes`: the endpoints; `seeds`: endpoints and JSON for the seeds' own clients
+//! - `v1`: the panel as one model, in the formats of `openai` and `anthropic`
 //! - `wire`: our JSON; `body`: extractors; `problem`: errors
 //! - `live`: events, serialized once for all subscribers
 //! - [`mcp`]: the Model Context Protocol, over HTTP and over standard input and output
 //! - `web`: the web page; its files are in the folder of that name
 //! - `openapi`, `metrics`: API description and counters
 
+mod anthropic;
 mod app;
 mod body;
 mod guard;
 mod live;
 pub mod mcp;
 mod metrics;
+mod openai;
 mod openapi;
 mod pace;
 mod problem;
@@ -25,6 +28,7 @@ mod seeds;
 mod serve;
 pub mod settings;
 mod sizes;
+mod v1;
 mod web;
 mod wire;
 mod wording;

@@ -16,7 +16,11 @@ use utoipa::{
 use crate::{
     problem::{Document, Field},
     seeds,
-    wire::{bounds, order, spending::CapState},
+    wire::{
+        bounds, order,
+        panel_model::{self, VendorError, VendorErrorBody},
+        spending::CapState,
+    },
 };
 
 /// Statuses every route can answer with.
@@ -57,6 +61,8 @@ pub(crate) fn completed(mut document: OpenApi) -> OpenApi {
     components.schemas.insert("Problem".to_owned(), Document::schema());
     components.schemas.insert("Field".to_owned(), Field::schema());
     components.schemas.insert("CapState".to_owned(), CapState::schema());
+    components.schemas.insert("VendorError".to_owned(), VendorError::schema());
+    components.schemas.insert("VendorErrorBody".to_owned(), VendorErrorBody::schema());
     for (name, scheme) in [("bearer", HttpAuthScheme::Bearer), ("basic", HttpAuthScheme::Basic)] {
         let scheme = SecurityScheme::Http(HttpBuilder::new().scheme(scheme).build());
         components.security_schemes.insert(name.to_owned(), scheme.into());
@@ -74,6 +80,9 @@ pub(crate) fn completed(mut document: OpenApi) -> OpenApi {
 pub(crate) fn with_fields(document: OpenApi, registry: &Registry, providers: &[ProviderEntry]) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     for (name, schema) in order::schemas(registry) {
+        document["components"]["schemas"][&*name] = schema;
+    }
+    for (name, schema) in panel_model::schemas(registry) {
         document["components"]["schemas"][&*name] = schema;
     }
     bounds::declare(&mut document);
@@ -112,6 +121,8 @@ fn link(document: &mut OpenApi) {
 
 fn complete(path: &str, item: &mut PathItem) {
     let has_id = path.contains("{id}");
+    let error = if path.starts_with("/v1/") { vendor_error } else { problem };
+    let add = |operation: &mut Operation, statuses: &[(&str, &str)]| add(operation, statuses, error);
     for (operation, does) in [(&mut item.get, false), (&mut item.post, true), (&mut item.delete, true)] {
         let Some(operation) = operation else { continue };
         let takes = operation.request_body.is_some() || path.contains("{id}/");
@@ -123,9 +134,9 @@ fn complete(path: &str, item: &mut PathItem) {
     }
 }
 
-fn add(operation: &mut Operation, statuses: &[(&str, &str)]) {
+fn add(operation: &mut Operation, statuses: &[(&str, &str)], error: fn(&str) -> Response) {
     for (status, description) in statuses {
-        let response = || problem(description).into();
+        let response = || error(description).into();
         operation.responses.responses.entry((*status).to_owned()).or_insert_with(response);
     }
 }
@@ -133,6 +144,12 @@ fn add(operation: &mut Operation, statuses: &[(&str, &str)]) {
 fn problem(description: &str) -> Response {
     let content = Content::new(Some(Ref::from_schema_name("Problem")));
     ResponseBuilder::new().description(description).content("application/problem+json", content).build()
+}
+
+/// An error in the form of the vendor whose path it is.
+fn vendor_error(description: &str) -> Response {
+    let content = Content::new(Some(Ref::from_schema_name("VendorError")));
+    ResponseBuilder::new().description(description).content("application/json", content).build()
 }
 
 /// All operations: method, path and summary.

@@ -191,6 +191,26 @@ impl Problem {
         problem
     }
 
+    pub(crate) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    pub(crate) fn code(&self) -> &str {
+        &self.0.code
+    }
+
+    pub(crate) fn detail(&self) -> &str {
+        &self.0.detail
+    }
+
+    pub(crate) fn first_field(&self) -> Option<&str> {
+        self.0.fields.first().map(|it| it.field.as_str())
+    }
+
+    pub(crate) fn retry_after(&self) -> Option<u64> {
+        self.0.retry_after_s
+    }
+
     /// Adds a `Retry-After` of this many seconds.
     pub(crate) fn after(mut self, seconds: u64) -> Self {
         self.0.retry_after_s = Some(seconds);
@@ -218,7 +238,7 @@ fn pointer(field: &str) -> String {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let status = self.status();
         let body = serde_json::to_string(&self.0).unwrap_or_default();
         let mut response =
             (status, [(header::CONTENT_TYPE, "application/problem+json")], body).into_response();
@@ -230,6 +250,8 @@ impl IntoResponse for Problem {
             headers.append(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"quorum\""));
             headers.append(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"quorum\""));
         }
+        // Where another form of error is expected, it is made from this.
+        response.extensions_mut().insert(self);
         response
     }
 }

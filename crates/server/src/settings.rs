@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use quorum::{Config, config::server::Token};
+use quorum::{Config, config::server::{Tasks, Token}};
 
 /// The port that the first clients expect.
 const PORT: u16 = 3000;
@@ -26,6 +26,8 @@ pub struct Settings {
     pub voices: Voices,
     /// What the names of MCP tools begin with; they have no prefix if it is empty.
     pub tool_prefix: String,
+    /// What answers the small tasks of chat clients.
+    pub tasks: Tasks,
     /// The limits.
     pub limits: Limits,
 }
@@ -128,6 +130,7 @@ impl Settings {
             origins: config.server.origins.clone(),
             voices: Voices::Available,
             tool_prefix: TOOL_PREFIX.to_owned(),
+            tasks: config.server.tasks.clone(),
             limits: Limits { running, drain, ..limits },
         }
     }

@@ -17,6 +17,7 @@ pub fn spec(pattern: &str) -> Spec {
     let participants = match pattern {
         "debate" => vec![seat("ann", "proponent"), seat("bob", "opponent"), seat("cyd", "judge").aside()],
         "dialogue" => vec![seat("ann", "speaker"), seat("bob", "speaker")],
+        "prompt" => vec![seat("ann", "speaker")],
         _ => ["ann", "bob", "cyd"].map(|name| seat(name, "speaker")).to_vec(),
     };
     let options = if pattern == "voting" { vec!["tabs".to_owned(), "spaces".to_owned()] } else { Vec::new() };
@@ -30,7 +31,7 @@ pub fn spec(pattern: &str) -> Spec {
         consensus: ConsensusSpec { method: "synthesis".to_owned(), include_dissent: true },
         manner: Manner { temperature: 0.7, max_tokens: 200 },
         timing: Timing { step_ms: 60_000, total_ms: 1_800_000, reserve_ms: SYNTHESIS_RESERVE_MS },
-        tolerance: Tolerance { go_on: true, min_providers: 2 },
+        tolerance: Tolerance { go_on: true, min_providers: if pattern == "prompt" { 1 } else { 2 } },
         limits: Limits::default(),
         recursion: None,
         early_exit: None,
@@ -44,6 +45,7 @@ pub fn spec(pattern: &str) -> Spec {
         recall: None,
         follows: None,
         recalled: None,
+        client: None,
     }
 }
 

@@ -245,6 +245,7 @@ impl Discuss {
             recall: self.past.recall(),
             follows: self.past.follows.as_ref().map(|it| it.trim().to_lowercase()),
             settings: self.settings.clone(),
+            client: None,
         }
     }
 

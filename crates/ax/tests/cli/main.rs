@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod agents;
+mod as_a_model;
 mod audit;
 mod bad_input;
 mod bad_surroundings;

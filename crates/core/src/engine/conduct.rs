@@ -344,8 +344,12 @@ async fn deliberate_and_decide(floor: &mut Floor, pattern: &Pattern, method: &Co
     floor.reseat();
     let decision = match (&floor.record.state.decision, talked) {
         (Some(recorded), _) => (**recorded).clone(),
-        (None, Some(decision)) => decision,
-        (None, None) => decide(floor, method).await?,
+        (None, Some(decision)) => finish(floor, method, decision).await?,
+        (None, None) if pattern.decides => best_answer(floor),
+        (None, None) => {
+            let decision = decide(floor, method).await?;
+            finish(floor, method, decision).await?
+        }
     };
     if let Some(step) =
         floor.record.passed_over(&floor.now.taken).filter(|_| floor.record.state.decision.is_none())
@@ -364,6 +368,14 @@ async fn decide(floor: &mut Floor, method: &Consensus) -> Result<Decision, Halt>
     match (method.decide)(floor).await {
         Err(Halt(Why::WindUp)) => Ok(best_answer(floor)),
         decided => decided,
+    }
+}
+
+/// Completes a decision; if no more calls can be made, it stays as it is.
+async fn finish(floor: &mut Floor, method: &Consensus, decision: Decision) -> Result<Decision, Halt> {
+    match (method.finish)(floor, decision.clone()).await {
+        Err(Halt(Why::WindUp)) => Ok(decision),
+        finished => finished,
     }
 }
 

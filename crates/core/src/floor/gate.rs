@@ -211,6 +211,9 @@ impl Floor {
     /// INV-DISC-611: the time reserved for the decision at each level: ten seconds by default, at
     /// most half of the level's.
     fn reserve_ms(&self) -> u64 {
+        if self.pattern.decides {
+            return 0;
+        }
         self.record.state.spec.timing.reserve_ms.min(self.level_ms() / 2)
     }
 
@@ -266,8 +269,12 @@ pub(crate) fn least_cost(services: &Services, spec: &Spec) -> Usd {
     cost_of(services, spec, 0, deciding(services, spec)).usd + call
 }
 
-/// How many calls the consensus method makes at most, and how many tokens each may write.
+/// How many calls the consensus method makes at most, and how many tokens each may write. A pattern
+/// that decides for itself needs none.
 fn deciding(services: &Services, spec: &Spec) -> (u32, u32) {
+    if services.registry.pattern(&spec.pattern).is_some_and(|it| it.decides) {
+        return (0, 0);
+    }
     let method = services.registry.method(&spec.consensus.method).copied().unwrap_or(Consensus::PLAIN);
     ((method.calls)(spec), (method.longest)(spec))
 }

@@ -5,6 +5,7 @@
 
 pub mod account;
 pub mod agent;
+pub mod client;
 pub mod command;
 pub mod error;
 pub mod event;

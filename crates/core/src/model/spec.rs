@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use crate::model::{
     account::CappedAccount,
+    client::ClientOrder,
     id::Tenant,
     money::Usd,
     participant::{Participant, Role},
@@ -82,9 +83,18 @@ pub struct Spec {
     /// then what was recalled, best first. `None` until they are looked up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recalled: Option<Vec<Recalled>>,
+    /// Set if the client uses the panel as if it were one model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientOrder>,
 }
 
 impl Spec {
+    /// The JSON schema of the answer, if it must be a JSON value.
+    #[must_use]
+    pub fn answer_schema(&self) -> Option<&serde_json::Value> {
+        self.client.as_ref()?.schema.as_ref()
+    }
+
     /// Everyone that takes turns in the talk.
     #[must_use]
     pub fn speakers(&self) -> Vec<Participant> {
@@ -298,6 +308,7 @@ pub(crate) mod tests {
             recall: None,
             follows: None,
             recalled: None,
+            client: None,
         }
     }
 

@@ -47,7 +47,7 @@ pub enum RegistryError {
 impl Registry {
     /// Checks that the registered entries fit together. No option may have a name in `reserved`.
     pub fn validate(&self, reserved: &[&str]) -> Result<(), RegistryError> {
-        unique("patterns", self.patterns().iter().map(|it| it.name))?;
+        unique("patterns", self.all_patterns().map(|it| it.name))?;
         unique("consensus methods", self.methods().iter().map(|it| it.name))?;
         unique("context strategies", self.strategies().iter().map(|it| it.name))?;
         if let Some(name) = first_duplicate(self.detectors().iter().map(|it| it.name)) {
@@ -59,7 +59,7 @@ impl Registry {
     }
 
     fn validate_options(&self, reserved: &[&str]) -> Result<(), RegistryError> {
-        let patterns = self.patterns().iter().flat_map(|it| it.options);
+        let patterns = self.all_patterns().flat_map(|it| it.options);
         let methods = self.methods().iter().flat_map(|it| it.options);
         let strategies = self.strategies().iter().flat_map(|it| it.options);
         let mut known: BTreeMap<&str, &Declared> = BTreeMap::new();
@@ -75,7 +75,7 @@ impl Registry {
     }
 
     fn validate_forms(&self) -> Result<(), RegistryError> {
-        let patterns = self.patterns().iter().flat_map(|it| it.forms);
+        let patterns = self.all_patterns().flat_map(|it| it.forms);
         let methods = self.methods().iter().flat_map(|it| it.forms);
         let mut known: BTreeMap<&str, u32> = BTreeMap::new();
         for form in patterns.chain(methods) {
@@ -87,7 +87,7 @@ impl Registry {
     }
 
     fn validate_results(&self) -> Result<(), RegistryError> {
-        let patterns = self.patterns().iter().map(|it| it.results);
+        let patterns = self.all_patterns().map(|it| it.results);
         for fields in patterns.chain(self.methods().iter().map(|it| it.results)) {
             let names = fields.iter().map(|it| it.name);
             if let Some(name) = names.clone().find(|it| Outcome::FIELDS.contains(it)) {

@@ -33,8 +33,13 @@ pub struct Consensus {
     pub calls: fn(&Spec) -> u32,
     /// The token limit of its longest answer, which is reserved for each of these calls.
     pub longest: fn(&Spec) -> u32,
+    /// Whether the text of its form with prose is the decision, so that people may be shown it as
+    /// the answer while it is written; not where the text is voted on first.
+    pub writes_answer: bool,
     /// Makes the decision.
     pub decide: for<'f> fn(&'f mut Floor) -> BoxFuture<'f, Result<Decision, Halt>>,
+    /// Completes a decision, whoever made it: the method, or the pattern itself.
+    pub finish: for<'f> fn(&'f mut Floor, Decision) -> BoxFuture<'f, Result<Decision, Halt>>,
 }
 
 impl Consensus {
@@ -50,6 +55,8 @@ impl Consensus {
         remarks: |_| Vec::new(),
         calls: |_| 1,
         longest: |spec| spec.manner.max_tokens,
+        writes_answer: false,
         decide: |_| Box::pin(async { Ok(Decision::default()) }),
+        finish: |_, decision| Box::pin(async { Ok(decision) }),
     };
 }

@@ -44,6 +44,7 @@ pub struct Registry(Arc<Lists>);
 #[derive(Clone, Default)]
 struct Lists {
     patterns: Vec<&'static Pattern>,
+    hidden: Vec<&'static Pattern>,
     methods: Vec<&'static Consensus>,
     strategies: Vec<&'static ContextStrategy>,
     detectors: Vec<&'static Detector>,
@@ -61,7 +62,7 @@ impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names = |names: Vec<&'static str>| names.join(", ");
         f.debug_struct("Registry")
-            .field("patterns", &names(self.patterns().iter().map(|it| it.name).collect()))
+            .field("patterns", &names(self.all_patterns().map(|it| it.name).collect()))
             .field("methods", &names(self.methods().iter().map(|it| it.name).collect()))
             .field("strategies", &names(self.strategies().iter().map(|it| it.name).collect()))
             .field("detectors", &names(self.detectors().iter().map(|it| it.name).collect()))
@@ -73,7 +74,10 @@ impl Registry {
     /// The same with these patterns.
     #[must_use]
     pub fn with_patterns(mut self, patterns: impl IntoIterator<Item = &'static Pattern>) -> Self {
-        Arc::make_mut(&mut self.0).patterns.extend(patterns);
+        let lists = Arc::make_mut(&mut self.0);
+        for pattern in patterns {
+            if pattern.hidden { &mut lists.hidden } else { &mut lists.patterns }.push(pattern);
+        }
         self
     }
 
@@ -98,10 +102,15 @@ impl Registry {
         self
     }
 
-    /// The patterns.
+    /// The patterns that requests can name, and that every list shows.
     #[must_use]
     pub fn patterns(&self) -> &[&'static Pattern] {
         &self.0.patterns
+    }
+
+    /// The same and the hidden ones, which only a spec can name.
+    pub fn all_patterns(&self) -> impl Iterator<Item = &'static Pattern> + Clone + '_ {
+        self.0.patterns.iter().chain(&self.0.hidden).copied()
     }
 
     /// The consensus methods.
@@ -122,10 +131,10 @@ impl Registry {
         &self.0.detectors
     }
 
-    /// The pattern with this name.
+    /// The pattern with this name, hidden or not.
     #[must_use]
     pub fn pattern(&self, name: &str) -> Option<&'static Pattern> {
-        self.0.patterns.iter().copied().find(|it| it.name == name)
+        self.all_patterns().find(|it| it.name == name)
     }
 
     /// The consensus method with this name.
@@ -148,7 +157,7 @@ impl Registry {
         all.filter(|it| seen.insert(it.name)).collect()
     }
 
-    /// Every declared option, once each, in the order of registration.
+    /// Every option that requests can set, once each, in the order of registration.
     #[must_use]
     pub fn options(&self) -> Vec<&'static Declared> {
         let mut seen = BTreeSet::new();
@@ -211,7 +220,7 @@ impl Registry {
     #[must_use]
     pub fn rulings(&self) -> Vec<&'static RulingKind> {
         let mut seen = BTreeSet::new();
-        let all = self.patterns().iter().flat_map(|it| it.rulings).chain([&WINDOW]);
+        let all = self.all_patterns().flat_map(|it| it.rulings).chain([&WINDOW]);
         all.filter(|it| seen.insert(it.name)).collect()
     }
 
@@ -228,7 +237,7 @@ impl Registry {
     #[must_use]
     pub fn forms(&self) -> Vec<&'static Form> {
         let mut seen = BTreeSet::new();
-        let patterns = self.0.patterns.iter().flat_map(|it| it.forms);
+        let patterns = self.all_patterns().flat_map(|it| it.forms);
         let methods = self.0.methods.iter().flat_map(|it| it.forms);
         patterns.chain(methods).copied().filter(|it| seen.insert(it.kind)).collect()
     }

@@ -26,6 +26,11 @@ pub struct Pattern {
     pub name: &'static str,
     /// One line for help, schemas and docs.
     pub summary: &'static str,
+    /// Whether programs alone hold it: no list shows it and no request can name it.
+    pub hidden: bool,
+    /// Whether its talk always reaches the decision itself, so that no budget and no time is kept
+    /// back for a consensus method.
+    pub decides: bool,
     /// The version of the flow, raised when old records can't be continued any more.
     pub flow: u32,
     /// The defaults for requests.
@@ -79,6 +84,8 @@ impl Pattern {
     pub const PLAIN: Pattern = Pattern {
         name: "",
         summary: "",
+        hidden: false,
+        decides: false,
         flow: 1,
         usual: Usual::PLAIN,
         options: &[],

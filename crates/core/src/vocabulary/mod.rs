@@ -7,6 +7,7 @@
 pub mod check;
 pub mod ending;
 pub mod form;
+pub mod json_schema;
 pub mod option;
 mod option_value;
 pub mod prose;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use quorum_core::model::{
     account::{CappedAccount, Caps, Period},
+    client::{Author, ClientOrder, Utterance},
     command::{Command, CommandId, Note, Say},
     error::{Code, ErrorClass, Problem},
     event::{
@@ -124,7 +125,8 @@ fn samples() -> Vec<Fact> {
         .chain(tenants())
         .chain(spending_caps())
         .chain(agents::agents())
-        .chain(recall::recall());
+        .chain(recall::recall())
+        .chain(clients());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -194,6 +196,7 @@ fn spec() -> Arc<Spec> {
         recall: None,
         follows: None,
         recalled: None,
+        client: None,
     })
 }
 
@@ -492,6 +495,27 @@ fn spending_caps() -> Vec<Sample> {
         (None, Event::Opened { spec, flow: 1, lineage: None, fork: None }),
         (Some(Step::from("2/speaking/ann/wound-up")), Event::WoundUp { reason }),
     ]
+}
+
+/// Facts added with clients that use the panel as one model.
+fn clients() -> Vec<Sample> {
+    let client = ClientOrder {
+        model: "quorum/debate".into(),
+        question: Some("tabs?".into()),
+        instructions: Some("answer briefly".into()),
+        conversation: vec![
+            Utterance { by: Author::User, text: "hello".into() },
+            Utterance { by: Author::Assistant, text: "yes?".into() },
+            Utterance { by: Author::Tool, text: "12".into() },
+        ],
+        schema: Some(json!({ "type": "object" })),
+        max_tokens: Some(300),
+        stop: vec!["END".into()],
+        ignored: vec!["top_p".into()],
+        attended: Some("a-digest".into()),
+    };
+    let spec = Arc::new(Spec { client: Some(client), ..(*spec()).clone() });
+    vec![(None, Event::Opened { spec, flow: 1, lineage: None, fork: None })]
 }
 
 /// Facts added with context windows.

@@ -40,6 +40,8 @@ pub(super) async fn draft(floor: &mut Floor) -> Result<Option<Understood<Synthes
         match write(floor, &writer, Writing::Synthesizer).await? {
             Some(written) if written.value.cut => begun = begun.or(Some(written)),
             Some(written) => return Ok(Some(written)),
+            // A JSON value is asked for once more, and then of nobody else.
+            None if spec.answer_schema().is_some() && !floor.present(&[writer]).is_empty() => break,
             None => {}
         }
     }

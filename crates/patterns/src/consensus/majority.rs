@@ -3,7 +3,7 @@
 use quorum_core::registry::Consensus;
 
 use super::{
-    OPTIONS, RESULTS, longest,
+    OPTIONS, RESULTS, answer_value::formatted, longest,
     poll::{self, Rule},
     tally::{Count, Measure},
 };
@@ -20,6 +20,8 @@ pub(crate) const METHOD: Consensus = Consensus {
     remarks: poll::remarks,
     calls: poll::calls,
     longest,
+    writes_answer: false,
+    finish: |floor, decision| Box::pin(formatted(floor, decision)),
     decide: |floor| Box::pin(poll::decide(floor, &RULE)),
 };
 

@@ -1,6 +1,7 @@
 //! Consensus methods, one file each. Shared parts: `draft` (one participant writes) and `poll`
 //! (everyone votes).
 
+mod answer_value;
 mod draft;
 pub(crate) mod majority;
 pub(crate) mod moderator;

@@ -11,7 +11,9 @@ use quorum_core::{
 };
 
 use super::{
-    OPTIONS, RESULTS, SYNTHESIZER, counts_no_votes,
+    OPTIONS, RESULTS, SYNTHESIZER,
+    answer_value::{self, formatted},
+    counts_no_votes,
     draft::{decided, fallback, write},
     longest, poll,
 };
@@ -25,7 +27,10 @@ pub(crate) const METHOD: Consensus = Consensus {
     results: RESULTS,
     check,
     remarks: counts_no_votes,
+    calls: |spec| 1 + answer_value::calls(spec),
     longest,
+    writes_answer: true,
+    finish: |floor, decision| Box::pin(formatted(floor, decision)),
     decide: |floor| Box::pin(decide(floor)),
     ..Consensus::PLAIN
 };

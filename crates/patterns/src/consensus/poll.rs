@@ -15,7 +15,7 @@ use quorum_core::{
 use serde_json::{Map, Value};
 
 use super::{
-    SYNTHESIS_PROMPT, THRESHOLD,
+    SYNTHESIS_PROMPT, THRESHOLD, answer_value,
     draft::{draft, fallback},
     no_effect,
     tally::{self, Count, Measure, Uncounted, count},
@@ -59,11 +59,12 @@ pub(super) fn remarks(spec: &Spec) -> Vec<Refusal> {
 /// draft.
 pub(super) fn calls(spec: &Spec) -> u32 {
     let voters = roles::voters(spec).len() as u32;
-    match (votes_itself(spec), spec.options.is_empty()) {
+    let voting = match (votes_itself(spec), spec.options.is_empty()) {
         (true, _) => 0,
         (false, false) => voters,
         (false, true) => 1 + voters,
-    }
+    };
+    voting + answer_value::calls(spec)
 }
 
 fn votes_itself(spec: &Spec) -> bool {

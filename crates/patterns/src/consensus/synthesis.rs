@@ -8,7 +8,9 @@ use quorum_core::{
 };
 
 use super::{
-    OPTIONS, RESULTS, counts_no_votes,
+    OPTIONS, RESULTS,
+    answer_value::{self, formatted},
+    counts_no_votes,
     draft::{decided, draft, fallback},
     longest, poll,
 };
@@ -21,7 +23,10 @@ pub(crate) const METHOD: Consensus = Consensus {
     forms: &[&synthesis_reader::FORM],
     results: RESULTS,
     remarks: counts_no_votes,
+    calls: |spec| 1 + answer_value::calls(spec),
     longest,
+    writes_answer: true,
+    finish: |floor, decision| Box::pin(formatted(floor, decision)),
     decide: |floor| Box::pin(decide(floor)),
     ..Consensus::PLAIN
 };

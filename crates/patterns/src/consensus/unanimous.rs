@@ -3,7 +3,7 @@
 use quorum_core::registry::Consensus;
 
 use super::{
-    OPTIONS, RESULTS, THRESHOLD, longest, no_effect,
+    OPTIONS, RESULTS, THRESHOLD, answer_value::formatted, longest, no_effect,
     poll::{self, Rule},
     tally::{Count, Measure},
 };
@@ -23,6 +23,8 @@ pub(crate) const METHOD: Consensus = Consensus {
     },
     calls: poll::calls,
     longest,
+    writes_answer: false,
+    finish: |floor, decision| Box::pin(formatted(floor, decision)),
     decide: |floor| Box::pin(poll::decide(floor, &RULE)),
 };
 

@@ -3,6 +3,7 @@
 pub(crate) mod critique;
 pub(crate) mod debate;
 pub(crate) mod dialogue;
+pub mod prompt;
 pub(crate) mod round_robin;
 pub(crate) mod roundtable;
 pub(crate) mod synthesis;

@@ -9,6 +9,7 @@ use quorum_core::{
     },
     model::{mention::mention, participant::Participant, reading::Reading, spec::Spec},
 };
+use serde_json::Value;
 
 use super::{
     fill,
@@ -124,24 +125,57 @@ pub(crate) fn synthesis(
     let is_custom = own.is_some();
     let task = own.unwrap_or_else(|| ours.to_owned());
     let sources = if is_custom || who.is_person() { String::new() } else { sources(spec) };
-    let form = if who.is_person() {
-        include_str!("synthesis_words.md").to_owned()
-    } else {
-        synthesis_form(spec, who, is_custom)
+    let form = match spec.answer_schema() {
+        _ if who.is_person() => include_str!("synthesis_words.md").to_owned(),
+        Some(schema) => answer_form(spec, who, schema),
+        None => synthesis_form(spec, who, is_custom),
     };
+    // The sources of a sentence have no place in a JSON value.
+    let sources = if spec.answer_schema().is_some() { String::new() } else { sources };
     let weights = weights(spec);
     let prompt = joined(&["The talk is over.", &minutes, &weights, &task, &sources, &form]);
     let system: Arc<str> = writer(spec, who).into();
     let minutes = joined(&[&minutes, &weights]);
-    let ask = Ask::new(system.clone(), prompt).for_small_models(CompactAsk {
-        system,
-        prompt: compact_synthesis(spec, &minutes, &task, is_custom).into(),
-        max_tokens: None,
-    });
-    ask.repeating(question_again(spec))
+    let ask = Ask::new(system.clone(), prompt);
+    let ask = match spec.answer_schema() {
+        Some(_) => ask,
+        None => ask.for_small_models(CompactAsk {
+            system,
+            prompt: compact_synthesis(spec, &minutes, &task, is_custom).into(),
+            max_tokens: None,
+        }),
+    };
+    let ask = ask
+        .repeating(question_again(spec))
         .hearing(Hears::Alphabetically)
         .max_tokens(synthesis_tokens(spec))
-        .about_every_turn()
+        .about_every_turn();
+    // The temperature that a client asks for is that of the participants.
+    if spec.client.is_some() { ask.temperature(WRITING_TEMPERATURE) } else { ask }
+}
+
+/// The temperature of the writer, whatever that of the participants is.
+const WRITING_TEMPERATURE: f64 = 0.7;
+
+/// Asks for the answer of a discussion as a JSON value, where it was made in another form.
+pub(crate) fn answer_value(spec: &Spec, who: &Participant, answer: &str, schema: &Value) -> Ask {
+    let (answer, schema) = (quoted(answer), plain(&schema.to_string()));
+    let language = Language::of(&spec.topic).told();
+    let values = [("answer", &*answer), ("schema", &schema), ("language", language)];
+    Ask::new(writer(spec, who), fill(include_str!("answer_value.md").trim_end(), &values))
+        .hearing(Hears::Nothing)
+        .temperature(WRITING_TEMPERATURE)
+        .max_tokens(synthesis_tokens(spec))
+        .purpose("value")
+}
+
+fn answer_form(spec: &Spec, who: &Participant, schema: &Value) -> String {
+    let (mark, language) = (synthesis_mark::mark(spec, &who.name), Language::of(&spec.topic).told());
+    let schema = plain(&schema.to_string());
+    fill(
+        include_str!("answer_form.md").trim_end(),
+        &[("schema", &*schema), ("mark", &mark), ("language", language)],
+    )
 }
 
 /// The task of a small model that writes: half as long, without sources and without structure.

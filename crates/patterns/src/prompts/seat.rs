@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use quorum_core::model::{
+    client::Utterance,
     participant::{Participant, Role},
     recall::{Recalled, Why, numbered},
     spec::Spec,
@@ -98,10 +99,28 @@ pub(crate) fn question_again(spec: &Spec) -> String {
     fill(include_str!("question_again.md").trim_end(), &[("topic", &plain(&spec.topic))])
 }
 
-/// The background given by the user, as data.
+/// The background given by the user, as data, and what a client sent beside the question: its
+/// instructions, and the conversation so far, as data.
 pub(crate) fn background(spec: &Spec) -> String {
     let given = spec.background.as_deref().map(quoted);
-    given.map_or_else(String::new, |text| fill(include_str!("background.md"), &[("background", &text)]))
+    let given =
+        given.map_or_else(String::new, |text| fill(include_str!("background.md"), &[("background", &text)]));
+    let client = spec.client.as_ref();
+    let told = client.and_then(|it| it.instructions.as_deref()).map(plain);
+    let told = told
+        .map_or_else(String::new, |text| fill(include_str!("instructions.md"), &[("instructions", &text)]));
+    let before = client.map_or(&[][..], |it| &it.conversation);
+    joined(&[&given, &told, &conversation(before)])
+}
+
+/// The conversation so far, quoted message by message: it may hold text of others.
+fn conversation(before: &[Utterance]) -> String {
+    if before.is_empty() {
+        return String::new();
+    }
+    let said = before.iter().map(|it| format!("{}:\n{}", it.by.name(), quoted(&it.text)));
+    let said = said.collect::<Vec<_>>().join("\n\n");
+    fill(include_str!("conversation.md"), &[("conversation", &said)])
 }
 
 /// What everyone is shown of earlier discussions, as data: those that this one follows, then those

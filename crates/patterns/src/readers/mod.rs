@@ -4,6 +4,7 @@ pub(crate) mod ballot;
 pub(crate) mod confidence;
 pub(crate) mod draft_check;
 pub(crate) mod json;
+pub(crate) mod json_value;
 pub(crate) mod markers;
 mod phrases;
 mod spoken_vote;

@@ -14,7 +14,7 @@ use quorum_core::{
 use serde_json::Value;
 
 use crate::readers::{
-    Synthesis,
+    Synthesis, json_value,
     json::{Object, flag, last_object_with, may_hold, objects, text, texts, value},
     synthesis_mark,
 };
@@ -28,6 +28,13 @@ pub(crate) static FORM: Form = Form::new(SYNTHESIS)
     .reason_at("/synthesis")
     .sample(crate::samples::synthesis::sample)
     .prose(PROSE)
+    .recognises(|text| KEYS.iter().any(|key| may_hold(text, key)));
+
+/// The same for an answer that must be a JSON value: it is shown once it was checked.
+pub(crate) static VALUE_FORM: Form = Form::new(SYNTHESIS)
+    .tell(|value| Some(told(value).to_owned()))
+    .reason_at("/synthesis")
+    .sample(crate::samples::synthesis::value_sample)
     .recognises(|text| KEYS.iter().any(|key| may_hold(text, key)));
 
 const PROSE: Prose = Prose { key: SYNTHESIS, structure: STRUCTURE };
@@ -47,12 +54,28 @@ fn told(value: &Value) -> &'static str {
 pub(crate) struct Syntheses {
     seated: Vec<String>,
     mark: Arc<str>,
+    /// The schema of the answer, if it must be a JSON value.
+    schema: Option<Value>,
 }
 
 impl Syntheses {
     pub(crate) fn of(spec: &Spec, writer: &str) -> Self {
         let seated = spec.participants.iter().map(|it| it.name.clone()).collect();
-        Syntheses { seated, mark: synthesis_mark::mark(spec, writer).into() }
+        let schema = spec.answer_schema().cloned();
+        Syntheses { seated, mark: synthesis_mark::mark(spec, writer).into(), schema }
+    }
+
+    /// Reads a reply whose text before the mark must be a JSON value.
+    fn read_value(&self, schema: &Value, reply: &str) -> Result<Synthesis, Misread> {
+        let (text, rest) = match reply.find(&*self.mark) {
+            Some(at) => (&reply[..at], Some(&reply[at..])),
+            None => (reply, None),
+        };
+        let synthesis = json_value::fitting(schema, text)?;
+        let missing = if rest.is_some() { Structure::Unreadable } else { Structure::Absent };
+        let found = rest.and_then(|rest| self.structure(rest));
+        let read = found.unwrap_or(Synthesis { structure: missing, ..Synthesis::default() });
+        Ok(Synthesis { synthesis, ..read })
     }
 
     /// The structure in this part of a reply: the last object with any of its keys.
@@ -95,7 +118,7 @@ impl Reader for Syntheses {
     type Value = Synthesis;
 
     fn form(&self) -> &'static Form {
-        &FORM
+        if self.schema.is_some() { &VALUE_FORM } else { &FORM }
     }
 
     /// Never in the vendor's schema mode: the prose comes first.
@@ -108,6 +131,9 @@ impl Reader for Syntheses {
     }
 
     fn read(&self, reply: &str) -> Result<Synthesis, Misread> {
+        if let Some(schema) = &self.schema {
+            return self.read_value(schema, reply);
+        }
         let parts = PROSE.separate(&self.mark, reply);
         if parts.prose.is_empty() {
             return Err(Misread::new("there is no text before the mark"));
@@ -124,6 +150,9 @@ impl Reader for Syntheses {
     }
 
     fn keep(&self, beginning: &str) -> Option<Synthesis> {
+        if self.schema.is_some() {
+            return None;
+        }
         let parts = PROSE.separate(&self.mark, beginning);
         let is_kept = parts.is_open && !parts.prose.is_empty();
         is_kept.then(|| Synthesis {
@@ -140,6 +169,9 @@ impl Reader for Syntheses {
     }
 
     fn reminders(&self) -> &[Reminder] {
+        if self.schema.is_some() {
+            return json_value::REMINDERS;
+        }
         const REMINDERS: &[Reminder] = &[Reminder {
             purpose: "remind1",
             words: "Send it again: the text first, then the line with the mark, then one JSON object with the keys claims, \

@@ -21,6 +21,15 @@ pub(crate) fn sample(mind: &dyn Mind, _: Option<&Value>) -> String {
     format!("{text}\n\n{mark}\n{structure}")
 }
 
+/// The same for an answer that must be a JSON value: the schema in the prompt, filled in.
+pub(crate) fn value_sample(mind: &dyn Mind, _: Option<&Value>) -> String {
+    let schema = mind.asked().rsplit_once("```json\n").and_then(|(_, it)| it.split_once("\n```"));
+    let schema: Option<Value> = schema.and_then(|(it, _)| serde_json::from_str(it).ok());
+    let value = mind.completed(json!({}), schema.as_ref());
+    let Some(mark) = mark_in(mind.asked()) else { return value.to_string() };
+    format!("{value}\n\n{mark}\n{}", json!({ "claims": [], "agreements": [], "dissent": [] }))
+}
+
 /// Everyone that spoke, including the voice itself, by name.
 fn everyone(mind: &dyn Mind) -> Vec<Voice> {
     let mut everyone: Vec<Voice> = mind.others().into_iter().chain(mind.own()).collect();

@@ -16,6 +16,7 @@ mod kills;
 mod labels;
 mod lenient;
 mod marks;
+mod one_voice;
 mod open_votes;
 mod panel_of_judges;
 mod patterns;

@@ -49,6 +49,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long an idle connection is kept.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 
+/// Tells how many panels a request went through.
+const DEPTH: &str = "x-quorum-depth";
+
 const USER_AGENT: &str = concat!("quorum/", env!("CARGO_PKG_VERSION"));
 
 /// The HTTP clients of a process, one for servers on this machine and one for all others. Each is
@@ -114,6 +117,8 @@ impl Remote {
             Some(body) => client.post(address).header(CONTENT_TYPE, JSON).body(body.to_string()),
             None => client.get(address),
         };
+        // A panel behind this address refuses to be a member of ours.
+        let request = request.header(DEPTH, "1");
         let headers = endpoint.wire.headers.iter();
         let request = headers.fold(request, |request, (name, value)| request.header(*name, *value));
         match self.authorisation()? {

@@ -274,7 +274,10 @@ fn filled<'p>(
     fields.retain(|field, _| !idle.contains(field));
     let filled = new.into_iter().map(|(field, _)| field).filter(|field| !idle.contains(field)).collect();
     // Every default was read as a request field when the file was parsed.
-    serde_json::from_value(Value::Object(fields)).map_or((request, Vec::new()), |it| (it, filled))
+    match serde_json::from_value::<Request>(Value::Object(fields)) {
+        Ok(it) => (Request { client: request.client, ..it }, filled),
+        Err(_) => (request, Vec::new()),
+    }
 }
 
 /// Whether a value that was not given has no effect beside the others.

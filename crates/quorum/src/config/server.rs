@@ -2,7 +2,7 @@
 
 use std::{fmt, net::SocketAddr, ops::RangeInclusive};
 
-use quorum_core::model::{account::Caps, id::Tenant};
+use quorum_core::model::{account::Caps, id::Tenant, participant::is_name};
 
 use super::{
     Config, Mistakes,
@@ -35,6 +35,21 @@ pub struct Server {
     pub max_running: Option<usize>,
     /// How many seconds calls under way may take at shutdown, if set.
     pub drain: Option<u64>,
+    /// What answers the small tasks of chat clients.
+    pub tasks: Tasks,
+}
+
+/// What answers the small tasks of chat clients that use the panel as one model: titles, tags,
+/// follow-up questions, search queries.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Tasks {
+    /// One call of the cheapest available voice.
+    #[default]
+    Cheapest,
+    /// One call of this voice: `claude`, or `claude/MODEL`.
+    Voice(String),
+    /// The panel, like every other question.
+    Panel,
 }
 
 /// An access token and its owner.
@@ -82,8 +97,9 @@ pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Mista
             "origins" => config.server.origins = each(value, "origins", origin)?,
             "max_running" => config.server.max_running = Some(whole(value, key, RUNNING)?),
             "drain" => config.server.drain = Some(whole(value, key, DRAIN)?),
+            "tasks" => config.server.tasks = tasks(value)?,
             _ => {
-                let known = ["listen", "tokens", "origins", "max_running", "drain"];
+                let known = ["listen", "tokens", "origins", "max_running", "drain", "tasks"];
                 return Err(unknown("key in [server]", key, known).into());
             }
         }
@@ -92,6 +108,17 @@ pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Mista
     match names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
         Some((_, name)) => Err(format!("server.tokens: two are named {name}").into()),
         None => Ok(()),
+    }
+}
+
+fn tasks(value: &toml::Value) -> Result<Tasks, String> {
+    match value.as_str() {
+        Some("cheapest") => Ok(Tasks::Cheapest),
+        Some("panel") => Ok(Tasks::Panel),
+        Some(name) if is_name(name) => Ok(Tasks::Voice(name.to_owned())),
+        Some(_) | None => {
+            Err(format!("server.tasks is \"cheapest\", \"panel\" or a provider's name, not {value}"))
+        }
     }
 }
 
@@ -219,6 +246,8 @@ mod tests {
         check("listen = 3000", "is an address and a port");
         check("max_running = 0", "must be a whole number from 1 to 100000, not 0");
         check("drain = -1", "server.drain must be a whole number from 0 to 3600, not -1");
+        check("tasks = 3", "server.tasks is \"cheapest\", \"panel\" or a provider's name, not 3");
+        check("tasks = \"a b\"", "server.tasks is");
         check("max_running = \"two\"", "must be a whole number from 1 to 100000, not \"two\"");
         check("listn = 3000", "did you mean listen?");
         check("tokens = \"hunter2\"", "is a list");

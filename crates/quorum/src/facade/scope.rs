@@ -16,9 +16,11 @@ use quorum_core::{
 };
 
 use crate::{
-    Complaint, Error, Plan, Quorum, Request, SentRequest, facade::discussion::Discussion,
-    request::PanelChoice,
+    Complaint, Error, Plan, Quorum, Request, SentRequest,
+    facade::discussion::Discussion,
+    request::{OneVoice, PanelChoice, one_voice},
 };
+use uuid::Uuid;
 
 /// A tenant, and the user who acts for it.
 #[derive(Clone)]
@@ -79,6 +81,35 @@ impl Scope {
             return Err(Error::refused(Complaint::new("follows", Code::InvalidRequest, message)));
         }
         self.owned(self.quorum.check(request)?)
+    }
+
+    /// Checks a question to one voice. The configured defaults that concern one call apply: its
+    /// length, time and cost, and simulation.
+    pub fn check_one_voice(&self, asked: &OneVoice) -> Result<Spec, Error> {
+        let own = asked.request.clone();
+        let (filled, _) = self.quorum.config().fill(&own);
+        let request = Request {
+            temperature: filled.temperature,
+            max_tokens_per_turn: filled.max_tokens_per_turn,
+            provider_timeout: filled.provider_timeout,
+            max_tokens: filled.max_tokens,
+            max_cost: filled.max_cost,
+            allow_unpriced: filled.allow_unpriced,
+            offline: filled.offline,
+            seed: filled.seed,
+            simulate: filled.simulate,
+            ..own
+        };
+        let asked = OneVoice { request, ..asked.clone() };
+        self.owned(one_voice(&asked, &self.quorum.0.setting).map_err(Error::Refused)?)
+    }
+
+    /// The session of this name, created if there is none.
+    pub async fn session_named(&self, name: &str) -> Result<Uuid, Error> {
+        match self.find_session(name).await {
+            Err(Error::NoSession(_)) => Ok(self.create_session(name).await?.session_id),
+            found => found,
+        }
     }
 
     /// The values of this order that have no effect, or another one than they say.

@@ -23,6 +23,12 @@ impl Quorum {
         Ok(claims.into_iter().map(|claim| claim.id).collect())
     }
 
+    /// One of these, as the server reaches it for its tenant.
+    pub async fn left_behind(&self, id: DiscussionId) -> Result<Discussion, Error> {
+        let tenant = self.state(id).await?.spec.tenant.clone();
+        Ok(self.scope(tenant, SERVER).named(id))
+    }
+
     /// Hands every discussion that this process runs over to another one: no new calls are made,
     /// and the calls under way are recorded as they end. Returns when no run is left.
     pub async fn leave(&self) {

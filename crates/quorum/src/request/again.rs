@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use quorum_core::{
     model::{
+        client::ClientOrder,
         participant::{Participant, Role},
         spec::{ConsensusSpec, Limits, Manner, SYNTHESIS_RESERVE_MS, Simulation, Spec, Timing, Tolerance},
     },
@@ -59,6 +60,7 @@ impl Request {
             // recall.
             follows: _,
             recalled: _,
+            client,
         } = spec;
         let usual = &usual(pattern, registry);
         let request = Request {
@@ -76,6 +78,8 @@ impl Request {
             show_names: show_names.then_some(true),
             recall: recall.as_ref().map(RecallRequest::from),
             settings: settings.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect(),
+            // The repetition runs for nobody in particular.
+            client: client.clone().map(|it| ClientOrder { attended: None, ..it }),
             ..Request::default()
         };
         let request = with_seats(request, participants, usual);
@@ -239,6 +243,7 @@ pub(crate) fn changed(past: &Request, changes: &Request, registry: &Registry) ->
     }
     // Seats that keep their names have no written form.
     let table = changes.participants.clone().or_else(|| past.participants.take());
+    let client = past.client.take();
     let (mut fields, mut changes) = (fields(&past), fields(changes));
     changes.remove("participants");
     for (field, switch) in DEPENDENT {
@@ -249,7 +254,7 @@ pub(crate) fn changed(past: &Request, changes: &Request, registry: &Registry) ->
     fields.extend(changes);
     // Both were requests, and so is one that takes each field from one of them.
     let request = serde_json::from_value(Value::Object(fields)).unwrap_or(past);
-    Request { participants: table, ..request }
+    Request { participants: table, client, ..request }
 }
 
 /// The fields that are given; an empty topic counts as not given.

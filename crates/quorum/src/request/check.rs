@@ -22,7 +22,7 @@ use crate::{
         Request, Setting, Simulate, Voicing, agents,
         bounds::{Complaints, capped},
         limits::{
-            BUDGET_MS, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_OPTION, LONGEST_TOPIC, OPTIONS,
+            BUDGET_MS, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_CONVERSATION, LONGEST_OPTION, LONGEST_TOPIC, OPTIONS,
             PROVIDER_TIMEOUT, ROUNDS, SHARE, SYNTHESIS_MS, TEMPERATURE, TOKENS_PER_TURN, most_seats,
         },
         panel, recall, seats, settings, window,
@@ -58,11 +58,21 @@ pub(crate) fn checked_with(
     further: impl FnOnce(&Spec) -> Vec<Refusal>,
 ) -> Result<Spec, Vec<Complaint>> {
     let (spec, mut complaints) = draft(request, setting);
+    complaints.extend(hidden_pattern(&spec.pattern, setting));
     let further = further(&spec).into_iter().map(Complaint::from).map(|it| named_fault(it, &spec, setting));
     let is_new = |it: &Complaint| !complaints.iter().any(|known| known.field == it.field);
     let further: Vec<Complaint> = further.filter(is_new).collect();
     complaints.extend(further);
     if complaints.is_empty() { Ok(spec) } else { Err(capped(complaints)) }
+}
+
+/// A hidden pattern is unknown to requests.
+fn hidden_pattern(name: &str, setting: &Setting) -> Option<Complaint> {
+    let registry = &setting.registry;
+    registry.pattern(name).filter(|it| it.hidden)?;
+    let known: Vec<&str> = registry.patterns().iter().map(|it| it.name).collect();
+    let message = format!("there is no pattern named {name}; there are {}", known.join(", "));
+    Some(Complaint::new("pattern", Code::InvalidPattern, message))
 }
 
 /// Marks an unknown name as wrong by itself.
@@ -126,6 +136,7 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
         recall: recall::recall(request, &mut wrong),
         follows: None,
         recalled: None,
+        client: request.client.clone(),
     };
     if let Some(id) = &request.follows {
         recall::named("follows", id, &mut wrong);
@@ -134,7 +145,8 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
 }
 
 fn topic(request: &Request, wrong: &mut Complaints) -> String {
-    wrong.text("topic", Some(&request.topic), LONGEST_TOPIC).unwrap_or_else(|| {
+    let longest = if request.client.is_some() { LONGEST_CONVERSATION } else { LONGEST_TOPIC };
+    wrong.text("topic", Some(&request.topic), longest).unwrap_or_else(|| {
         wrong.add("topic", "is empty; give a question to discuss");
         String::new()
     })

@@ -16,6 +16,10 @@ pub const LONGEST_PROMPT: usize = 10_000;
 /// The longest context, files included, in characters.
 pub const LONGEST_CONTEXT: usize = 10_000;
 
+/// The most characters that a client which uses the panel as one model may send: its messages
+/// together.
+pub const LONGEST_CONVERSATION: usize = 400_000;
+
 /// The longest option of a vote, in characters.
 pub const LONGEST_OPTION: usize = 500;
 

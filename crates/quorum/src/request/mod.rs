@@ -7,6 +7,7 @@ mod check;
 pub mod fields;
 pub mod flags;
 pub mod limits;
+mod one_voice;
 mod panel;
 pub(crate) mod recall;
 mod seats;
@@ -17,7 +18,10 @@ pub mod written;
 
 use std::collections::BTreeMap;
 
-use quorum_core::{model::participant::Participant, registry::Registry};
+use quorum_core::{
+    model::{client::ClientOrder, participant::Participant},
+    registry::Registry,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -35,6 +39,7 @@ pub use panel::PanelChoice;
 pub use recall::RecallRequest;
 
 pub use check::{check, draft};
+pub use one_voice::{OneVoice, one_voice};
 
 /// An unchecked request for a discussion. [`check()`] makes a spec of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -161,6 +166,10 @@ pub struct Request {
     /// refused when the request is checked.
     #[serde(flatten, deserialize_with = "written::settings")]
     pub settings: BTreeMap<String, Value>,
+    /// What a client that uses the panel as one model sent beside the question. No written request
+    /// has it; with it, the question may have as many characters as such a client may send.
+    #[serde(skip)]
+    pub client: Option<ClientOrder>,
 }
 
 impl Request {

@@ -132,6 +132,11 @@ fn usual_panel(setting: &Setting, simulated: bool, usual: &Usual) -> Vec<String>
     panel
 }
 
+/// The first seat of the usual panel, for a question to one voice.
+pub(super) fn first_seat(setting: &Setting, simulated: bool, usual: &Usual) -> Option<String> {
+    usual_panel(setting, simulated, usual).into_iter().next()
+}
+
 /// The providers of the default panel that are available.
 fn usual_ones(setting: &Setting, usual: &Usual) -> Vec<String> {
     let there = usual.panel.iter().filter(|name| is_available(setting, name));

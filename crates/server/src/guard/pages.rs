@@ -9,7 +9,7 @@ use tower_http::cors::CorsLayer;
 const REMEMBERED: Duration = Duration::from_secs(600);
 
 /// The request headers such a page may send beyond the safelisted ones.
-const SENT: [HeaderName; 7] = [
+const SENT: [HeaderName; 8] = [
     header::AUTHORIZATION,
     header::CONTENT_TYPE,
     HeaderName::from_static("idempotency-key"),
@@ -17,6 +17,7 @@ const SENT: [HeaderName; 7] = [
     HeaderName::from_static("mcp-protocol-version"),
     HeaderName::from_static("mcp-method"),
     HeaderName::from_static("mcp-name"),
+    HeaderName::from_static("x-api-key"),
 ];
 
 /// The CORS layer; `None` if no origins are listed.

@@ -4,11 +4,16 @@ use axum::http::{HeaderMap, header};
 use quorum::config::server::Token;
 use subtle::ConstantTimeEq;
 
+const API_KEY: &str = "x-api-key";
+
 /// The token sent: a bearer token, or a basic-auth password, which browsers can ask for by
 /// themselves.
 pub(super) fn presented(headers: &HeaderMap) -> Option<String> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
-    let (first, second) = (all.next()?, all.next());
+    let (Some(first), second) = (all.next(), all.next()) else {
+        // Anthropic's clients send the key under this name.
+        return headers.get(API_KEY)?.to_str().ok().map(|it| it.trim().to_owned());
+    };
     let given = first.to_str().ok().filter(|_| second.is_none())?;
     let (scheme, rest) = given.split_once(' ')?;
     if scheme.eq_ignore_ascii_case("bearer") {

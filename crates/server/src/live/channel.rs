@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::{SystemTime, UNIX_EPOCH},
@@ -51,6 +51,26 @@ pub(crate) struct News {
     pub(crate) up_to: usize,
     /// A text delta of a turn under way.
     pub(crate) text: Option<Bytes>,
+    /// What happened, for subscribers that render it themselves.
+    pub(crate) told: Told,
+}
+
+/// What happened.
+#[derive(Clone)]
+pub(crate) enum Told {
+    /// A fact was recorded.
+    Fact(Arc<Fact>),
+    /// Some text of a turn under way.
+    Piece(Arc<Piece>),
+    /// The discussion was removed.
+    Removed,
+}
+
+/// The text so far of a turn under way.
+pub(crate) struct Spoken {
+    pub(crate) step: Step,
+    pub(crate) attempt: u32,
+    pub(crate) text: String,
 }
 
 /// The event log.
@@ -139,20 +159,24 @@ impl Channel {
         log.append(fact, self.discussion.id());
         self.over.store(log.is_over(), Ordering::Release);
         // There may be no subscribers.
-        let _ = self.news.send(News { up_to: log.events.len(), text: None });
+        if 0 < self.watchers() {
+            let told = Told::Fact(Arc::new(fact.clone()));
+            let _ = self.news.send(News { up_to: log.events.len(), text: None, told });
+        }
     }
 
     /// Ends the channel because the discussion was removed.
     pub(crate) fn end(&self) {
         self.over.store(true, Ordering::Release);
-        let _ = self.news.send(News { up_to: self.log().events.len(), text: None });
+        let _ = self.news.send(News { up_to: self.log().events.len(), text: None, told: Told::Removed });
     }
 
     /// Broadcasts a text delta, if it belongs to a turn that was announced.
-    pub(crate) fn pass_on(&self, piece: &Piece) {
+    pub(crate) fn pass_on(&self, piece: &Arc<Piece>) {
         let mut log = self.log();
         if let Some(text) = log.add(piece) {
-            let _ = self.news.send(News { up_to: log.events.len(), text: Some(text) });
+            let told = Told::Piece(piece.clone());
+            let _ = self.news.send(News { up_to: log.events.len(), text: Some(text), told });
         }
     }
 }
@@ -209,6 +233,15 @@ impl EventLog {
         spoken
             .filter_map(|(step, live)| self.chunk(step, &live.participant, live.attempt, (0, &live.text)))
             .collect()
+    }
+
+    /// The same for subscribers that render it themselves, and the number of the last fact.
+    pub(crate) fn spoken(&self) -> (Seq, Vec<Spoken>) {
+        let spoken = self.live.iter().map(|(step, live)| {
+            let (step, text) = (step.clone(), live.text.clone());
+            Spoken { step, attempt: live.attempt, text }
+        });
+        (self.last, spoken.collect())
     }
 
     pub(crate) fn state(&self) -> Option<&State> {

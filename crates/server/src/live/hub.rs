@@ -23,6 +23,7 @@ use crate::{
     live::{
         channel::{Channel, Signals},
         follower::Follower,
+        listener::Listener,
         watcher::{View, Watcher},
     },
     metrics::{Metrics, Run},
@@ -87,7 +88,7 @@ impl Hub {
         self.listen_to(discussion, handle, self.run_slot());
     }
 
-    fn listen_to(self: &Arc<Self>, discussion: &Discussion, handle: &Handle, slot: Option<RunSlot>) {
+    pub(crate) fn listen_to(self: &Arc<Self>, discussion: &Discussion, handle: &Handle, slot: Option<RunSlot>) {
         let signals: Signals = handle.signals().boxed();
         let mut channels = self.channels();
         let (channel, is_new) = entered(&mut channels, &self.channel(discussion));
@@ -135,6 +136,25 @@ impl Hub {
             self.start(channel);
         }
         Ok(subscriber)
+    }
+
+    /// Subscribes to a discussion from its beginning, for a client that renders it itself.
+    pub(crate) async fn hear(self: &Arc<Self>, discussion: &Discussion) -> Result<Listener, quorum::Error> {
+        let is_known = self.channels().contains_key(&discussion.id());
+        let fresh = self.channel(discussion);
+        if !is_known {
+            fresh.catch_up().await?;
+        }
+        let (channel, listener) = {
+            let mut channels = self.channels();
+            let (channel, is_new) = entered(&mut channels, &fresh);
+            let listener = Listener::new(channel.clone(), self.closing.subscribe());
+            (is_new.then_some(channel), listener)
+        };
+        if let Some(channel) = channel {
+            self.start(channel);
+        }
+        Ok(listener)
     }
 
     /// Inspects a discussion that is run or watched here, without reading the store.

@@ -8,4 +8,5 @@ pub(crate) mod channel;
 pub(crate) mod follower;
 pub(crate) mod frame;
 pub(crate) mod hub;
+pub(crate) mod listener;
 pub(crate) mod watcher;

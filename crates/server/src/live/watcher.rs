@@ -127,7 +127,7 @@ impl Watcher {
             };
             match heard {
                 Err(_) => return Some(Bytes::from_static(frame::SILENCE)),
-                Ok(Ok(News { up_to, text })) => {
+                Ok(Ok(News { up_to, text, told: _ })) => {
                     if up_to > self.place {
                         let channel = self.channel.clone();
                         self.queue(&channel.log(), up_to);

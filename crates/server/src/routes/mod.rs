@@ -22,9 +22,11 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     app::App,
     guard::{callers, headers::headers, names, pages, unread::unread},
-    mcp, openapi,
+    anthropic, mcp, openai, openapi,
     problem::{self, Problem},
-    seeds, web,
+    seeds,
+    v1::fault::envelopes,
+    web,
 };
 
 fn api() -> OpenApiRouter<App> {
@@ -62,6 +64,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(page::docs))
         .routes(routes!(page::style))
         .merge(seeds::routes())
+        .merge(openai::routes())
+        .merge(anthropic::routes())
 }
 
 /// The OpenAPI document.
@@ -95,5 +99,5 @@ pub(crate) fn router(app: App) -> Router {
         None => guarded,
     };
     let named = shared.layer(from_fn_with_state(app.clone(), names));
-    named.layer(from_fn(unread)).layer(from_fn(headers)).with_state(app)
+    named.layer(from_fn(envelopes)).layer(from_fn(unread)).layer(from_fn(headers)).with_state(app)
 }

@@ -33,3 +33,10 @@ pub(crate) fn name_providers(document: &mut Value, providers: &[ProviderEntry]) 
 pub(crate) fn event_names() -> Vec<String> {
     NAMES.iter().map(|name| (*name).to_owned()).collect()
 }
+
+/// The patterns that are no model to other programs: people take part in them.
+pub(crate) const NEEDS_PEOPLE: &[&str] = &["roundtable"];
+
+/// The pattern with the course of OpenRouter's Fusion: everyone answers, and one answer is made
+/// from it.
+pub(crate) const FUSED: &str = "synthesis";

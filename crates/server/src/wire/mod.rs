@@ -4,5 +4,6 @@ pub(crate) mod bounds;
 pub(crate) mod listing;
 pub(crate) mod order;
 pub(crate) mod panel;
+pub(crate) mod panel_model;
 pub(crate) mod ruling;
 pub(crate) mod spending;

@@ -109,6 +109,15 @@ impl TestServer {
         TestServer::on(&Machine::bare(), text).await
     }
 
+    /// The same with these limits, and with its discussions in this folder.
+    pub(crate) async fn voiced_at(text: &str, limits: Limits, folder: &Path) -> TestServer {
+        let config = config(text, folder);
+        let setup = setup::load(&config, &Machine::bare()).unwrap();
+        let builder = Quorum::builder().user(config.clone()).set_up(setup).assigning_roles();
+        let settings = Settings { voices: Voices::Available, ..settings(&config, limits) };
+        TestServer::of(builder.build().unwrap(), settings, folder).await
+    }
+
     /// The same on a machine with keys in these variables. All vendors' servers are unreachable.
     pub(crate) async fn keyed(keys: &'static [&str]) -> TestServer {
         let variable = move |name: &str| match name {

@@ -15,6 +15,7 @@ mod guard;
 mod harness;
 mod labels;
 mod orders;
+mod panel;
 mod people;
 mod plan;
 mod restart;

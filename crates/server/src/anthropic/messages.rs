@@ -1,0 +1,176 @@
+//! `/v1/messages`: a whole discussion as one message.
+
+use axum::{
+    Json,
+    extract::State,
+    http::HeaderMap,
+    response::{IntoResponse, Response},
+};
+use quorum::{
+    model::{client::Author, excerpt::in_short, state::State as DiscussionState},
+    request::limits::TEMPERATURE,
+};
+use serde_json::{Map, Value, json};
+
+use super::messages_stream::MessageStream;
+use crate::{
+    app::App,
+    guard::Caller,
+    routes::events::stream_slot,
+    v1::{
+        Waiting,
+        answer::{Answer, Usage},
+        body::Fields,
+        conversation::{Asked, Conversation, bounded, called, text_of, unsupported_content},
+        cut::Ended,
+        fault::Fault,
+        given::Given,
+        start::{Sent, start},
+        stream::{name_discussion, streamed},
+        waited::{Waited, waited},
+        wanted::{self, PanelOptions, Thinking, Wanted},
+    },
+};
+
+const PATH: &str = "/v1/messages";
+
+/// Ask the panel as if it were one model, in Anthropic's format
+///
+/// The talk comes as a thinking block, the synthesis as text.
+#[utoipa::path(
+    post, path = "/v1/messages", tag = "panel as a model", request_body = crate::wire::panel_model::MessageOrder,
+    params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
+    responses((status = 200, description = "The message, or its events", content(
+        (Object = "application/json"), (String = "text/event-stream")
+    )), (status = 404, description = "There is no such model", body = crate::wire::panel_model::VendorError))
+)]
+pub(super) async fn create(
+    State(app): State<App>,
+    Caller(scope): Caller,
+    headers: HeaderMap,
+    Fields(body): Fields,
+) -> Result<Response, Fault> {
+    let wanted = read(body.clone())?;
+    let sent = Sent { path: PATH, headers: &headers, body: &body };
+    if wanted.stream {
+        let slot = stream_slot(&app, &scope)?;
+        let client = start(&app, &scope, &wanted, sent, Waiting::OnStream).await?;
+        let format = MessageStream::new(&wanted.model, client.discussion().id());
+        return streamed(&app, client, slot, wanted.panel.thinking, format).await;
+    }
+    let client = start(&app, &scope, &wanted, sent, Waiting::ForTheEnd).await?;
+    let id = client.discussion().id();
+    let Waited { answer, state, talk } = waited(&app, client, wanted.panel.thinking).await?;
+    let mut response = Json(message(&wanted.model, &answer, &state, talk)).into_response();
+    name_discussion(&mut response, id);
+    Ok(response)
+}
+
+fn message(model: &str, answer: &Answer, state: &DiscussionState, talk: Option<String>) -> Value {
+    let thinking = talk.map(|it| json!({ "type": "thinking", "thinking": it, "signature": "" }));
+    let text = json!({ "type": "text", "text": answer.content() });
+    json!({
+        "id": format!("msg_{}", state.id), "type": "message", "role": "assistant", "model": model,
+        "content": thinking.into_iter().chain([text]).collect::<Vec<_>>(),
+        "stop_reason": stop_reason(answer.ended), "stop_sequence": answer.stop,
+        "usage": usage(&answer.usage), "quorum": answer.quorum,
+    })
+}
+
+pub(super) fn stop_reason(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Complete => "end_turn",
+        Ended::Length => "max_tokens",
+        Ended::Stopped => "stop_sequence",
+    }
+}
+
+/// What all calls used, in Anthropic's terms, with OpenRouter's for the cost.
+pub(super) fn usage(usage: &Usage) -> Value {
+    let mut told = json!({
+        "input_tokens": usage.prompt - usage.cached.min(usage.prompt), "output_tokens": usage.completion,
+        "cache_creation_input_tokens": 0, "cache_read_input_tokens": usage.cached,
+    });
+    if let Some((cost, _)) = usage.cost {
+        told["cost"] = cost.into();
+    }
+    told
+}
+
+fn read(body: Map<String, Value>) -> Result<Wanted, Fault> {
+    let mut given = Given::body(body);
+    let model = wanted::model(&mut given)?;
+    let asked = asked(&mut given)?;
+    // Tools that need not be called are ignored; `any` and a named one must be.
+    let _ = wanted::tools(&mut given)?;
+    let kind = match given.object("thinking")? {
+        Some(mut thinking) => thinking.text("type")?,
+        None => None,
+    };
+    let shown = if kind.as_deref() == Some("disabled") { Thinking::Off } else { Thinking::Full };
+    let panel = PanelOptions::take(&mut given, shown)?;
+    let (session, task) = wanted::metadata(&mut given)?;
+    Ok(Wanted {
+        model,
+        asked,
+        temperature: given.number("temperature", TEMPERATURE)?,
+        max_tokens: wanted::max_tokens(&mut given, &["max_tokens"])?,
+        stop: wanted::stops(&mut given, "stop_sequences")?,
+        seed: None,
+        schema: None,
+        panel,
+        fusion: None,
+        session,
+        task,
+        stream: given.flag("stream")?.unwrap_or(false),
+        ignored: given.ignored(),
+    })
+}
+
+fn asked(given: &mut Given) -> Result<Asked, Fault> {
+    let messages = given.list("messages")?.unwrap_or_default();
+    let mut conversation = Conversation::default();
+    conversation.instruct(&text_of(given.take("system").as_ref(), "system")?);
+    for (index, message) in bounded(&messages, "messages")?.iter().enumerate() {
+        say(&mut conversation, message, &format!("messages[{index}]"))?;
+    }
+    conversation.asked("messages")
+}
+
+fn say(conversation: &mut Conversation, message: &Value, param: &str) -> Result<(), Fault> {
+    let role = message.get("role").and_then(Value::as_str).unwrap_or_default();
+    let content = message.get("content").unwrap_or(&Value::Null);
+    let place = format!("{param}.content");
+    let by = match role {
+        "user" => Author::User,
+        "assistant" => Author::Assistant,
+        "system" => {
+            conversation.instruct(&text_of(Some(content), &place)?);
+            return Ok(());
+        }
+        _ => {
+            let message = format!("there is no role {}", in_short(format_args!("{role:?}")));
+            return Err(Fault::invalid(&format!("{param}.role"), message));
+        }
+    };
+    let Value::Array(blocks) = content else {
+        conversation.say(by, &text_of(Some(content), &place)?);
+        return Ok(());
+    };
+    let mut texts = Vec::new();
+    for (index, block) in blocks.iter().enumerate() {
+        let place = format!("{place}[{index}]");
+        match block.get("type").and_then(Value::as_str).unwrap_or_default() {
+            "text" => texts.push(text_of(Some(&json!([block])), &place)?),
+            "thinking" | "redacted_thinking" => {}
+            "tool_use" | "server_tool_use" => texts.push(called(&block["name"], &block["input"])),
+            "tool_result" => {
+                let text = text_of(block.get("content"), &format!("{place}.content"))?;
+                conversation.say(Author::Tool, &text);
+            }
+            other => return Err(unsupported_content(other, &place)),
+        }
+    }
+    conversation.say(by, &texts.join("\n"));
+    Ok(())
+}

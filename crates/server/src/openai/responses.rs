@@ -1,0 +1,211 @@
+//! `/v1/responses`: a discussion as a response, also in the background.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+    http::HeaderMap,
+    response::{IntoResponse, Response},
+};
+use quorum::model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, state::State as DiscussionState};
+use serde_json::{Value, json};
+
+use super::{
+    created_at,
+    responses_request::{RESPONSE, Requested, id_of, read},
+    responses_stream::ResponseStream,
+    usage,
+};
+use crate::{
+    app::App,
+    guard::Caller,
+    routes::events::stream_slot,
+    v1::{
+        Waiting,
+        answer::{Answer, answer},
+        body::{Fields, refuse_recursion},
+        cut::Ended,
+        fault::Fault,
+        fusion,
+        start::{Sent, start},
+        stream::{name_discussion, streamed},
+        waited::{Waited, waited},
+    },
+};
+
+const PATH: &str = "/v1/responses";
+
+/// Ask the panel as if it were one model, in the format of OpenAI's responses
+///
+/// With `background`, the answer is `queued` at once, and `GET /v1/responses/{id}` has it later:
+/// the way for long discussions. `previous_response_id` takes the conversation from the record.
+#[utoipa::path(
+    post, path = "/v1/responses", tag = "panel as a model", request_body = crate::wire::panel_model::ResponseOrder,
+    params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
+    responses(
+        (status = 200, description = "The response, or its events", content(
+            (Object = "application/json"), (String = "text/event-stream")
+        )),
+        (status = 404, description = "There is no such model or previous response", body = crate::wire::panel_model::VendorError)
+    )
+)]
+pub(super) async fn create(
+    State(app): State<App>,
+    Caller(scope): Caller,
+    headers: HeaderMap,
+    Fields(body): Fields,
+) -> Result<Response, Fault> {
+    let Requested { wanted, is_background, previous } = read(&scope, body.clone()).await?;
+    let sent = Sent { path: PATH, headers: &headers, body: &body };
+    if wanted.stream {
+        let slot = stream_slot(&app, &scope)?;
+        let waiting = if is_background { Waiting::Not } else { Waiting::OnStream };
+        let client = start(&app, &scope, &wanted, sent, waiting).await?;
+        let format = ResponseStream::new(&wanted.model, client.discussion().id(), previous, wanted.fusion.is_some());
+        return streamed(&app, client, slot, wanted.panel.thinking, format).await;
+    }
+    let waiting = if is_background { Waiting::Not } else { Waiting::ForTheEnd };
+    let client = start(&app, &scope, &wanted, sent, waiting).await?;
+    let id = client.discussion().id();
+    let about = About { id, model: wanted.model.clone(), previous, is_background };
+    let told = if is_background {
+        about.unfinished("queued")
+    } else {
+        let Waited { answer, state, talk } = waited(&app, client, wanted.panel.thinking).await?;
+        let fusion = wanted.fusion.is_some().then(|| fusion_item(&state, &answer));
+        about.finished(&answer, fusion.into_iter().chain(talk.map(|it| reasoning_item(id, &it))).collect())
+    };
+    let mut response = Json(told).into_response();
+    name_discussion(&mut response, id);
+    Ok(response)
+}
+
+/// Get a response
+///
+/// `queued` and `in_progress` while it is discussed, `completed`, `incomplete`, `failed` or
+/// `cancelled` afterwards.
+#[utoipa::path(
+    get, path = "/v1/responses/{response}", tag = "panel as a model",
+    params(("response" = String, Path, description = "The id: `resp_` and that of the discussion")),
+    responses(
+        (status = 200, description = "The response as far as it is", body = Object),
+        (status = 404, description = "There is no such response", body = crate::wire::panel_model::VendorError)
+    )
+)]
+pub(super) async fn retrieve(
+    State(app): State<App>,
+    Caller(scope): Caller,
+    headers: HeaderMap,
+    Path(response): Path<String>,
+) -> Result<Json<Value>, Fault> {
+    refuse_recursion(&headers)?;
+    let state = scope.discussion(id_of(&response)?).await?.state().await?;
+    Ok(Json(of_state(&app, &state)))
+}
+
+/// Cancel a response
+///
+/// Ends its discussion at once.
+#[utoipa::path(
+    post, path = "/v1/responses/{response}/cancel", tag = "panel as a model",
+    params(("response" = String, Path, description = "The id: `resp_` and that of the discussion")),
+    responses(
+        (status = 200, description = "The response as it is now", body = Object),
+        (status = 404, description = "There is no such response", body = crate::wire::panel_model::VendorError)
+    )
+)]
+pub(super) async fn cancel(
+    State(app): State<App>,
+    Caller(scope): Caller,
+    headers: HeaderMap,
+    Path(response): Path<String>,
+) -> Result<Json<Value>, Fault> {
+    refuse_recursion(&headers)?;
+    let discussion = scope.discussion(id_of(&response)?).await?;
+    if !discussion.state().await?.lifecycle.is_terminal() {
+        discussion.steer(Command::Abort).await?;
+        let mut listener = app.hub.hear(&discussion).await?;
+        let mut state = discussion.state().await?;
+        while !state.lifecycle.is_terminal() && listener.next().await.is_some() {
+            state = discussion.state().await?;
+        }
+    }
+    Ok(Json(of_state(&app, &*discussion.state().await?)))
+}
+
+/// A response in whichever state its discussion is.
+fn of_state(app: &App, state: &DiscussionState) -> Value {
+    let model = state.spec.client.as_ref().map(|it| it.model.clone()).unwrap_or_default();
+    let is_background = state.spec.client.as_ref().is_some_and(|it| it.attended.is_none());
+    let about = About { id: state.id, model, previous: None, is_background };
+    match state.lifecycle {
+        Lifecycle::Configuring | Lifecycle::Validating | Lifecycle::Ready => about.unfinished("queued"),
+        Lifecycle::Initializing | Lifecycle::Running | Lifecycle::Paused | Lifecycle::Completing => {
+            about.unfinished("in_progress")
+        }
+        Lifecycle::Aborted => about.unfinished("cancelled"),
+        Lifecycle::Completed | Lifecycle::Error => match answer(state, app.registry()) {
+            Ok(answer) => about.finished(&answer, Vec::new()),
+            Err(fault) => about.failed(&fault),
+        },
+    }
+}
+
+/// What every state of a response has.
+pub(super) struct About {
+    pub(super) id: DiscussionId,
+    pub(super) model: String,
+    pub(super) previous: Option<String>,
+    pub(super) is_background: bool,
+}
+
+impl About {
+    pub(super) fn unfinished(&self, status: &str) -> Value {
+        json!({
+            "id": format!("{RESPONSE}{}", self.id), "object": "response", "created_at": created_at(self.id),
+            "status": status, "background": self.is_background, "error": null, "incomplete_details": null,
+            "instructions": null, "max_output_tokens": null, "metadata": {}, "model": self.model, "output": [],
+            "parallel_tool_calls": false, "previous_response_id": self.previous, "store": true,
+            "reasoning": { "effort": null, "summary": null }, "temperature": null, "top_p": null,
+            "text": { "format": { "type": "text" } }, "tool_choice": "auto", "tools": [],
+            "truncation": "disabled", "usage": null, "user": null,
+        })
+    }
+
+    /// The finished response, with these items before the message.
+    pub(super) fn finished(&self, answer: &Answer, mut output: Vec<Value>) -> Value {
+        output.push(message_item(self.id, &answer.content(), "completed"));
+        let is_cut = answer.ended == Ended::Length;
+        let mut told = self.unfinished(if is_cut { "incomplete" } else { "completed" });
+        told["output"] = output.into();
+        told["usage"] = usage::of_response(&answer.usage);
+        told["quorum"] = answer.quorum.clone();
+        if is_cut {
+            told["incomplete_details"] = json!({ "reason": "max_output_tokens" });
+        }
+        told
+    }
+
+    pub(super) fn failed(&self, fault: &Fault) -> Value {
+        let mut told = self.unfinished("failed");
+        told["error"] = json!({ "code": fault.code(), "message": fault.message() });
+        told
+    }
+}
+
+pub(super) fn message_item(id: DiscussionId, text: &str, status: &str) -> Value {
+    json!({
+        "id": format!("msg_{id}"), "type": "message", "status": status, "role": "assistant",
+        "content": [{ "type": "output_text", "text": text, "annotations": [] }],
+    })
+}
+
+pub(super) fn reasoning_item(id: DiscussionId, talk: &str) -> Value {
+    json!({
+        "id": format!("rs_{id}"), "type": "reasoning",
+        "summary": [{ "type": "summary_text", "text": talk }],
+    })
+}
+
+pub(super) fn fusion_item(state: &DiscussionState, answer: &Answer) -> Value {
+    fusion::item(&format!("fus_{}", state.id), state, Some(&answer.outcome))
+}

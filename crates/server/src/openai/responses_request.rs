@@ -1,0 +1,171 @@
+//! The request of `/v1/responses`: its fields and its input.
+
+use axum::http::StatusCode;
+use quorum::{
+    Scope,
+    model::{
+        client::{Author, Utterance},
+        excerpt::in_short,
+        id::DiscussionId,
+    },
+    request::limits::{LONGEST_SESSION, TEMPERATURE},
+};
+use serde_json::{Map, Value};
+
+use crate::v1::{
+    conversation::{Conversation, bounded, called, text_of},
+    fault::Fault,
+    fusion,
+    given::Given,
+    schema::schema,
+    wanted::{self, PanelOptions, Wanted},
+};
+
+/// The beginning of a response's id.
+pub(super) const RESPONSE: &str = "resp_";
+
+/// A request for a response.
+pub(super) struct Requested {
+    pub(super) wanted: Wanted,
+    pub(super) is_background: bool,
+    pub(super) previous: Option<String>,
+}
+
+/// The request in these fields.
+pub(super) async fn read(scope: &Scope, body: Map<String, Value>) -> Result<Requested, Fault> {
+    let mut given = Given::body(body);
+    let model = wanted::model(&mut given)?;
+    let previous = given.text("previous_response_id")?;
+    let mut conversation = Conversation::default();
+    if let Some(instructions) = given.text("instructions")? {
+        conversation.instruct(&instructions);
+    }
+    input(&mut conversation, given.take("input").as_ref())?;
+    if let Some(previous) = &previous {
+        conversation.follow(said_before(scope, previous).await?);
+    }
+    let asked = conversation.asked("input")?;
+    if given.take("prompt").is_some() {
+        return Err(Fault::unsupported("prompt", "there are no stored prompts; send instructions and input"));
+    }
+    let tool = wanted::tools(&mut given)?;
+    let fusion = fusion::configured(&mut given, tool)?;
+    let shown = wanted::shown(&mut given)?;
+    let panel = PanelOptions::take(&mut given, shown)?;
+    let format = match given.object("text")? {
+        Some(mut text) => text.object("format")?,
+        None => None,
+    };
+    let schema = schema(format)?;
+    let (session, task) = wanted::metadata(&mut given)?;
+    let is_background = given.flag("background")?.unwrap_or(false);
+    let wanted = Wanted {
+        model,
+        asked,
+        temperature: given.number("temperature", TEMPERATURE)?,
+        max_tokens: wanted::max_tokens(&mut given, &["max_output_tokens"])?,
+        stop: Vec::new(),
+        seed: None,
+        schema,
+        panel,
+        fusion,
+        session: session.or(named_conversation(&mut given)?),
+        task,
+        stream: given.flag("stream")?.unwrap_or(false),
+        ignored: given.ignored(),
+    };
+    Ok(Requested { wanted, is_background, previous })
+}
+
+/// `conversation`: an id, or an object with one.
+fn named_conversation(given: &mut Given) -> Result<Option<String>, Fault> {
+    let name = match given.take("conversation") {
+        Some(Value::String(name)) => Some(name),
+        Some(Value::Object(fields)) => fields.get("id").and_then(Value::as_str).map(str::to_owned),
+        Some(_) => return Err(Fault::invalid("conversation", "must be a text or an object with an id")),
+        None => None,
+    };
+    let is_fine = |it: &String| !it.trim().is_empty() && it.chars().count() <= LONGEST_SESSION;
+    if name.as_ref().is_some_and(|it| !is_fine(it)) {
+        return Err(Fault::invalid("conversation", format!("must have 1 to {LONGEST_SESSION} characters")));
+    }
+    Ok(name)
+}
+
+fn input(conversation: &mut Conversation, input: Option<&Value>) -> Result<(), Fault> {
+    match input {
+        None => Ok(()),
+        Some(Value::String(text)) => {
+            conversation.say(Author::User, text);
+            Ok(())
+        }
+        Some(Value::Array(items)) => {
+            let mut items = bounded(items, "input")?.iter().enumerate();
+            items.try_for_each(|(index, it)| item(conversation, it, &format!("input[{index}]")))
+        }
+        Some(_) => Err(Fault::invalid("input", "must be a text or a list of items")),
+    }
+}
+
+fn item(conversation: &mut Conversation, item: &Value, param: &str) -> Result<(), Fault> {
+    let kind = item.get("type").and_then(Value::as_str).unwrap_or("message");
+    match kind {
+        "message" => message(conversation, item, param),
+        "function_call" | "custom_tool_call" => {
+            let arguments = item.get("arguments").or(item.get("input")).unwrap_or(&Value::Null);
+            conversation.say(Author::Assistant, &called(&item["name"], arguments));
+            Ok(())
+        }
+        "function_call_output" | "custom_tool_call_output" => {
+            let text = text_of(item.get("output"), &format!("{param}.output"))?;
+            conversation.say(Author::Tool, &text);
+            Ok(())
+        }
+        // What a model thought, and what other tools did, is not part of the conversation.
+        "reasoning" | "openrouter:fusion" => Ok(()),
+        _ => {
+            let message = format!("items of the type {} are not supported", in_short(format_args!("{kind:?}")));
+            Err(Fault::new(StatusCode::BAD_REQUEST, "unsupported_content", message).at(param))
+        }
+    }
+}
+
+fn message(conversation: &mut Conversation, item: &Value, param: &str) -> Result<(), Fault> {
+    let role = item.get("role").and_then(Value::as_str).unwrap_or_default();
+    let text = text_of(item.get("content"), &format!("{param}.content"))?;
+    match role {
+        "system" | "developer" => conversation.instruct(&text),
+        "user" => conversation.say(Author::User, &text),
+        "assistant" => conversation.say(Author::Assistant, &text),
+        _ => {
+            let message = format!("there is no role {}", in_short(format_args!("{role:?}")));
+            return Err(Fault::invalid(&format!("{param}.role"), message));
+        }
+    }
+    Ok(())
+}
+
+/// The discussion of a response.
+pub(super) fn id_of(response: &str) -> Result<DiscussionId, Fault> {
+    let id = response.strip_prefix(RESPONSE).and_then(|it| it.parse().ok());
+    id.ok_or_else(Fault::no_response)
+}
+
+/// The conversation up to and including this response, from the record.
+async fn said_before(scope: &Scope, response: &str) -> Result<Vec<Utterance>, Fault> {
+    let param = "previous_response_id";
+    let not_found = |fault: Fault| fault.at(param);
+    let id = id_of(response).map_err(not_found)?;
+    let discussion = scope.discussion(id).await.map_err(|it| not_found(it.into()))?;
+    let state = discussion.state().await?;
+    if !state.lifecycle.is_terminal() {
+        let message = "that response is not finished; wait for it, or cancel it";
+        return Err(Fault::new(StatusCode::CONFLICT, "response_running", message).at(param));
+    }
+    let order = state.spec.client.clone().unwrap_or_default();
+    let mut said = order.conversation;
+    let question = order.question.unwrap_or_else(|| state.spec.topic.clone());
+    said.push(Utterance { by: Author::User, text: question });
+    said.push(Utterance { by: Author::Assistant, text: state.outcome().synthesis });
+    Ok(said)
+}

@@ -1,0 +1,163 @@
+//! The finished answer of a discussion: its text, what it used and cost, and what the panel made of
+//! it.
+
+use axum::http::StatusCode;
+use quorum::{
+    Registry,
+    model::{
+        error::Code,
+        lifecycle::Lifecycle,
+        money::Usage as Tokens,
+        outcome::Outcome,
+        state::State,
+    },
+    vocabulary::json_schema::mismatch,
+};
+use serde_json::{Value, json};
+
+use crate::v1::{
+    cut::{Cut, Ended},
+    fault::Fault,
+    told::status_line,
+};
+
+/// The header with the discussion's id.
+pub(crate) const DISCUSSION: &str = "x-quorum-discussion";
+
+/// A finished answer.
+pub(crate) struct Answer {
+    /// The line on what it is, where there is one.
+    pub(crate) line: Option<String>,
+    /// The text, within the bounds that the client set.
+    pub(crate) text: String,
+    pub(crate) ended: Ended,
+    /// The text at which it ended.
+    pub(crate) stop: Option<String>,
+    pub(crate) usage: Usage,
+    pub(crate) outcome: Outcome,
+    /// The field `quorum`.
+    pub(crate) quorum: Value,
+}
+
+impl Answer {
+    /// The text, opened by the line on what it is.
+    pub(crate) fn content(&self) -> String {
+        self.line.as_ref().map_or_else(|| self.text.clone(), |line| format!("{line}\n\n{}", self.text))
+    }
+}
+
+/// What all calls together used and cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Usage {
+    pub(crate) prompt: u64,
+    pub(crate) completion: u64,
+    /// How many of the completion tokens were written outside of the answer.
+    pub(crate) reasoning: u64,
+    pub(crate) cached: u64,
+    /// In USD, in all and for completions; none if a price is unknown.
+    pub(crate) cost: Option<(f64, f64)>,
+}
+
+/// The answer of a discussion that is over, or the error that it ended with.
+pub(crate) fn answer(state: &State, registry: &Registry) -> Result<Answer, Fault> {
+    let outcome = registry.outcome(state);
+    failure(state, &outcome)?;
+    fitting(state, &outcome)?;
+    let client = state.spec.client.as_ref();
+    let mut cut = Cut::of(client);
+    let text = cut.push(&outcome.synthesis) + &cut.end();
+    let line = status_line(&outcome).filter(|_| state.spec.answer_schema().is_none());
+    let (ended, stop) = (cut.ended(), cut.stop().map(str::to_owned));
+    let (usage, quorum) = (usage(state, &outcome), quorum(state, &outcome));
+    Ok(Answer { line, text, ended, stop, usage, outcome, quorum })
+}
+
+/// The error of a discussion without an answer.
+fn failure(state: &State, outcome: &Outcome) -> Result<(), Fault> {
+    let message = outcome.error.as_ref().map(|it| it.message.clone());
+    if state.lifecycle == Lifecycle::Aborted {
+        let message = "the discussion was aborted";
+        return Err(Fault::new(StatusCode::BAD_REQUEST, "discussion_aborted", message));
+    }
+    let is_lost = state.lifecycle == Lifecycle::Error || outcome.synthesis.trim().is_empty();
+    if !is_lost {
+        return Ok(());
+    }
+    if outcome.error.as_ref().is_some_and(|it| it.code == Code::Unknown) {
+        return Err(Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", "internal error"));
+    }
+    let message = message.unwrap_or_else(|| "no model answered".to_owned());
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    Err(Fault::new(status, "all_providers_failed", message).not_to_be_repeated())
+}
+
+/// Refuses a text that is not the JSON value that was asked for.
+fn fitting(state: &State, outcome: &Outcome) -> Result<(), Fault> {
+    let Some(schema) = state.spec.answer_schema() else { return Ok(()) };
+    let wrong = match serde_json::from_str::<Value>(&outcome.synthesis) {
+        Ok(value) => mismatch(schema, &value),
+        Err(_) => Some("it is not JSON".to_owned()),
+    };
+    let Some(wrong) = wrong else { return Ok(()) };
+    let message = format!("no answer satisfies the schema, even after a repetition: {wrong}");
+    Err(Fault::new(StatusCode::BAD_GATEWAY, "invalid_response", message).not_to_be_repeated())
+}
+
+/// What all calls used.
+pub(crate) fn usage(state: &State, outcome: &Outcome) -> Usage {
+    let summary = &outcome.metadata.cost_summary;
+    let sum = |of: fn(&quorum::model::outcome::ProviderCost) -> u64| -> u64 {
+        summary.by_provider.values().map(of).sum()
+    };
+    let (prompt, completion) = (sum(|it| it.prompt_tokens), sum(|it| it.completion_tokens));
+    let tokens: Vec<Tokens> = state.spending.values().map(|it| it.usage).collect();
+    let cost = outcome.metadata.estimated_cost.map(|cost| (cost, completion_cost(state).min(cost)));
+    Usage {
+        prompt,
+        completion,
+        reasoning: completion.saturating_sub(of_answer(state)),
+        cached: tokens.iter().map(|it| it.cached).sum(),
+        cost,
+    }
+}
+
+/// The tokens of the call that wrote the answer.
+fn of_answer(state: &State) -> u64 {
+    let Some(decision) = &state.decision else { return 0 };
+    let wrote = |it: &&std::sync::Arc<quorum::model::transcript::Turn>| {
+        decision.synthesizer.as_deref() == Some(&it.participant)
+            && (it.prose().trim() == decision.synthesis.trim() || it.text.contains(&decision.synthesis))
+    };
+    let turn = state.turns.iter().rev().find(wrote);
+    turn.map_or(0, |it| it.bill.usage.completion.saturating_sub(it.bill.usage.reasoning))
+}
+
+/// What the completions cost, in USD.
+fn completion_cost(state: &State) -> f64 {
+    let costs = state.turns.iter().filter_map(|it| {
+        Some(it.bill.price?.output.dollars() * it.bill.usage.completion as f64 / 1e6)
+    });
+    costs.sum()
+}
+
+/// The field `quorum`: what the panel made of it.
+fn quorum(state: &State, outcome: &Outcome) -> Value {
+    let degraded = outcome.outcome.map_or(outcome.integrity.degraded, |it| it.degraded);
+    let mut told = json!({
+        "discussion_id": outcome.discussion_id, "pattern": outcome.pattern,
+        "dissent": outcome.consensus.dissent, "flips": outcome.flips, "failed": outcome.failed_providers,
+        "degraded": degraded, "simulated": outcome.simulated,
+        "ignored": state.spec.client.as_ref().map_or(&[][..], |it| &it.ignored),
+        "url": format!("/d/{}", outcome.discussion_id),
+    });
+    let optional = [
+        ("agreement", outcome.consensus.agreement_score.map(Value::from)),
+        ("first_agreement", outcome.agreement_by_round.first().map(|it| it.agreement.into())),
+        ("votes", outcome.fields.get("votingResults").cloned()),
+        ("outcome", outcome.outcome.map(|it| json!(it.standing))),
+    ];
+    for (name, value) in optional {
+        value.into_iter().for_each(|value| told[name] = value);
+    }
+    told
+}

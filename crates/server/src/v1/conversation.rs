@@ -1,0 +1,125 @@
+//! The messages of a request: instructions, the conversation so far, and the question.
+
+use axum::http::StatusCode;
+use quorum::{
+    model::client::{Author, Utterance},
+    request::limits::LONGEST_CONVERSATION,
+};
+use serde_json::Value;
+
+use crate::v1::fault::Fault;
+
+/// The most messages of a request.
+pub(crate) const MOST_MESSAGES: usize = 1_000;
+
+/// The messages so far.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    instructions: Vec<String>,
+    said: Vec<Utterance>,
+}
+
+/// A conversation that ends with a question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Asked {
+    pub(crate) question: String,
+    pub(crate) instructions: Option<String>,
+    pub(crate) before: Vec<Utterance>,
+}
+
+impl Conversation {
+    pub(crate) fn instruct(&mut self, text: &str) {
+        self.instructions.extend(Some(clean(text)).filter(|it| !it.trim().is_empty()));
+    }
+
+    pub(crate) fn say(&mut self, by: Author, text: &str) {
+        self.said.push(Utterance { by, text: clean(text) });
+    }
+
+    /// Adds what was said in an earlier discussion, before everything else.
+    pub(crate) fn follow(&mut self, before: Vec<Utterance>) {
+        self.said.splice(0..0, before);
+    }
+
+    /// Separates the question from what was said before. `param` is the parameter that holds the
+    /// messages.
+    pub(crate) fn asked(self, param: &str) -> Result<Asked, Fault> {
+        let Conversation { instructions, mut said } = self;
+        let refused = |message: &str| {
+            Fault::new(StatusCode::BAD_REQUEST, "invalid_request_error", message).at(param)
+        };
+        let Some(last) = said.pop() else { return Err(refused("there is no message by the user")) };
+        if last.by != Author::User {
+            return Err(refused("the last message must be the user's; an answer can't be continued"));
+        }
+        if last.text.trim().is_empty() {
+            return Err(refused("the user's last message is empty"));
+        }
+        said.retain(|it| !it.text.trim().is_empty());
+        let length = |text: &String| text.chars().count();
+        let all = length(&last.text)
+            + instructions.iter().map(length).sum::<usize>()
+            + said.iter().map(|it| length(&it.text)).sum::<usize>();
+        if LONGEST_CONVERSATION < all {
+            let message =
+                format!("the messages have {all} characters; at most {LONGEST_CONVERSATION} are accepted");
+            let code = "context_length_exceeded";
+            return Err(Fault::new(StatusCode::BAD_REQUEST, code, message).at(param));
+        }
+        let instructions = Some(instructions.join("\n\n")).filter(|it| !it.is_empty());
+        Ok(Asked { question: last.text, instructions, before: said })
+    }
+}
+
+/// Refuses a list of too many messages.
+pub(crate) fn bounded<'m>(messages: &'m [Value], param: &str) -> Result<&'m [Value], Fault> {
+    if messages.len() <= MOST_MESSAGES {
+        return Ok(messages);
+    }
+    let message = format!("there are {} messages; at most {MOST_MESSAGES} are accepted", messages.len());
+    Err(Fault::invalid(param, message))
+}
+
+/// The text without characters that can't be stored.
+fn clean(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
+/// The content of a message as text: a text, or a list of parts with text. `param` is its place.
+pub(crate) fn text_of(content: Option<&Value>, param: &str) -> Result<String, Fault> {
+    match content {
+        None | Some(Value::Null) => Ok(String::new()),
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(Value::Array(parts)) => {
+            let parts = parts.iter().enumerate();
+            let texts = parts.map(|(index, it)| part(it, &format!("{param}[{index}]")));
+            Ok(texts.collect::<Result<Vec<_>, _>>()?.join("\n"))
+        }
+        Some(_) => Err(Fault::invalid(param, "must be a text or a list of parts")),
+    }
+}
+
+fn part(part: &Value, param: &str) -> Result<String, Fault> {
+    let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
+    let text = |key: &str| part.get(key).and_then(Value::as_str).map(str::to_owned);
+    match kind {
+        "text" | "input_text" | "output_text" | "summary_text" | "reasoning_text" => {
+            text("text").ok_or_else(|| Fault::invalid(param, "has no text"))
+        }
+        "refusal" => Ok(text("refusal").unwrap_or_default()),
+        _ => Err(unsupported_content(kind, param)),
+    }
+}
+
+/// The refusal of a part that is no text.
+pub(crate) fn unsupported_content(kind: &str, param: &str) -> Fault {
+    let kind: String = kind.chars().take(50).collect();
+    let message = format!("content of the type {kind:?} is not supported; send text");
+    Fault::new(StatusCode::BAD_REQUEST, "unsupported_content", message).at(param)
+}
+
+/// A tool call as text, for a conversation in which a tool was called.
+pub(crate) fn called(name: &Value, arguments: &Value) -> String {
+    let plain = |it: &Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
+    format!("[called {}({})]", plain(name), plain(arguments))
+}

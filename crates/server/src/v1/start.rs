@@ -1,0 +1,95 @@
+//! Starts the discussion of a request, or joins the one that it repeats.
+
+use axum::http::{HeaderMap, StatusCode};
+use quorum::{Error, Scope, model::lifecycle::Lifecycle};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::{
+    app::App,
+    routes::discussions::run_slot,
+    v1::{
+        attendance::{Client, Repetition},
+        fault::Fault,
+        order::{Waiting, ordered},
+        wanted::Wanted,
+    },
+    wire::order::order_key,
+};
+
+/// The header in which the vendors' own clients count repetitions.
+const RETRIES: &str = "x-stainless-retry-count";
+
+/// A request as it was sent.
+pub(crate) struct Sent<'r> {
+    pub(crate) path: &'static str,
+    pub(crate) headers: &'r HeaderMap,
+    pub(crate) body: &'r Map<String, Value>,
+}
+
+/// The discussion of this request, with its client in attendance.
+pub(crate) async fn start(
+    app: &App,
+    scope: &Scope,
+    wanted: &Wanted,
+    sent: Sent<'_>,
+    waiting: Waiting,
+) -> Result<Client, Fault> {
+    let digest = digest(scope, &sent);
+    let key = order_key(sent.headers, sent.path, sent.body)?;
+    if key.is_none() && waiting != Waiting::Not {
+        let repetition =
+            if is_repeated(sent.headers) { Repetition::Declared } else { Repetition::Possible };
+        if let Some(client) = app.desk.join(&digest, repetition) {
+            return Ok(client);
+        }
+    }
+    let is_detached = wanted.panel.detach || waiting == Waiting::Not;
+    let attended = (!is_detached).then(|| digest.clone());
+    let order = ordered(app, scope, wanted, attended, waiting).await?;
+    let slot = run_slot(app)?;
+    let started = scope.start_once(order.spec, key.as_ref()).await.map_err(too_long)?;
+    let discussion = started.discussion;
+    let Some(handle) = started.handle else {
+        if let Some(client) = app.desk.join_known(discussion.id()) {
+            return Ok(client);
+        }
+        let client = app.desk.enter(&discussion, &digest, is_detached);
+        let is_over = matches!(
+            discussion.state().await?.lifecycle,
+            Lifecycle::Completed | Lifecycle::Aborted | Lifecycle::Error
+        );
+        if !is_over {
+            tokio::spawn(client.attended().clone().attend(app.clone(), None));
+        }
+        return Ok(client);
+    };
+    app.hub.listen_to(&discussion, &handle, Some(slot));
+    let client = app.desk.enter(&discussion, &digest, is_detached);
+    tokio::spawn(client.attended().clone().attend(app.clone(), Some(handle)));
+    Ok(client)
+}
+
+/// The order was checked, so what is refused now is too long for somebody's window.
+fn too_long(error: Error) -> Fault {
+    match error {
+        Error::Refused(complaints) if complaints.iter().all(|it| it.field == "providers") => {
+            let message = complaints.first().map(|it| it.message.clone()).unwrap_or_default();
+            Fault::new(StatusCode::BAD_REQUEST, "context_length_exceeded", message).at("messages")
+        }
+        error => error.into(),
+    }
+}
+
+fn is_repeated(headers: &HeaderMap) -> bool {
+    let count = headers.get(RETRIES).and_then(|it| it.to_str().ok()?.trim().parse::<u32>().ok());
+    count.is_some_and(|it| 1 <= it)
+}
+
+/// A digest of the request and its sender. A client that repeats a request sends the same fields in
+/// the same order.
+fn digest(scope: &Scope, sent: &Sent<'_>) -> String {
+    let body = serde_json::to_string(sent.body).unwrap_or_default();
+    let order = format!("{}\n{}\n{}\n{body}", scope.tenant().name(), scope.who(), sent.path);
+    Uuid::new_v5(&Uuid::NAMESPACE_OID, order.as_bytes()).to_string()
+}

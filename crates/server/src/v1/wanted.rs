@@ -1,0 +1,163 @@
+//! A request to the panel as one model, whatever the format it was sent in.
+
+use quorum::request::limits::{LONGEST_NAME, LONGEST_SESSION, OPTIONS, ROUNDS};
+use serde_json::Value;
+
+use crate::v1::{conversation::Asked, fault::Fault, fusion::Fusion, given::Given};
+
+/// The most stop sequences.
+pub(crate) const MOST_STOPS: usize = 16;
+
+/// The longest stop sequence, in characters.
+const LONGEST_STOP: usize = 1_000;
+
+/// A request.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    pub(crate) model: String,
+    pub(crate) asked: Asked,
+    pub(crate) temperature: Option<f64>,
+    pub(crate) max_tokens: Option<u32>,
+    pub(crate) stop: Vec<String>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) schema: Option<Value>,
+    pub(crate) panel: PanelOptions,
+    pub(crate) fusion: Option<Fusion>,
+    /// The conversation's name, under which its discussions share a session.
+    pub(crate) session: Option<String>,
+    /// The kind of task that the client says this is.
+    pub(crate) task: Option<String>,
+    pub(crate) stream: bool,
+    pub(crate) ignored: Vec<String>,
+}
+
+/// The field `quorum`: budgets and panel, under the names of the flags.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PanelOptions {
+    pub(crate) max_cost: Option<f64>,
+    pub(crate) max_calls: Option<u32>,
+    pub(crate) rounds: Option<u32>,
+    pub(crate) providers: Option<Vec<String>>,
+    pub(crate) judge: Option<String>,
+    pub(crate) options: Option<Vec<String>>,
+    pub(crate) thinking: Thinking,
+    pub(crate) detach: bool,
+    pub(crate) ignored: Vec<String>,
+}
+
+/// How much of the talk a client is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Thinking {
+    /// All of it.
+    #[default]
+    Full,
+    /// Who spoke.
+    Progress,
+    /// Nothing.
+    Off,
+}
+
+impl PanelOptions {
+    /// Takes the field; `shown` is whether the client's other parameters ask for the talk.
+    pub(crate) fn take(given: &mut Given, shown: Thinking) -> Result<PanelOptions, Fault> {
+        let Some(mut own) = given.object("quorum")? else {
+            return Ok(PanelOptions { thinking: shown, ..PanelOptions::default() });
+        };
+        let rounds = u64::from(*ROUNDS.start())..=u64::from(*ROUNDS.end());
+        let providers = own.texts("providers", 6)?;
+        let options = own.texts("options", *OPTIONS.end())?;
+        let thinking = match own.text("thinking")?.as_deref() {
+            None => shown,
+            Some("full") => Thinking::Full,
+            Some("progress") => Thinking::Progress,
+            Some("off") => Thinking::Off,
+            Some(_) => return Err(Fault::invalid(&own.param("thinking"), "must be full, progress or off")),
+        };
+        Ok(PanelOptions {
+            max_cost: own.number("max_cost", 1e-9..=1e9)?,
+            max_calls: own.whole("max_calls", 1..=u64::from(u32::MAX))?.map(|it| it as u32),
+            rounds: own.whole("rounds", rounds)?.map(|it| it as u32),
+            providers: Some(providers).filter(|it| !it.is_empty()),
+            judge: named(&mut own, "judge", LONGEST_NAME)?,
+            options: Some(options).filter(|it| !it.is_empty()),
+            thinking,
+            detach: own.flag("detach")?.unwrap_or(false),
+            ignored: own.ignored(),
+        })
+    }
+}
+
+/// A short text.
+pub(crate) fn named(given: &mut Given, name: &str, longest: usize) -> Result<Option<String>, Fault> {
+    let Some(text) = given.text(name)? else { return Ok(None) };
+    if text.trim().is_empty() || longest < text.chars().count() {
+        return Err(Fault::invalid(&given.param(name), format!("must have 1 to {longest} characters")));
+    }
+    Ok(Some(text))
+}
+
+/// The model's name, which every request has.
+pub(crate) fn model(given: &mut Given) -> Result<String, Fault> {
+    let missing = || Fault::invalid("model", "name a model; GET /v1/models lists them");
+    named(given, "model", 2 * LONGEST_NAME)?.ok_or_else(missing)
+}
+
+/// The stop sequences under this name.
+pub(crate) fn stops(given: &mut Given, name: &str) -> Result<Vec<String>, Fault> {
+    let stops = given.texts(name, MOST_STOPS)?;
+    if stops.iter().any(|it| it.is_empty() || LONGEST_STOP < it.chars().count()) {
+        let message = format!("each text must have 1 to {LONGEST_STOP} characters");
+        return Err(Fault::invalid(&given.param(name), message));
+    }
+    Ok(stops)
+}
+
+/// A bound on the answer's tokens under one of these names.
+pub(crate) fn max_tokens(given: &mut Given, names: &[&str]) -> Result<Option<u32>, Fault> {
+    let mut least = None;
+    for name in names {
+        let bound = given.whole(name, 1..=u64::from(u32::MAX))?.map(|it| it as u32);
+        least = least.into_iter().chain(bound).min();
+    }
+    Ok(least)
+}
+
+/// The session and the kind of task in `metadata`.
+pub(crate) fn metadata(given: &mut Given) -> Result<(Option<String>, Option<String>), Fault> {
+    let Some(Value::Object(fields)) = given.take("metadata") else { return Ok((None, None)) };
+    let mut own = Given::within("metadata", fields);
+    Ok((named(&mut own, "session_id", LONGEST_SESSION)?, named(&mut own, "task", LONGEST_NAME)?))
+}
+
+/// The talk that reasoning parameters ask for.
+pub(crate) fn shown(given: &mut Given) -> Result<Thinking, Fault> {
+    let effort = given.text("reasoning_effort")?;
+    let reasoning = given.object("reasoning")?;
+    let mut is_off = effort.as_deref() == Some("none");
+    if let Some(mut reasoning) = reasoning {
+        is_off |= reasoning.flag("exclude")?.unwrap_or(false);
+        is_off |= reasoning.text("effort")?.as_deref() == Some("none");
+        is_off |= reasoning.flag("enabled")? == Some(false);
+    }
+    Ok(if is_off { Thinking::Off } else { Thinking::Full })
+}
+
+/// Refuses tools that must be called, and lists those that need not be as ignored. Of the tools, one
+/// of the type `openrouter:fusion` is configuration.
+pub(crate) fn tools(given: &mut Given) -> Result<Option<Value>, Fault> {
+    let tools = given.list("tools")?.unwrap_or_default();
+    let (fusion, others): (Vec<Value>, Vec<Value>) =
+        tools.into_iter().partition(|it| it["type"] == "openrouter:fusion");
+    let choice = given.take("tool_choice");
+    if let Some(choice) = choice.filter(|_| !others.is_empty() || fusion.is_empty()) {
+        let name = choice.as_str().or_else(|| choice["type"].as_str()).unwrap_or_default();
+        if !matches!(name, "auto" | "none") {
+            let message = "a panel calls no tools of the client; send auto or none";
+            return Err(Fault::unsupported("tool_choice", message));
+        }
+    }
+    if !others.is_empty() {
+        given.ignore("tools");
+    }
+    Ok(fusion.into_iter().next())
+}

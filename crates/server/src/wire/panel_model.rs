@@ -1,0 +1,178 @@
+//! The bodies of `/v1` in the OpenAPI document: the fields that have an effect. Others are accepted
+//! and ignored, as the vendors' clients send many.
+
+use std::borrow::Cow;
+
+use quorum::{
+    registry::Registry,
+    request::limits::{LONGEST_CONVERSATION, LONGEST_NAME, LONGEST_SESSION, OPTIONS, ROUNDS},
+};
+use serde_json::{Value, json};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{RefOr, Schema, schema::ObjectBuilder},
+};
+
+use crate::v1::{conversation::MOST_MESSAGES, wanted::MOST_STOPS};
+
+macro_rules! bodies {
+    ($($(#[$about:meta])* $name:ident;)*) => {
+        $(
+            $(#[$about])*
+            pub(crate) struct $name;
+
+            impl PartialSchema for $name {
+                fn schema() -> RefOr<Schema> {
+                    ObjectBuilder::new().into()
+                }
+            }
+
+            impl ToSchema for $name {
+                fn name() -> Cow<'static, str> {
+                    stringify!($name).into()
+                }
+            }
+        )*
+    };
+}
+
+bodies! {
+    /// The body of a chat completion.
+    ChatOrder;
+    /// The body of a response.
+    ResponseOrder;
+    /// The body of a message.
+    MessageOrder;
+}
+
+/// An error under `/v1`: OpenAI's form, or Anthropic's where `type` is `error`.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it documents the wire format; errors are rendered by their vendor's form")]
+pub(crate) struct VendorError {
+    /// `error` in Anthropic's form; absent in OpenAI's.
+    #[schema(value_type = String)]
+    r#type: Option<String>,
+    error: VendorErrorBody,
+}
+
+/// What happened, in the vendors' terms.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it documents the wire format; errors are rendered by their vendor's form")]
+pub(crate) struct VendorErrorBody {
+    /// The kind: `invalid_request_error`.
+    r#type: String,
+    /// What happened, and what to do about it.
+    message: String,
+    /// A code for programs: `model_not_found`.
+    code: String,
+    /// The parameter in question.
+    param: Option<String>,
+}
+
+/// The most fields of an object whose other fields are ignored.
+const MOST_FIELDS: usize = 100;
+
+/// The schemas by their names in the document.
+pub(crate) fn schemas(_: &Registry) -> [(Cow<'static, str>, Value); 3] {
+    let chat = json!({
+        "messages": messages(&["system", "developer", "user", "assistant", "tool", "function"]),
+        "response_format": open(json!({ "type": { "type": "string", "enum": ["text", "json_object", "json_schema"] } })),
+        "max_completion_tokens": tokens(), "max_tokens": tokens(), "stop": stops(),
+        "n": { "type": ["integer", "null"], "minimum": 1, "maximum": 1 },
+        "stream_options": open(json!({ "include_usage": { "type": ["boolean", "null"] } })),
+    });
+    let input = json!({ "oneOf": [text(), messages(&["system", "developer", "user", "assistant"])] });
+    let response = json!({
+        "input": input, "instructions": nullable(text()), "max_output_tokens": tokens(),
+        "background": { "type": ["boolean", "null"] },
+        "previous_response_id": { "type": ["string", "null"], "maxLength": LONGEST_NAME },
+    });
+    let message = json!({
+        "messages": messages(&["user", "assistant", "system"]), "max_tokens": tokens(), "stop_sequences": stops(),
+        "system": { "oneOf": [text(), parts()] },
+    });
+    let asked = json!({ "model": "quorum", "messages": [{ "role": "user", "content": TABS }] });
+    [
+        (ChatOrder::name(), body(chat, &["model", "messages"], &asked)),
+        (ResponseOrder::name(), body(response, &["model", "input"], &json!({ "model": "quorum", "input": TABS }))),
+        (MessageOrder::name(), body(message, &["model", "messages"], &asked)),
+    ]
+}
+
+/// The question of the examples.
+const TABS: &str = "Tabs or spaces?";
+
+fn body(own: Value, required: &[&str], example: &Value) -> Value {
+    let mut properties = json!({
+        "model": { "type": "string", "minLength": 1, "maxLength": 2 * LONGEST_NAME, "examples": ["quorum"] },
+        "stream": { "type": ["boolean", "null"] },
+        "temperature": { "type": ["number", "null"], "minimum": 0, "maximum": 2 },
+        "metadata": open(json!({ "session_id": { "type": "string", "maxLength": LONGEST_SESSION } })),
+        "quorum": panel(),
+    });
+    if let (Value::Object(properties), Value::Object(own)) = (&mut properties, own) {
+        properties.extend(own);
+    }
+    json!({
+        "type": "object", "required": required, "properties": properties, "maxProperties": MOST_FIELDS,
+        "examples": [example],
+        "description": "The vendor's own fields; those without effect are listed in `quorum.ignored`.",
+    })
+}
+
+/// The field `quorum`.
+fn panel() -> Value {
+    let name = json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_NAME });
+    open(json!({
+        "max_cost": { "type": ["number", "null"], "minimum": 1e-9, "maximum": 1e9 },
+        "max_calls": { "type": ["integer", "null"], "minimum": 1, "maximum": u32::MAX },
+        "rounds": { "type": ["integer", "null"], "minimum": ROUNDS.start(), "maximum": ROUNDS.end() },
+        "providers": { "type": ["array", "null"], "items": name, "maxItems": 6 },
+        "options": { "type": ["array", "null"], "items": name, "maxItems": OPTIONS.end() },
+        "judge": { "type": ["string", "null"], "maxLength": LONGEST_NAME },
+        "thinking": { "type": ["string", "null"], "enum": ["full", "progress", "off", null] },
+        "detach": { "type": ["boolean", "null"] },
+    }))
+}
+
+/// An object with these fields and others that are ignored.
+fn open(properties: Value) -> Value {
+    json!({ "type": ["object", "null"], "properties": properties, "maxProperties": MOST_FIELDS })
+}
+
+fn messages(roles: &[&str]) -> Value {
+    let message = json!({
+        "type": "object", "required": ["role", "content"], "maxProperties": MOST_FIELDS,
+        "properties": {
+            "role": { "type": "string", "enum": roles },
+            "content": { "oneOf": [text(), parts()] },
+        },
+    });
+    json!({ "type": "array", "minItems": 1, "maxItems": MOST_MESSAGES, "items": message })
+}
+
+fn parts() -> Value {
+    let part = json!({
+        "type": "object", "required": ["type", "text"], "maxProperties": MOST_FIELDS,
+        "properties": { "type": { "type": "string", "enum": ["text", "input_text", "output_text"] }, "text": text() },
+    });
+    json!({ "type": "array", "maxItems": MOST_MESSAGES, "items": part })
+}
+
+fn text() -> Value {
+    json!({ "type": "string", "maxLength": LONGEST_CONVERSATION })
+}
+
+fn nullable(mut schema: Value) -> Value {
+    schema["type"] = json!(["string", "null"]);
+    schema
+}
+
+fn tokens() -> Value {
+    json!({ "type": ["integer", "null"], "minimum": 1, "maximum": u32::MAX })
+}
+
+fn stops() -> Value {
+    let stop = json!({ "type": "string", "minLength": 1, "maxLength": 1_000 });
+    json!({ "oneOf": [stop, { "type": "array", "items": stop, "maxItems": MOST_STOPS }, { "type": "null" }] })
+}

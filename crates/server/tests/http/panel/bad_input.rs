@@ -1,0 +1,253 @@
+//! Every row of the table of bad input, in both forms of errors.
+
+use quorum_server::Limits;
+use quorum_testkit::server::Fault;
+use serde_json::{Value, json};
+
+use super::{calls, chat, chunks, config, keyed, question, vendor, with};
+use crate::harness::{ANN, Answer, FAST, TestServer, answered, tenants};
+
+/// Compares an error in OpenAI's form.
+#[track_caller]
+fn refused(answer: &Answer, status: u16, code: &str, param: Option<&str>) {
+    assert_eq!(answer.headers["content-type"], "application/json", "{}", answer.text);
+    let error = &answer.json()["error"];
+    let told = (answer.status.as_u16(), error["code"].as_str(), error["param"].as_str());
+    assert_eq!(told, (status, Some(code), param), "{}", answer.text);
+    assert!(error["type"].is_string() && error["message"].is_string(), "{}", answer.text);
+}
+
+/// The same in Anthropic's form.
+#[track_caller]
+fn refused_message(answer: &Answer, status: u16, kind: &str) {
+    let told = answer.json();
+    assert_eq!((answer.status.as_u16(), &told["type"], &told["error"]["type"]), (status, &json!("error"), &json!(kind)), "{told}");
+    assert!(told["error"]["message"].is_string(), "{told}");
+}
+
+fn said(messages: Value) -> Value {
+    json!({ "model": "quorum", "messages": messages })
+}
+
+#[tokio::test]
+async fn a9_messages_that_ask_nothing_are_refused() {
+    let server = TestServer::open(FAST).await;
+    let user = json!({ "role": "user", "content": "Tabs?" });
+    for messages in [
+        json!([]),
+        json!([{ "role": "system", "content": "Be brief." }]),
+        json!([user, { "role": "assistant", "content": "Tabs, be" }]),
+        json!([{ "role": "user", "content": "" }]),
+        json!([{ "role": "user", "content": [] }]),
+        json!([{ "role": "user", "content": " \n" }]),
+        json!([user, { "role": "tool", "content": "12" }]),
+    ] {
+        let body = said(messages.clone());
+        refused(&chat(&server, &body).await, 400, "invalid_request_error", Some("messages"));
+        let message = with(body, json!({ "max_tokens": 9 }));
+        let answer = server.post("/v1/messages", &message).await;
+        if messages[1]["role"] != "tool" {
+            refused_message(&answer, 400, "invalid_request_error");
+        }
+    }
+    refused(&chat(&server, &json!({ "model": "quorum" })).await, 400, "invalid_request_error", Some("messages"));
+    let role = said(json!([{ "role": "robot", "content": "x" }]));
+    refused(&chat(&server, &role).await, 400, "invalid_value", Some("messages[0].role"));
+    refused(&chat(&server, &json!({ "messages": [user] })).await, 400, "invalid_value", Some("model"));
+    let many: Vec<Value> = (0..1_001).map(|_| user.clone()).collect();
+    refused(&chat(&server, &said(json!(many))).await, 400, "invalid_value", Some("messages"));
+}
+
+#[tokio::test]
+async fn a9_models_that_are_not_there_are_refused_with_the_nearest() {
+    let vendor = vendor().start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let answer = chat(&server, &question("quorum/debat")).await;
+    refused(&answer, 404, "model_not_found", Some("model"));
+    assert!(answer.text.contains("quorum/debate"), "{}", answer.text);
+    refused(&chat(&server, &question("quorum/roundtable")).await, 404, "model_not_found", Some("model"));
+    refused(&chat(&server, &question("quorum/prompt")).await, 404, "model_not_found", Some("model"));
+    refused(&chat(&server, &question("nothing-like-it")).await, 404, "model_not_found", Some("model"));
+    refused(&chat(&server, &question("claude")).await, 400, "model_not_available", Some("model"));
+    refused_message(&server.post("/v1/messages", &question("quorum/debat")).await, 404, "not_found_error");
+    assert_eq!(calls(&vendor), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a9_bodies_that_are_no_requests_are_refused() {
+    let server = TestServer::open(FAST).await;
+    let post = |path: &str, kind: &str, body: String| {
+        answered(server.request("POST", path).header("content-type", kind).body(body))
+    };
+    let json_type = "application/json";
+    for body in ["{", "[]", "null", "\"x\"", ""] {
+        refused(&post("/v1/chat/completions", json_type, body.into()).await, 400, "invalid_json", None);
+        refused_message(&post("/v1/messages", json_type, body.into()).await, 400, "invalid_request_error");
+    }
+    let large = question("quorum").to_string().replace("Tabs", &"a".repeat(2 << 20));
+    refused(&post("/v1/chat/completions", json_type, large.clone()).await, 413, "request_too_large", None);
+    refused_message(&post("/v1/messages", json_type, large).await, 413, "request_too_large");
+    let text = question("quorum").to_string();
+    refused(&post("/v1/chat/completions", "text/plain", text.clone()).await, 415, "unsupported_media_type", None);
+    refused_message(&post("/v1/messages", "text/plain", text.clone()).await, 415, "invalid_request_error");
+    let untyped = answered(server.request("POST", "/v1/chat/completions").body(text)).await;
+    refused(&untyped, 415, "unsupported_media_type", None);
+    let long = said(json!([{ "role": "user", "content": "a".repeat(400_001) }]));
+    refused(&chat(&server, &long).await, 400, "context_length_exceeded", Some("messages"));
+    refused(&server.get("/v1/nothing").await, 404, "not_found", None);
+    refused(&server.get("/v1/chat/completions").await, 405, "method_not_allowed", None);
+    refused_message(&server.get("/v1/messages").await, 405, "invalid_request_error");
+}
+
+#[tokio::test]
+async fn a9_values_that_are_out_of_bounds_are_refused_by_name() {
+    let server = TestServer::open(FAST).await;
+    let function = json!({ "type": "function", "function": { "name": "f" } });
+    let image = said(json!([
+        { "role": "user", "content": "one" },
+        { "role": "assistant", "content": "two" },
+        { "role": "user", "content": [{ "type": "text", "text": "x" }, { "type": "image_url", "image_url": {} }] },
+    ]));
+    refused(&chat(&server, &image).await, 400, "unsupported_content", Some("messages[2].content[1]"));
+    for (more, code, param) in [
+        (json!({ "temperature": 3 }), "invalid_value", "temperature"),
+        (json!({ "temperature": "hot" }), "invalid_value", "temperature"),
+        (json!({ "max_tokens": 0 }), "invalid_value", "max_tokens"),
+        (json!({ "max_completion_tokens": -1 }), "invalid_value", "max_completion_tokens"),
+        (json!({ "n": 2 }), "unsupported_parameter", "n"),
+        (json!({ "logprobs": true }), "unsupported_parameter", "logprobs"),
+        (json!({ "modalities": ["text", "audio"] }), "unsupported_parameter", "modalities"),
+        (json!({ "tools": [function], "tool_choice": "required" }), "unsupported_parameter", "tool_choice"),
+        (json!({ "tools": [function], "tool_choice": function }), "unsupported_parameter", "tool_choice"),
+        (json!({ "stream": "yes" }), "invalid_value", "stream"),
+        (json!({ "stop": [""] }), "invalid_value", "stop"),
+        (json!({ "quorum": { "rounds": 99 } }), "invalid_value", "quorum.rounds"),
+        (json!({ "quorum": { "thinking": "loud" } }), "invalid_value", "quorum.thinking"),
+        (json!({ "quorum": 7 }), "invalid_value", "quorum"),
+        (json!({ "response_format": { "type": "xml" } }), "invalid_value", "response_format.type"),
+    ] {
+        refused(&chat(&server, &with(question("quorum"), more)).await, 400, code, Some(param));
+    }
+    let block = json!([{ "role": "user", "content": [{ "type": "image", "source": {} }] }]);
+    refused_message(&server.post("/v1/messages", &said(block)).await, 400, "invalid_request_error");
+    for more in [json!({ "max_tokens": 0 }), json!({ "temperature": 3 }), json!({ "tool_choice": { "type": "any" } })] {
+        let answer = server.post("/v1/messages", &with(question("quorum"), more)).await;
+        refused_message(&answer, 400, "invalid_request_error");
+    }
+    // Tools that need not be called are ignored, and said to be.
+    let told = chat(&server, &with(question("quorum"), json!({ "tools": [function], "tool_choice": "auto" }))).await;
+    assert_eq!(told.json()["quorum"]["ignored"], json!(["tools"]), "{}", told.text);
+}
+
+#[tokio::test]
+async fn a9_schemas_that_are_none_are_refused() {
+    let server = TestServer::open(FAST).await;
+    let recursive = json!({ "$defs": { "a": { "properties": { "a": { "$ref": "#/$defs/a" } } } }, "$ref": "#/$defs/a" });
+    for schema in [
+        json!("object"),
+        json!({ "type": "thing" }),
+        recursive,
+        json!({ "description": "a".repeat(65 << 10) }),
+        json!({ "type": "string", "pattern": "a+" }),
+    ] {
+        let format = json!({ "type": "json_schema", "json_schema": { "name": "x", "strict": true, "schema": schema } });
+        let body = with(question("quorum"), json!({ "response_format": format }));
+        refused(&chat(&server, &body).await, 400, "invalid_schema", Some("response_format.json_schema.schema"));
+    }
+}
+
+#[tokio::test]
+async fn a9_strangers_are_refused_in_the_vendors_form() {
+    let server = TestServer::open(&tenants()).await;
+    for path in ["/v1/chat/completions", "/v1/messages"] {
+        let post = || server.posting(path, &question("quorum"));
+        let answers = [
+            answered(post()).await,
+            answered(post().bearer_auth("wrong-token-0123456789")).await,
+            answered(post().header("x-api-key", "wrong-token-0123456789")).await,
+            answered(post().bearer_auth(ANN).header("origin", "https://evil.example")).await,
+            answered(post().bearer_auth(ANN).header("host", "evil.example")).await,
+        ];
+        let openai = [(401, "invalid_api_key"), (401, "invalid_api_key"), (401, "invalid_api_key"), (403, "origin_not_allowed"), (421, "host_not_allowed")];
+        let anthropic = ["authentication_error", "authentication_error", "authentication_error", "permission_error", "invalid_request_error"];
+        for ((answer, (status, code)), kind) in answers.iter().zip(openai).zip(anthropic) {
+            if path == "/v1/messages" { refused_message(answer, status, kind) } else { refused(answer, status, code, None) }
+        }
+        assert_eq!(answered(post().header("x-api-key", ANN)).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn a9_a_budget_that_is_too_small_is_refused_with_the_least_figure() {
+    let vendor = vendor().start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let calls_left = with(question("quorum"), json!({ "quorum": { "max_calls": 2 } }));
+    let answer = chat(&server, &calls_left).await;
+    refused(&answer, 400, "budget_too_small", Some("quorum.max_calls"));
+    assert!(answer.text.contains("take 4"), "{}", answer.text);
+    let money = with(question("quorum"), json!({ "quorum": { "max_cost": 0.000_001 } }));
+    refused(&chat(&server, &money).await, 400, "budget_too_small", Some("quorum.max_cost"));
+    assert_eq!(calls(&vendor).len(), 0);
+    // Reached on the way: an answer that says so.
+    let enough = with(question("quorum"), json!({ "quorum": { "max_calls": 5 } }));
+    let told = chat(&server, &enough).await;
+    assert_eq!((told.status.as_u16(), &told.json()["quorum"]["degraded"]), (200, &json!(true)), "{}", told.text);
+}
+
+#[tokio::test]
+async fn a9_a_panel_that_fails_is_a_503_that_is_not_to_be_repeated_and_an_error_on_a_stream() {
+    let vendor = vendor().fault("*", Fault::Status(400)).start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let answer = chat(&server, &question("quorum")).await;
+    refused(&answer, 503, "all_providers_failed", None);
+    assert_eq!(answer.headers["x-should-retry"], "false");
+    refused_message(&server.post("/v1/messages", &question("quorum")).await, 503, "overloaded_error");
+    let stream = chat(&server, &with(question("quorum"), json!({ "stream": true }))).await;
+    let (chunks, _) = chunks(&stream.text);
+    assert_eq!(chunks.last().unwrap()["error"]["code"], "all_providers_failed", "{}", stream.text);
+    assert!(chunks.iter().rev().skip(1).all(|it| it.get("error").is_none()), "{}", stream.text);
+}
+
+#[tokio::test]
+async fn a9_too_many_discussions_are_a_429() {
+    let limits = Limits { running: 1, ..Limits::default() };
+    let server = TestServer::with("[defaults]\nsimulate = \"latency=60s\"\n", limits).await;
+    server.ordered(&crate::harness::order()).await;
+    for path in ["/v1/chat/completions", "/v1/responses", "/v1/messages"] {
+        let body = with(question("quorum"), json!({ "input": "Tabs?" }));
+        let answer = server.post(path, &body).await;
+        assert_eq!((answer.status.as_u16(), &answer.headers["retry-after"]), (429, &"5".parse().unwrap()), "{}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn a9_odd_characters_are_stored_as_replacements() {
+    let server = TestServer::open(FAST).await;
+    let body = r#"{"model": "quorum", "messages": [{"role": "user", "content": "Tabs\ud83d or\u0000 spaces?"}]}"#;
+    let answer = answered(server.request("POST", "/v1/chat/completions").header("content-type", "application/json").body(body)).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let listed = server.get("/api/discussions").await.json();
+    assert_eq!(listed[0]["topic"], "Tabs\u{fffd} or\u{fffd} spaces?");
+}
+
+#[tokio::test]
+async fn a12_a_panel_on_a_panel_is_refused() {
+    let server = TestServer::open(FAST).await;
+    for path in ["/v1/chat/completions", "/v1/messages"] {
+        let answer = answered(server.posting(path, &question("quorum")).header("x-quorum-depth", "1")).await;
+        assert_eq!((answer.status.as_u16(), &answer.json()["error"]["code"]), (400, &json!("recursion_refused")));
+    }
+    let itself = |name: &str| format!("[providers.{name}]\nwire = 'openai-chat'\nbase_url = '{}/v1'\nmodel = 'quorum'\n", server.base);
+    let outer = TestServer::voiced(&(itself("one") + &itself("two"))).await;
+    let answer = chat(&outer, &question("quorum")).await;
+    refused(&answer, 503, "all_providers_failed", None);
+    assert_eq!(server.get("/api/discussions").await.json(), json!([]), "no discussion was started inside");
+}
+
+#[tokio::test]
+async fn a9_a_key_is_checked_before_anything_is_started() {
+    let server = TestServer::open(FAST).await;
+    let answer = keyed(&server, &"k".repeat(256), &question("quorum")).await;
+    refused(&answer, 400, "invalid_request", Some("Idempotency-Key"));
+    assert_eq!(server.get("/api/discussions").await.json(), json!([]));
+}

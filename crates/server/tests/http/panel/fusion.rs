@@ -1,0 +1,78 @@
+//! OpenRouter's Fusion: its aliases, request, item and events.
+
+use serde_json::{Value, json};
+
+use super::{calls, chat, config, messages::events, question, vendor, with};
+use crate::harness::TestServer;
+
+fn reply(asked: &quorum_testkit::server::Asked) -> String {
+    let Some(from) = asked.last().find("[STRUCTURE_") else { return format!("{} says tabs.", asked.model) };
+    let mark = &asked.last()[from..=from + asked.last()[from..].find(']').unwrap()];
+    // The writer sees labels, so it takes the names that it was told.
+    let names: Vec<&str> = asked.system.split("Participants: ").nth(1).unwrap().split('.').next().unwrap().split([',', ' ']).filter(|it| it.starts_with('@')).collect();
+    let [a, b, c] = names[..] else { return "Tabs.".to_owned() };
+    let claims = json!([
+        { "text": "tabs adapt", "supportedBy": [a, b] },
+        { "text": "spaces look the same", "supportedBy": [c], "attackedBy": [a] },
+        { "text": "editors convert", "supportedBy": [b], "unanswered": true },
+    ]);
+    format!("Tabs.\n\n{mark}\n{}", json!({ "claims": claims, "agreements": ["width"], "dissent": [] }))
+}
+
+#[tokio::test]
+async fn i19_fusion_is_one_round_with_its_item_for_those_that_ask() {
+    let vendor = vendor().replies("*", reply).start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let plugin = json!([{ "id": "fusion", "analysis_models": ["alpha", "beta", "gamma"] }]);
+    let body = json!({ "model": "openrouter/fusion", "input": "Tabs?", "plugins": plugin });
+    let told = server.post("/v1/responses", &body).await.json();
+    assert_eq!(calls(&vendor).len(), 4, "one round: {told}");
+    let item = &told["output"][0];
+    assert_eq!((&item["type"], &item["status"]), (&json!("openrouter:fusion"), &json!("completed")));
+    assert_eq!(item["responses"].as_array().unwrap().len(), 3);
+    let analysis = &item["analysis"];
+    assert_eq!(analysis["consensus"], json!(["width", "tabs adapt"]), "{item}");
+    assert_eq!(analysis["blind_spots"], json!(["editors convert"]));
+    assert_eq!(analysis["contradictions"][0]["topic"], "spaces look the same");
+    assert_eq!(analysis["contradictions"][0]["stances"].as_array().unwrap().len(), 2);
+    assert_eq!(analysis["unique_insights"][0]["insight"], "editors convert");
+    assert_eq!(analysis["partial_coverage"][0]["point"], "tabs adapt");
+
+    let plain = json!({ "model": "fusion", "messages": question("x")["messages"] });
+    assert_eq!(chat(&server, &plain).await.json().get("fusion"), None);
+    let tool = json!({ "tools": [{ "type": "openrouter:fusion", "parameters": { "analysis_models": ["alpha", "beta"] } }] });
+    let told = chat(&server, &with(question("gamma"), tool)).await.json();
+    assert_eq!(told["fusion"]["responses"].as_array().unwrap().len(), 2, "{told}");
+    assert_eq!(told["quorum"]["ignored"], json!([]), "the tool is configuration");
+}
+
+#[tokio::test]
+async fn i19_the_nine_events_of_fusion_are_sent_to_those_that_ask() {
+    let failing = quorum_testkit::server::Fault::Status(400);
+    let vendor = vendor().replies("*", |asked| if asked.last().contains("[STRUCTURE_") { "Tabs.".into() } else { "Tabs adapt.".into() });
+    let vendor = vendor.fault("gamma-1", failing).start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let plugin = json!([{ "id": "fusion", "analysis_models": ["alpha", "beta", "gamma"] }]);
+    let body = json!({ "model": "openrouter/fusion", "input": "Tabs?", "plugins": plugin, "stream": true });
+    let streamed = server.post("/v1/responses", &body).await;
+    let events = events(&streamed.text);
+    let of = |name: &str| -> Vec<&Value> {
+        let name = format!("response.fusion_call.{name}");
+        events.iter().filter(|it| it.0 == name).map(|it| &it.1).collect()
+    };
+    assert_eq!((of("in_progress").len(), of("panel.added").len(), of("panel.completed").len()), (1, 3, 2), "{}", streamed.text);
+    assert_eq!((of("panel.failed").len(), of("completed").len()), (1, 1));
+    assert!(of("panel.failed")[0]["error"].is_string());
+    let delta: String = of("panel.delta").iter().filter(|it| it["model"] == "alpha/alpha-1").filter_map(|it| it["delta"].as_str()).collect();
+    assert_eq!(delta, "Tabs adapt.");
+    let analysis = of("analysis.in_progress");
+    assert_eq!(analysis.len(), 1);
+    assert!(analysis[0]["judge_model"].is_string() && analysis[0]["judge_model"] == analysis[0]["analyst_model"]);
+    // A judge that lists nothing is no error: responses without an analysis.
+    assert_eq!(of("analysis.completed").len(), 0);
+    assert_eq!(of("completed")[0]["item"].get("analysis"), None);
+    for (name, data) in &events {
+        let is_numbered = data["sequence_number"].is_u64();
+        assert!(is_numbered && (!name.contains("fusion_call") || data["item_id"].is_string()), "{name} {data}");
+    }
+}

@@ -1,0 +1,102 @@
+//! `/v1/responses`: also in the background, retrieved, cancelled and continued.
+
+use serde_json::{Value, json};
+
+use super::{calls, config, messages::events, vendor, with};
+use crate::harness::{ANN, BOB, FAST, TestServer, answered, tenants};
+
+fn order() -> Value {
+    json!({ "model": "quorum", "input": "Tabs or spaces?", "quorum": { "rounds": 1 } })
+}
+
+async fn until_over(server: &TestServer, id: &str) -> Value {
+    loop {
+        let told = server.get(&format!("/v1/responses/{id}")).await.json();
+        if !matches!(told["status"].as_str(), Some("queued" | "in_progress")) {
+            return told;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn i19_a_discussion_is_a_response_with_a_reasoning_item_and_a_message() {
+    let vendor = vendor().says("*", "Tabs, because they adapt.").start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let answer = server.post("/v1/responses", &order()).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let told = answer.json();
+    let [reasoning, message] = told["output"].as_array().unwrap().as_slice() else { panic!("{told}") };
+    assert!(reasoning["summary"][0]["text"].as_str().unwrap().contains("[R1 alpha] Tabs"), "{reasoning}");
+    let text = message["content"][0]["text"].as_str().unwrap();
+    assert_eq!((&told["status"], &told["usage"]["output_tokens"]), (&json!("completed"), &json!(80)));
+    let again = until_over(&server, told["id"].as_str().unwrap()).await;
+    assert_eq!(again["output"].as_array().unwrap().last(), Some(message));
+
+    let streamed = server.post("/v1/responses", &with(order(), json!({ "stream": true }))).await;
+    let events = events(&streamed.text);
+    let numbers: Vec<u64> = events.iter().map(|it| it.1["sequence_number"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (0..events.len() as u64).collect::<Vec<_>>());
+    assert_eq!((events[0].0.as_str(), events.last().unwrap().0.as_str()), ("response.created", "response.completed"));
+    assert!(events.iter().all(|it| it.1.get("error").is_none()), "no event has an error at its top");
+    let deltas: String = events.iter().filter(|it| it.0 == "response.output_text.delta").filter_map(|it| it.1["delta"].as_str()).collect();
+    assert_eq!(deltas, text);
+    assert_eq!(events.last().unwrap().1["response"]["output"][1]["content"][0]["text"], text);
+    assert!(!streamed.text.contains("fusion"), "only clients that ask for it get its events");
+}
+
+#[tokio::test]
+async fn i19_a_response_in_the_background_is_queued_retrieved_and_cancelled() {
+    let vendor = vendor().paced(50, 0, 1).start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let queued = server.post("/v1/responses", &with(order(), json!({ "background": true }))).await.json();
+    assert_eq!((&queued["status"], &queued["background"]), (&json!("queued"), &json!(true)));
+    let over = until_over(&server, queued["id"].as_str().unwrap()).await;
+    assert_eq!(over["status"], "completed", "{over}");
+    assert_eq!(calls(&vendor).len(), 4);
+
+    let slow = super::vendor().paced(60_000, 0, 1);
+    vendor.follow(slow);
+    let queued = server.post("/v1/responses", &with(order(), json!({ "background": true }))).await.json();
+    let id = queued["id"].as_str().unwrap();
+    let cancelled = server.post(&format!("/v1/responses/{id}/cancel"), &json!({})).await.json();
+    assert_eq!(cancelled["status"], "cancelled", "{cancelled}");
+    assert_eq!(server.get("/v1/responses/resp_nothing").await.status, 404);
+    assert_eq!(server.get(&format!("/v1/responses/resp_{}", uuid::Uuid::now_v7())).await.status, 404);
+}
+
+#[tokio::test]
+async fn i19_a_previous_response_is_the_conversation_so_far() {
+    let vendor = vendor().says("*", "Tabs, because they adapt.").start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let first = server.post("/v1/responses", &order()).await.json();
+    let next = json!({ "model": "beta", "input": [{ "role": "user", "content": "Why?" }], "previous_response_id": first["id"] });
+    let second = server.post("/v1/responses", &next).await.json();
+    assert_eq!(second["status"], "completed", "{second}");
+    let third = json!({ "model": "quorum", "input": "Sure?", "previous_response_id": second["id"], "quorum": { "rounds": 1 } });
+    assert_eq!(server.post("/v1/responses", &third).await.status, 200);
+    let last = vendor.requests().iter().filter_map(|it| it.asked()).last().unwrap();
+    for part in ["user:\n> Tabs or spaces?", "user:\n> Why?", "assistant:\n> ", "# The question\n\nSure?"] {
+        assert!(last.system.contains(part), "{part:?} is not in {}", last.system);
+    }
+    let unknown = with(next, json!({ "previous_response_id": "resp_unknown" }));
+    let refused = server.post("/v1/responses", &unknown).await;
+    assert_eq!((refused.status.as_u16(), &refused.json()["error"]["param"]), (404, &json!("previous_response_id")));
+}
+
+#[tokio::test]
+async fn i19_a_running_response_can_not_be_continued_and_others_have_none() {
+    let server = TestServer::open("[defaults]\nsimulate = \"latency=60s\"\n").await;
+    let running = server.post("/v1/responses", &with(order(), json!({ "background": true }))).await.json();
+    let next = with(order(), json!({ "previous_response_id": running["id"] }));
+    assert_eq!(server.post("/v1/responses", &next).await.status, 409);
+
+    let server = TestServer::open(&tenants()).await;
+    let of_ann = answered(server.posting("/v1/responses", &order()).bearer_auth(ANN)).await.json();
+    let path = format!("/v1/responses/{}", of_ann["id"].as_str().unwrap());
+    assert_eq!(answered(server.request("GET", &path).bearer_auth(ANN)).await.status, 200);
+    assert_eq!(answered(server.request("GET", &path).bearer_auth(BOB)).await.status, 404);
+    let next = with(order(), json!({ "previous_response_id": of_ann["id"] }));
+    assert_eq!(answered(server.posting("/v1/responses", &next).bearer_auth(BOB)).await.status, 404);
+    let _ = FAST;
+}

@@ -1,0 +1,29 @@
+// Vercel's AI SDK with its provider for OpenAI's format.
+import assert from "node:assert";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { generateObject, generateText, streamText } from "ai";
+import { z } from "zod";
+
+const panel = createOpenAICompatible({
+  name: "quorum",
+  baseURL: process.env.PANEL + "/v1",
+  apiKey: "none",
+  supportsStructuredOutputs: true,
+});
+const model = panel("quorum");
+const prompt = "Tabs or spaces?";
+const told = ["ai with @ai-sdk/openai-compatible"];
+const whole = await generateText({ model, prompt });
+assert(whole.text && whole.reasoningText);
+told.push("generateText with reasoning");
+const kinds = new Set();
+for await (const part of streamText({ model, prompt }).fullStream) kinds.add(part.type);
+assert(kinds.has("reasoning-delta") && kinds.has("text-delta") && !kinds.has("error"), [...kinds].join());
+told.push("streamText with reasoning-delta");
+const schema = z.object({ winner: z.string(), votes: z.number() });
+const { object } = await generateObject({ model, prompt, schema });
+assert(object.winner);
+told.push("generateObject");
+await assert.rejects(generateText({ model: panel("quorum/debat"), prompt, maxRetries: 0 }));
+told.push("error");
+console.log(`| ${process.argv[2]} | ok | ${told.join("; ")} |`);

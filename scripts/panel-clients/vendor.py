@@ -1,0 +1,79 @@
+"""A vendor that speaks OpenAI's chat format, for the panel that the clients talk to."""
+
+import json
+import re
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+def filled(schema, root):
+    """A value that satisfies the schema."""
+    if "$ref" in schema:
+        node = root
+        for part in schema["$ref"].lstrip("#/").split("/"):
+            node = node[part]
+        return filled(node, root)
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "anyOf" in schema:
+        return filled(schema["anyOf"][0], root)
+    kind = schema.get("type", "string")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if kind == "object":
+        return {name: filled(it, root) for name, it in schema.get("properties", {}).items()}
+    if kind == "array":
+        return [filled(schema.get("items", {}), root)]
+    return {"integer": 7, "number": 0.5, "boolean": True, "null": None}.get(kind, "tabs")
+
+
+def answer(body):
+    messages = [str(it.get("content") or "") for it in body["messages"]]
+    said, last = "\n".join(messages), messages[-1]
+    mark = re.search(r"\[STRUCTURE_[A-Z]+\]", last)
+    schema = re.search(r"```json\n(.*?)\n```", said, re.S) if "JSON Schema" in said else None
+    text = "Tabs, because they adapt to each reader."
+    if schema and (mark or body["messages"][0]["role"] == "system" and "JSON Schema" in messages[0]):
+        root = json.loads(schema.group(1))
+        text = json.dumps(filled(root, root))
+    if mark:
+        structure = {"claims": [{"text": "tabs adapt", "supportedBy": [], "unanswered": True}], "agreements": ["width"], "dissent": []}
+        text += f"\n\n{mark.group(0)}\n{json.dumps(structure)}"
+    return text
+
+
+class Vendor(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        self.reply(200, json.dumps({"object": "list", "data": []}), "application/json")
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        text = answer(body)
+        pieces = [text[at : at + 20] for at in range(0, len(text), 20)]
+        chunk = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": body["model"]}
+        events = [{**chunk, "choices": [{"index": 0, "delta": {"content": it}}]} for it in pieces]
+        events.append({**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        events.append({**chunk, "choices": [], "usage": usage})
+        told = "".join(f"data: {json.dumps(it)}\n\n" for it in events) + "data: [DONE]\n\n"
+        self.reply(200, told, "text/event-stream")
+
+    def reply(self, status, text, kind):
+        data = text.encode()
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Vendor)
+print(server.server_address[1], flush=True)
+sys.stdout.close()
+server.serve_forever()
