@@ -116,7 +116,15 @@ impl Voices for Fixed {
         let latency = *self.latency.read().unwrap_or_else(PoisonError::into_inner);
         let provider = Arc::new(FixedVoice { latency, speech: self.speech.clone() });
         let price = Some(Price::new(Usd::ZERO, Usd::ZERO));
-        Some(Voice { provider, model: None, lane: self.lane.clone(), price, window: 128_000, thinking: 0 })
+        Some(Voice {
+            provider,
+            model: None,
+            lane: self.lane.clone(),
+            price,
+            window: 128_000,
+            thinking: 0,
+            is_small: false,
+        })
     }
 }
 

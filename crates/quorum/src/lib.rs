@@ -38,9 +38,9 @@ pub use config::Config;
 pub use error::{Error, MissingVoice};
 pub use facade::{
     Builder, CapEntry, CapFit, CellEntry, Checked, Discussion, Figures, Forking, FormEntry, MethodEntry,
-    ModelEntry, NamedEntry, OptionEntry, OrderKey, PatternEntry, Plan, PlannedAgent, PlannedPhase, PlannedSeat,
-    PresetEntry, PriceEntry, ProviderEntry, Quorum, ResultEntry, RulingChoiceEntry, RulingEntry, Scope,
-    SentMessage, SentRequest, Started, Steered, StrategyEntry, Unanswered, UsualEntry, complaints,
+    ModelEntry, NamedEntry, OptionEntry, OrderKey, PatternEntry, Plan, PlannedAgent, PlannedPhase,
+    PlannedSeat, PresetEntry, PriceEntry, ProviderEntry, Quorum, ResultEntry, RulingChoiceEntry, RulingEntry,
+    Scope, SentMessage, SentRequest, Started, Steered, StrategyEntry, Unanswered, UsualEntry, complaints,
 };
 pub use quorum_core::{
     call, choices,

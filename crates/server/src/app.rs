@@ -104,10 +104,6 @@ impl AppState {
         &self.openapi
     }
 
-    pub(crate) fn registry(&self) -> &quorum::Registry {
-        self.quorum.registry()
-    }
-
     pub(crate) fn providers(&self) -> Vec<quorum::ProviderEntry> {
         self.quorum.providers()
     }

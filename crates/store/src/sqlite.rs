@@ -14,8 +14,7 @@ use quorum_core::{
     },
     seams::{
         Append, Archive, AuditEntry, Claim, Created, Draw, Drawn, Expired, Found, Query, Reservation,
-        Retention, Session,
-        Store, StoreError, Summary, Wanted,
+        Retention, Session, Store, StoreError, Summary, Wanted,
     },
 };
 

@@ -38,8 +38,7 @@ pub(crate) async fn start(
     let digest = digest(scope, &sent);
     let key = order_key(sent.headers, sent.path, sent.body)?;
     if key.is_none() && waiting != Waiting::Not {
-        let repetition =
-            if is_repeated(sent.headers) { Repetition::Declared } else { Repetition::Possible };
+        let repetition = if is_repeated(sent.headers) { Repetition::Declared } else { Repetition::Possible };
         if let Some(client) = app.desk.join(&digest, repetition) {
             return Ok(client);
         }

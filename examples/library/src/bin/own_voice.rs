@@ -34,7 +34,15 @@ struct Parrots(Arc<Lane>);
 impl Voices for Parrots {
     fn voice(&self, _: &Spec, _: &Participant) -> Option<Voice> {
         let lane = self.0.clone();
-        Some(Voice { provider: Arc::new(Parrot), lane, model: None, price: None, window: 8_000, thinking: 0 })
+        Some(Voice {
+            provider: Arc::new(Parrot),
+            lane,
+            model: None,
+            price: None,
+            window: 8_000,
+            thinking: 0,
+            is_small: false,
+        })
     }
 }
 
