@@ -1,6 +1,6 @@
 -- What accounts spent, by day, and what running discussions have set aside for calls to come. An
--- account is a token of a tenant; the local user has neither name. Days count from 1970, amounts are
--- in billionths of a dollar.
+-- account is a token of a tenant; the local user has neither name. Days count from 1970, amounts
+-- are in billionths of a dollar.
 
 CREATE TABLE spending (
     tenant TEXT NOT NULL,

@@ -43,7 +43,7 @@ fn s14_what_was_spent_is_kept_and_shown_by_the_doctor() {
     assert!(told.contains("of $50.0000 a month spent"), "{told}");
     assert_eq!(row["state"], "well");
     let plan = desk.ax(&[&ASK[..], &["--dry-run"]].concat()).ends(0).out;
-    assert!(plan.contains("The maximum fits the spending cap: "), "{plan}");
+    assert!(plan.contains("The spending cap may be reached, and end it early: "), "{plan}");
 }
 
 #[test]

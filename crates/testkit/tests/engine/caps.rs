@@ -1,7 +1,10 @@
 //! S14: spending caps of an account, over all discussions and processes that share a store.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -116,16 +119,15 @@ async fn s14_under_a_spent_cap_nothing_is_started_and_nothing_recorded() {
 #[tokio::test(start_paused = true)]
 async fn s14_without_a_cap_or_with_simulated_voices_nothing_is_drawn() {
     let writes = |spec: Spec| async {
-        let count = Arc::new(Mutex::new(0_u64));
+        let count = Arc::new(AtomicU64::new(0));
         let counting = count.clone();
         let store = Faulty::new(Arc::new(MemoryStore::new()), move |number| {
-            *counting.lock().unwrap() = number + 1;
+            counting.store(number + 1, Ordering::Relaxed);
             Fault::None
         });
         let table = Table::over(Arc::new(store), &priced(panel()), registry());
         assert!(table.hold(spec).await.0.success);
-        let writes = *count.lock().unwrap();
-        writes
+        count.load(Ordering::Relaxed)
     };
     let simulation = Simulation { seed: 7, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new() };
     let plain = writes(order("in-turn")).await;
