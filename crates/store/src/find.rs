@@ -67,11 +67,7 @@ pub(crate) fn find_read_only(
 }
 
 /// Reads the texts of unindexed discussions. Their relevance can't be compared with that of others.
-fn find_unindexed(
-    connection: &Connection,
-    query: &Query,
-    wanted: &Wanted,
-) -> Result<Vec<Found>, JobError> {
+fn find_unindexed(connection: &Connection, query: &Query, wanted: &Wanted) -> Result<Vec<Found>, JobError> {
     let mut found = Vec::new();
     for number in candidates(connection, query.recalling.as_ref(), wanted)?.into_keys() {
         let texts = search::unindexed_texts(connection, number)?;
@@ -104,7 +100,8 @@ fn candidates(
         "SELECT number, ifnull(ended_at, opened_at) FROM discussions
          WHERE root = id AND hidden_at IS NULL AND {tenant} AND {session} AND {kind}"
     ))?;
-    let (tenant, session) = (wanted.tenant.as_ref().map(Tenant::name), wanted.session.map(|it| it.to_string()));
+    let (tenant, session) =
+        (wanted.tenant.as_ref().map(Tenant::name), wanted.session.map(|it| it.to_string()));
     let simulated = recalling.map(|it| it.simulated);
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, Timestamp(row.get(1)?)));
     let mut found: Candidates =

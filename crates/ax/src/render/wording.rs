@@ -114,7 +114,8 @@ pub(crate) fn earlier(spec: &Spec) -> Vec<String> {
         lines.push("Nothing is recalled: no earlier discussion is about this.".to_owned());
     }
     let replaced = spec.follows.iter().flat_map(|it| &it.replaced);
-    lines.extend(replaced.map(|it| format!("{} is not available any more; {} has its seat.", it.seat, it.by)));
+    lines
+        .extend(replaced.map(|it| format!("{} is not available any more; {} has its seat.", it.seat, it.by)));
     lines
 }
 

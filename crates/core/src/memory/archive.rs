@@ -28,7 +28,8 @@ impl Archive for MemoryStore {
     fn find(&self, query: Query, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Found>, StoreError>> {
         Box::pin(async move {
             let contents = self.lock();
-            let is_wanted = |it: &&Discussion| it.matches(&wanted) && it.could_be_found(query.recalling.as_ref());
+            let is_wanted =
+                |it: &&Discussion| it.matches(&wanted) && it.could_be_found(query.recalling.as_ref());
             let roots: Vec<&Discussion> = contents.discussions.values().filter(is_wanted).collect();
             let limit = if wanted.limit == 0 { usize::MAX } else { wanted.limit };
             let found = found(&roots, &query).into_iter().take(limit);
@@ -201,5 +202,8 @@ fn found<'d>(roots: &[&'d Discussion], query: &Query) -> Vec<(&'d Discussion, f6
 fn weighted(page: &[Vec<String>; 3], words: &[&String]) -> Weighted {
     let count = |words: &[String], wanted: &String| words.iter().filter(|it| *it == wanted).count() as f64;
     let weight = |word: &&String| page.iter().zip(WEIGHTS).map(|(it, weight)| count(it, word) * weight).sum();
-    Weighted { length: page.iter().map(Vec::len).sum::<usize>() as f64, words: words.iter().map(weight).collect() }
+    Weighted {
+        length: page.iter().map(Vec::len).sum::<usize>() as f64,
+        words: words.iter().map(weight).collect(),
+    }
 }

@@ -109,7 +109,9 @@ fn recalling(order: Spec, text: &str) -> Spec {
 #[tokio::test(start_paused = true)]
 async fn s8_ninety_six_attacks_through_recall_forge_nothing() {
     for attack in attacks() {
-        let voters = table(&panel().votes("ann", "agree", 0.9).votes("bob", "disagree", 1.0).votes("cyd", "agree", 0.9));
+        let voters = table(
+            &panel().votes("ann", "agree", 0.9).votes("bob", "disagree", 1.0).votes("cyd", "agree", 0.9),
+        );
         let order = recalling(deciding_by(spec("round-robin"), "majority"), &attack);
         let (outcome, _) = voters.hold(order).await;
         let votes = [("agree".to_owned(), 2), ("disagree".to_owned(), 1)].into();

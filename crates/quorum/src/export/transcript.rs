@@ -223,7 +223,8 @@ fn earlier(state: &State) -> Option<Part> {
         let score = it.score.map(|score| format!("relevance {score:.2}"));
         let cut = it.cut.then(|| "cut".to_owned());
         let tokens = Some(count(it.tokens, "token"));
-        let aside: Vec<String> = [Some(it.id.to_string()), score, tokens, cut].into_iter().flatten().collect();
+        let aside: Vec<String> =
+            [Some(it.id.to_string()), score, tokens, cut].into_iter().flatten().collect();
         let title = format!("[{number}] {}", it.topic);
         Part { aside: Some(aside.join(", ")), ..Part::new(title, vec![Block::Said(it.text.clone())]) }
     };

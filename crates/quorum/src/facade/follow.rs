@@ -26,11 +26,8 @@ impl Scope {
         let changes = self.quorum.config().fill_from_preset(request);
         let (changes, replaced) = self.quorum.with_replacements(&past.spec, changes);
         // Options to vote on belong to their question, and so does what was recalled for it.
-        let source = Request {
-            voting_options: None,
-            recall: None,
-            ..Request::of(&past.spec, self.quorum.registry())
-        };
+        let source =
+            Request { voting_options: None, recall: None, ..Request::of(&past.spec, self.quorum.registry()) };
         let order = Request { follows: None, ..changed(&source, &changes, self.quorum.registry()) };
         let from_source = |it: Complaint| Complaint { origin: Some(Origin::Past(id)), ..it };
         let refused = |all: Vec<Complaint>| Error::Refused(all.into_iter().map(from_source).collect());
@@ -72,7 +69,8 @@ impl Quorum {
             return (changes, replaced);
         }
         let place = |it: &Participant| replaced.iter().find(|other| other.seat == it.name);
-        let seat = |it: &Participant| place(it).map_or_else(|| kept(it), |it| Seating::Written(it.by.clone()));
+        let seat =
+            |it: &Participant| place(it).map_or_else(|| kept(it), |it| Seating::Written(it.by.clone()));
         let participants = Some(past.participants.iter().map(seat).collect());
         let renamed = |name: &String| {
             replaced.iter().find(|it| it.seat == *name).map_or_else(|| name.clone(), |it| it.by.clone())

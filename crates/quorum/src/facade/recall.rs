@@ -81,12 +81,8 @@ impl Scope {
             except,
         };
         let query = Query { words: content_words(&spec.topic), recalling: Some(recalling) };
-        let wanted = Wanted {
-            limit: most,
-            session: recall.session,
-            prefix: None,
-            tenant: Some(self.tenant.clone()),
-        };
+        let wanted =
+            Wanted { limit: most, session: recall.session, prefix: None, tenant: Some(self.tenant.clone()) };
         for found in self.archive().find(query, wanted).await? {
             let state = self.quorum.state(found.summary.id).await?;
             let score = (found.score * SCORE_STEPS).round() / SCORE_STEPS;

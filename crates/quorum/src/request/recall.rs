@@ -83,7 +83,11 @@ impl<'de> Visitor<'de> for NumberOrDetails {
     /// In JSON, 3.0 is as whole as 3.
     fn visit_f64<E: Error>(self, most: f64) -> Result<RecallRequest, E> {
         let is_whole = most.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&most);
-        if is_whole { self.visit_u64(most as u64) } else { Err(E::custom(format!("{most} is not a whole number"))) }
+        if is_whole {
+            self.visit_u64(most as u64)
+        } else {
+            Err(E::custom(format!("{most} is not a whole number")))
+        }
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RecallRequest, A::Error> {
@@ -116,11 +120,11 @@ pub(super) fn recall(request: &Request, wrong: &mut Complaints) -> Option<Recall
 
 /// Checks that this could be a discussion's id, the beginning of one, or `last`.
 pub(super) fn named(field: &str, id: &str, wrong: &mut Complaints) {
-    let is_id = !id.is_empty()
-        && id.len() <= LONGEST_ID
-        && id.chars().all(|it| it.is_ascii_hexdigit() || it == '-');
+    let is_id =
+        !id.is_empty() && id.len() <= LONGEST_ID && id.chars().all(|it| it.is_ascii_hexdigit() || it == '-');
     if !is_id && id != LAST {
-        let message = format!("{} is not a discussion's id; give an id, its beginning, or {LAST}", in_short(id));
+        let message =
+            format!("{} is not a discussion's id; give an id, its beginning, or {LAST}", in_short(id));
         wrong.add(field, message);
     }
 }

@@ -33,7 +33,8 @@ async fn filled<S: Whole>(store: &S) -> Vec<(&'static str, DiscussionId)> {
 }
 
 fn query(question: &str) -> Query {
-    let recalling = Recalling { key: key(question), simulated: false, at: second(90 * DAY), except: Vec::new() };
+    let recalling =
+        Recalling { key: key(question), simulated: false, at: second(90 * DAY), except: Vec::new() };
     Query { words: content_words(question), recalling: Some(recalling) }
 }
 
@@ -111,6 +112,9 @@ async fn inv_disc_631_ten_thousand_discussions_are_searched_within_20_ms() {
     }
     times.sort_by(f64::total_cmp);
     let (median, slowest) = (times[times.len() / 2], times[times.len() - 1]);
-    println!("search in {MANY} discussions: median {median:.1} ms, slowest of {} {slowest:.1} ms", times.len());
+    println!(
+        "search in {MANY} discussions: median {median:.1} ms, slowest of {} {slowest:.1} ms",
+        times.len()
+    );
     assert!(median < 20.0, "{median} ms");
 }

@@ -47,7 +47,8 @@ impl Desk {
     pub(crate) fn configured(panel: &Panel, config: &str) -> Desk {
         let store = Arc::new(MemoryStore::new());
         let config = Config::parse(config, Path::new("config.toml"), "".into()).unwrap();
-        let quorum = Quorum::builder().config(config).store(store.clone()).voices(Arc::new(Anyone(panel.clone())));
+        let quorum =
+            Quorum::builder().config(config).store(store.clone()).voices(Arc::new(Anyone(panel.clone())));
         let quorum = quorum.assigning_roles().build().unwrap();
         Desk { store, quorum, panel: panel.clone() }
     }

@@ -28,7 +28,8 @@ async fn a_wrong_number_or_id_is_refused() {
     let session = "01890000-0000-7000-8000-000000000000";
     let alone = "recall.session: limits a search; say how many to recall at most";
     check(json!({ "session": session }), alone).await;
-    check(json!({ "from": vec!["last"; 11] }), "recall.from: may have at most 10 entries; there are 11").await;
+    check(json!({ "from": vec!["last"; 11] }), "recall.from: may have at most 10 entries; there are 11")
+        .await;
 }
 
 #[tokio::test(start_paused = true)]

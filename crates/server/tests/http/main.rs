@@ -14,6 +14,7 @@ mod harness;
 mod orders;
 mod people;
 mod plan;
+mod recall;
 mod restart;
 mod ruling;
 mod seed_client;

@@ -11,8 +11,8 @@ const SHORTEST_PLURAL: usize = 4;
 const ENDINGS: &[&str] = &[
     "ization", "isation", "aciones", "ements", "ations", "iendo", "ation", "acion", "ciones", "ments",
     "ement", "mente", "ungen", "keit", "heit", "lich", "ness", "ment", "ando", "ados", "adas", "ions",
-    "cion", "ance", "ings", "isch", "ung", "ing", "ion", "ies", "ern", "ado", "ada", "ees", "est",
-    "aux", "ers", "en", "er", "es", "em", "ed", "ly", "os", "as", "ar", "ir", "ez", "e", "n", "a", "o", "y",
+    "cion", "ance", "ings", "isch", "ung", "ing", "ion", "ies", "ern", "ado", "ada", "ees", "est", "aux",
+    "ers", "en", "er", "es", "em", "ed", "ly", "os", "as", "ar", "ir", "ez", "e", "n", "a", "o", "y",
 ];
 
 /// The form of a word that all its inflections share, if enough of it is left.
