@@ -1,6 +1,6 @@
 //! `ax serve`: runs the HTTP server until a signal closes it.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use quorum::{Config, Quorum, text::count};
 use quorum_server::{Server, Settings, Voices};
@@ -35,6 +35,7 @@ async fn answer(quorum: Quorum, args: &Serve) -> anyhow::Result<Exit> {
     expire_old(&quorum).await;
     let settings = settings(args, quorum.config());
     let is_mute = settings.voices == Voices::Available && quorum.setup().sources().is_empty();
+    let kept = quorum.clone();
     let server = Server::bind(quorum, settings).await?;
     note(&format!("Listening on http://{}  (Ctrl-C stops it; /docs lists the endpoints)", server.address()));
     if is_mute {
@@ -62,9 +63,20 @@ async fn answer(quorum: Quorum, args: &Serve) -> anyhow::Result<Exit> {
     tokio::select! {
         () = server.run(close) => {}
         () = twice => {}
+        () = daily(|| expire_old(&kept)) => {}
     }
     Ok(Exit::Done)
 }
+
+/// Does the work once a day, for the first time in a day, without end.
+async fn daily<W: Future<Output = ()>>(work: impl Fn() -> W) {
+    loop {
+        tokio::time::sleep(DAY).await;
+        work().await;
+    }
+}
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The signals that close the server.
 struct CloseSignals {

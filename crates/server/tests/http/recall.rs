@@ -33,8 +33,8 @@ async fn an_order_that_recalls_or_follows_what_is_not_there_is_refused() {
         (json!({ "recall": { "most": 1, "least": 1 } }), 400, "recall.least"),
         (json!({ "recall": { "from": ["the first"] } }), 400, "recall.from"),
         (json!({ "follows": "the first" }), 400, "follows"),
-        (json!({ "recall": { "from": ["last"] } }), 422, "recall.from"),
-        (json!({ "follows": "01890000-0000-7000-8000-000000000000" }), 422, "follows"),
+        (json!({ "recall": { "from": ["last"] } }), 409, "recall.from"),
+        (json!({ "follows": "01890000-0000-7000-8000-000000000000" }), 409, "follows"),
     ] {
         let mut order = json!({ "topic": TOPIC });
         order.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
@@ -56,7 +56,7 @@ async fn s12_a_discussion_of_another_tenant_is_neither_recalled_nor_followed() {
     answered(server.request("GET", &format!("/api/discussions/{id}/events")).bearer_auth(ANN)).await;
     let bob = crate::harness::BOB;
     let follows = json!({ "topic": "Why?", "follows": id });
-    assert_eq!(answered(server.posting("/api/discussions", &follows).bearer_auth(bob)).await.status, 422);
+    assert_eq!(answered(server.posting("/api/discussions", &follows).bearer_auth(bob)).await.status, 409);
     let recalls = json!({ "topic": TOPIC, "recall": 3 });
     let plan = answered(server.posting("/api/plan", &recalls).bearer_auth(bob)).await.json();
     assert_eq!(plan["recalled"], json!([]), "{plan}");
