@@ -44,8 +44,8 @@ Examples:
   ax follow last \"And what would it cost?\" --rounds 1
   ax follow last \"Who should do it?\" --dry-run
 
-Everyone is shown what the discussion came to, and what it followed itself. Panel,
-pattern and session stay the same unless flags say otherwise.";
+Everyone is shown what the discussion came to, and what it followed itself.
+Panel, pattern and session stay the same unless flags say otherwise.";
 
 pub(super) const RESUME: &str = "\
 Examples:

@@ -1,6 +1,6 @@
 //! `ax serve`: runs the HTTP server until a signal closes it.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use quorum::{Config, Quorum, text::count};
 use quorum_server::{Server, Settings, Voices};
@@ -39,6 +39,7 @@ async fn answer(quorum: Quorum, args: &Serve, prefix: Option<String>) -> anyhow:
     expire_old(&quorum).await;
     let settings = with_prefix(settings(args, quorum.config()), prefix);
     let is_mute = settings.voices == Voices::Available && quorum.setup().sources().is_empty();
+    let kept = quorum.clone();
     let server = Server::bind(quorum, settings).await?;
     note(&format!("Listening on http://{}  (Ctrl-C stops it; /docs lists the endpoints)", server.address()));
     if is_mute {
@@ -66,9 +67,20 @@ async fn answer(quorum: Quorum, args: &Serve, prefix: Option<String>) -> anyhow:
     tokio::select! {
         () = server.run(close) => {}
         () = twice => {}
+        () = daily(|| expire_old(&kept)) => {}
     }
     Ok(Exit::Done)
 }
+
+/// Does the work once a day, for the first time in a day, without end.
+async fn daily<W: Future<Output = ()>>(work: impl Fn() -> W) {
+    loop {
+        tokio::time::sleep(DAY).await;
+        work().await;
+    }
+}
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn settings(args: &Serve, config: &Config) -> Settings {
     let mut settings = Settings::of(config);

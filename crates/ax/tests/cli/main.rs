@@ -23,6 +23,7 @@ mod panel;
 mod people;
 mod plan;
 mod prompts;
+mod recall;
 mod recovery;
 mod retention;
 mod ruled;

@@ -1,13 +1,22 @@
 //! Follow-up questions.
 
+use std::{path::Path, sync::Arc};
+
 use quorum::{
-    Request,
+    Config, Error, Quorum, Request, Scope,
+    memory::MemoryStore,
     model::{
-        recall::{Follows, Why},
+        id::Tenant,
+        recall::{Follows, Replaced, Why},
         spec::Spec,
     },
+    seams::Then,
+    setup::{self, Machine},
 };
-use quorum_testkit::{conformance::store::fixture::about, panel::panel};
+use quorum_testkit::{
+    conformance::store::fixture::{Writer, about, ending, open_as_ordered, second},
+    panel::panel,
+};
 use serde_json::json;
 
 use crate::fixture::{Desk, refusals, request};
@@ -84,6 +93,44 @@ async fn what_is_followed_takes_a_fifth_of_the_smallest_window_at_most() {
     assert!(shown.cut && shown.tokens <= 1_500 && shown.tokens > 1_450, "{}", shown.tokens);
 }
 
+/// A machine with keys for these of three providers.
+fn machine(store: &Arc<MemoryStore>, keys: &'static [&str]) -> Scope {
+    let provider = |name: &str| {
+        format!(
+            "[providers.{name}]\nwire = \"openai-chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
+             model = \"{name}-1\"\nkey_env = \"{name}\"\n"
+        )
+    };
+    let config = ["alpha", "beta", "gamma"].map(provider).concat();
+    let config = Config::parse(&config, Path::new("config.toml"), "".into()).unwrap();
+    let variable = |name: &str| keys.contains(&name).then(|| "secret".to_owned());
+    let setup = setup::load(&config, &Machine { variable: &variable, ..Machine::bare() }).unwrap();
+    let quorum = Quorum::builder().config(config).store(store.clone()).set_up(setup).build().unwrap();
+    quorum.scope(Tenant::default(), "ann")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_voice_that_is_gone_is_replaced_and_that_is_recorded() {
+    let store = Arc::new(MemoryStore::new());
+    let then = machine(&store, &["alpha", "beta"]);
+    let providers = Some(vec!["alpha".to_owned(), "beta".to_owned()]);
+    let spec = then.check(&Request { providers, ..Request::on("Tabs or spaces?") }).unwrap();
+    let id = open_as_ordered(&*store, spec, second(1)).await;
+    let mut writer = Writer::claiming(&*store, id, "one").await;
+    writer.write(second(2), ending("Tabs."), Then::Done).await.unwrap();
+
+    let names = |spec: &Spec| spec.participants.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
+    let same = then.order(&next("Why?", "last")).await.unwrap();
+    assert_eq!((names(&same), same.follows.unwrap().replaced), (vec!["alpha".into(), "beta".into()], vec![]));
+    let now = machine(&store, &["beta", "gamma"]);
+    let spec = now.order(&next("Why?", "last")).await.unwrap();
+    assert_eq!(names(&spec), ["gamma", "beta"]);
+    let replaced = vec![Replaced { seat: "alpha".into(), by: "gamma".into() }];
+    assert_eq!(spec.follows, Some(Follows { id, replaced }));
+    let nobody = machine(&store, &[]);
+    assert!(matches!(nobody.order(&next("Why?", "last")).await, Err(Error::Refused(_))));
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_is_not_over_or_not_ours_is_not_followed() {
     let desk = Desk::new(&panel());
@@ -91,7 +138,7 @@ async fn what_is_not_over_or_not_ours_is_not_followed() {
     let follows = async |id: &str| refusals(&scope, &json!({ "follows": id })).await;
     assert_eq!(follows("last").await, ["follows: there are no discussions yet"]);
     assert_eq!(follows("abc").await, ["follows: there is no discussion abc"]);
-    let spec = Spec { tenant: quorum::model::id::Tenant::named("bob"), ..about("tabs?") };
+    let spec = Spec { tenant: Tenant::named("bob"), ..about("tabs?") };
     let anothers = desk.ended(spec, "Tabs.").await;
     assert_eq!(follows(&anothers.to_string()).await, [format!("follows: there is no discussion {anothers}")]);
     let prepared = scope.prepare(scope.check(&request(&json!({}))).unwrap()).await.unwrap().id();

@@ -18,6 +18,7 @@ mod orders;
 mod panel;
 mod people;
 mod plan;
+mod recall;
 mod restart;
 mod ruling;
 mod seed_client;
