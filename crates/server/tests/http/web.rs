@@ -163,7 +163,9 @@ async fn a_vote_that_was_taken_again_is_readable_without_scripts_with_its_first_
     let first = page.find("First vote");
     let last = page.rfind("Votes");
     assert!(first.is_some() && last.is_some(), "{page}");
-    let decided = server.held(&json!({ "topic": "Best API style?", "pattern": "voting",
-        "votingOptions": ["REST", "GraphQL"], "threshold": 0 })).await;
+    let decided = server
+        .held(&json!({ "topic": "Best API style?", "pattern": "voting",
+        "votingOptions": ["REST", "GraphQL"], "threshold": 0 }))
+        .await;
     assert!(!server.get(&format!("/d/{decided}")).await.text.contains("First vote"));
 }
