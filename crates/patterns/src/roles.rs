@@ -92,8 +92,8 @@ pub(crate) fn writing_order(who: &Participant) -> WritingOrder {
 }
 
 /// The participant that the user named to write. A provider's name means the seat of that provider
-/// that took no side, if there is one of the same model: with two providers, one of them debates and
-/// judges from a second seat.
+/// that took no side, if there is one of the same model: with two providers, one of them debates,
+/// and judges from a second seat.
 pub(crate) fn named_writer<'p>(among: &'p [Participant], name: &str) -> Option<&'p Participant> {
     let named = ranking::named(among, name)?;
     let is_its_second_seat =

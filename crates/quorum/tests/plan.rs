@@ -213,6 +213,8 @@ async fn the_plan_of_a_fork_with_another_judge_counted_a_casting_that_is_not_ask
         let (_, handle) = past.fork(&forking).await.unwrap();
         let Finished::Over(state) = handle.finished().await.unwrap() else { panic!("nobody waits") };
         assert!(state.spent.calls <= planned.usual.calls, "{at}: {:?}", planned.usual);
+        let first = planned.course.iter().find(|it| it.phase == "awaiting-responses").unwrap();
+        assert_eq!(first.asked.concat().len(), 2, "{at}: answers that are kept stay in the course");
         let asks = |phase: &str| planned.course.iter().any(|it| it.phase == phase);
         assert!(!asks("casting") && asks("judging"), "{at}: {:?}", planned.course);
     }

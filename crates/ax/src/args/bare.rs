@@ -159,7 +159,11 @@ pub(super) fn meaning(command: &Command, typed: &[OsString]) -> Meaning {
     let lower = first.to_lowercase();
     let meant = verbs(command).map(|it| (strsim::osa_distance(&lower, it), it)).min();
     let meant = meant.filter(|(edits, _)| *edits <= SLIP).map(|(_, verb)| verb.to_owned());
-    let begins_question = || all.len() > 1 && QUESTION_WORDS.contains(&lower.trim_start_matches('¿'));
+    // `can config path` may be `man config path`, whose arguments are verbs.
+    let is_near_verb = || verbs(command).any(|it| strsim::osa_distance(&lower, it) <= 1);
+    let names_verb = || all.get(1).is_some_and(|word| verbs(command).any(|it| it == *word));
+    let begins_question =
+        || QUESTION_WORDS.contains(&lower.trim_start_matches('¿')) && !(is_near_verb() && names_verb());
     if is_question(&all) && (meant.is_none() || has_space(first) || begins_question()) {
         return Meaning::Question(with_verb(typed, &places, &all.join(" ")));
     }
@@ -334,6 +338,7 @@ mod tests {
             (&["Can", "-r", "1", "it", "work"], "ax | discuss | Can it work | -r | 1"),
             (&["¿qué", "hacemos", "ahora?"], "ax | discuss | ¿qué hacemos ahora?"),
             (&["est", "ce", "utile"], "ax | discuss | est ce utile"),
+            (&["can", "config", "path"], "did you mean man?"),
             // Two words are a verb and its argument.
             (&["what", "now"], "did you mean chat?"),
             (&["what"], "did you mean chat?"),
@@ -372,11 +377,12 @@ mod tests {
         }
     }
 
-    /// A question takes three words, so it can't be a verb with one argument.
+    /// A question takes three words, so it can't be a verb with one argument. The arguments of
+    /// `man` are verbs, which is checked for.
     #[test]
     fn no_question_word_is_one_edit_from_a_verb_that_takes_two_arguments() {
         let command = command(&App::built_in());
-        for verb in command.get_subcommands().filter(|it| it.get_name() != VERB) {
+        for verb in command.get_subcommands().filter(|it| ![VERB, "man"].contains(&it.get_name())) {
             let arguments = verb.get_positionals().count();
             for name in std::iter::once(verb.get_name()).chain(verb.get_all_aliases()) {
                 let near = QUESTION_WORDS.iter().filter(|it| strsim::osa_distance(it, name) <= 1);

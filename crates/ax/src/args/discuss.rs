@@ -45,8 +45,8 @@ pub(crate) struct Discuss {
     /// What everyone should know; text piped to standard input is added to it
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) context: Option<String>,
-    /// A text file that everyone is shown, under its name as a heading; `-` is standard input; may be
-    /// given several times
+    /// A text file that everyone is shown, under its name as a heading; `-` is standard input; may
+    /// be given several times
     #[arg(short, long = "file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// The session it belongs to, by id or name

@@ -24,9 +24,9 @@ pub(crate) fn nothing_said(floor: &Floor) -> bool {
 }
 
 /// The best recorded answer, for when no more calls can be made: the beginning of a synthesis that
-/// was cut off, otherwise the last speech of the talk that the pattern counts as an answer, otherwise
-/// the last turn of any kind. To a speech or turn, findings of sub-discussions are added that no
-/// other turn has used.
+/// was cut off, otherwise the last speech of the talk that the pattern counts as an answer,
+/// otherwise the last turn of any kind. To a speech or turn, findings of sub-discussions are added
+/// that no other turn has used.
 pub(crate) fn best_answer(floor: &Floor) -> Decision {
     let state = &floor.record.state;
     if let Some(decision) = beginning_of_answer(floor) {

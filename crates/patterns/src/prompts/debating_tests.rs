@@ -53,7 +53,7 @@ fn d04_a_debater_is_told_everything_it_needs() {
         &[
             "You are ann in a discussion with bob.",
             "This is a debate before a judge: openings, then rebuttals, then closings. Positions were assigned;",
-            "believe is false. Grant what is right, and say why your position stands.\n",
+            "believe is false. Grant what is right, and say why your position still stands.\n",
             "# The question\n\ntabs or spaces?\n",
             "# Your position\n\n> Tabs adapt.\n\nYour outlook:\n\n> A typesetter.\n",
             "\nThis can be said for it, among other things:\n\n> ann has a point.\n",
@@ -106,7 +106,7 @@ fn a_moderator_of_a_debate_takes_no_side() {
         &[
             "You chair it and take no side.",
             "# The debaters and their positions\n\nann:\n> Tabs adapt.\nbob:\n> Ann is wrong.\n",
-            "Round 2 of 3. You take no side. In at most three sentences each",
+            "Round 2 of 3. You take no side. Name the claim that is disputed but unsupported",
             "\nWrite at most 100 words in English.",
         ],
     );

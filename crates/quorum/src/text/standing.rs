@@ -39,8 +39,8 @@ pub fn heading(outcome: &Outcome) -> Cow<'static, str> {
     heading.into()
 }
 
-/// The heading above the positions that did not prevail. On a tie nobody dissents from an answer, so
-/// they are positions.
+/// The heading above the positions that did not prevail. On a tie nobody dissents from an answer,
+/// so they are positions.
 #[must_use]
 pub fn dissent_heading(outcome: &Outcome) -> &'static str {
     match outcome.outcome.map(|it| it.standing.kind) {

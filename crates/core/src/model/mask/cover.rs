@@ -277,8 +277,10 @@ impl Mask {
         if !name.chars().any(char::is_uppercase) {
             return false;
         }
-        let names_product =
-            |word: &str| is_capitalised(word) && (!self.nouns_are_capitalised || is_product_word(word));
+        let means_it =
+            |other: &str| first_at(&self.covers, other).is_some_and(|it| it.1.becomes == word.becomes);
+        let is_name = |other: &str| !self.nouns_are_capitalised || is_product_word(other) || means_it(other);
+        let names_product = |other: &str| is_capitalised(other) && is_name(other);
         let next = after.strip_prefix(' ').filter(|it| names_product(first_word(it)));
         if next.is_some_and(|it| !self.means_another(it, word)) {
             return true;
@@ -289,9 +291,8 @@ impl Mask {
             .trim_end_matches([' ', '"', '“', '„', '(', '*', '_', '#', '>', '-']);
         let begins_sentence =
             begins.is_empty() || begins.ends_with(['.', '!', '?', ':', ';', '\n', '…', '。']);
-        let same = first_at(&self.covers, last).is_some_and(|it| it.1.becomes == word.becomes);
         let beside = !begins_sentence && names_product(last) && !self.means_another(last, word);
-        is_capitalised(last) && (same || beside)
+        is_capitalised(last) && (means_it(last) || beside)
     }
 
     /// Whether the text begins with a word that means another seat.

@@ -29,6 +29,11 @@ pub(super) fn course(facts: &[Fact]) -> Vec<PlannedPhase> {
                 ask(&mut course, &awaited.participant, together);
                 together = true;
             }
+            // In a fork: an answer that is kept.
+            Event::TurnCompleted { turn } if turn.reused => {
+                ask(&mut course, &turn.participant, together);
+                together = true;
+            }
             Event::TurnCompleted { .. } => together = false,
             _ => {}
         }
