@@ -1,6 +1,8 @@
 //! An agent behind a seat: everything of its profile that shapes a discussion, so that a resumed or
 //! forked one needs no profile.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::participant::Participant;
@@ -172,7 +174,7 @@ impl Participant {
     pub(crate) fn settled(mut self) -> Self {
         let behind = self.agent.as_ref().and_then(|it| it.behind(&self)).cloned();
         if let (Some(agent), Some(behind)) = (&mut self.agent, behind) {
-            agent.candidates = vec![behind];
+            Arc::make_mut(agent).candidates = vec![behind];
         }
         self
     }
@@ -228,7 +230,7 @@ pub(crate) mod tests {
             ],
             ..Agent::default()
         };
-        let seat = Participant { agent: Some(Box::new(agent.clone())), ..Participant::of("claude") };
+        let seat = Participant { agent: Some(Arc::new(agent.clone())), ..Participant::of("claude") };
         assert_eq!(agent.standing_text(&seat), "# two\n\n# one\n\n# Own\n\n# Rest");
         let seat = seat.through(&agent.candidates[1]);
         assert_eq!(agent.standing_text(&seat), "# three\n\n# Own\n\n# Rest");

@@ -1,6 +1,6 @@
 //! The participants of a discussion.
 
-use std::{borrow::Cow, collections::BTreeSet, fmt};
+use std::{borrow::Cow, collections::BTreeSet, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +60,7 @@ pub struct Participant {
     pub person: Option<Person>,
     /// Set if an agent sits here, with everything of its profile that the discussion needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<Box<Agent>>,
+    pub agent: Option<Arc<Agent>>,
     /// Set if it takes no turns in the talk, like a judge.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub aside: bool,

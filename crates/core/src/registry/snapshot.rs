@@ -64,7 +64,10 @@ mod tests {
             error::{Code, Problem},
             event::{Event, Noted, TalkEnd},
             flips::{Flip, Position, RoundAgreement},
-            outcome::{AwaitingReport, RulingReport, Standing, StandingReport, StoppingReason, SubReport},
+            outcome::{
+                AgentReport, AwaitingReport, RulingReport, Standing, StandingReport, StoppingReason,
+                SubReport,
+            },
             spec::tests::order,
             state::tests::after,
         },
@@ -142,6 +145,15 @@ mod tests {
         });
         outcome.dropped = vec![nothing()];
         outcome.seats = [(nothing(), Vec::new())].into();
+        outcome.agents = vec![AgentReport {
+            participant: nothing(),
+            agent_id: nothing(),
+            display_name: None,
+            provider: None,
+            reason: None,
+            passed_over: Vec::new(),
+            weight: 1.5,
+        }];
         outcome.flips = vec![Flip {
             participant: nothing(),
             round: 1,

@@ -43,7 +43,7 @@ pub(crate) fn agents() -> Vec<Sample> {
     let reviewer = Participant {
         name: "reviewer".into(),
         weight: 1.5,
-        agent: Some(Box::new(agent)),
+        agent: Some(Arc::new(agent)),
         ..Participant::of("bob")
     };
     let spec = Spec { participants: vec![reviewer], ..(*spec()).clone() };

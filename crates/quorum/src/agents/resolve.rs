@@ -1,7 +1,10 @@
 //! Makes a seat of a profile: the abilities for the topic, the providers in their order, and the
 //! texts, all as they will be recorded.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
 use quorum_core::{
     call::tokens::Family,
@@ -111,7 +114,7 @@ pub(super) fn seat_of(profile: &Profile, situation: &Situation<'_>) -> Result<Pa
     let seat = Participant {
         name: profile.id.clone(),
         weight: profile.weight.unwrap_or(AGENT_WEIGHT),
-        agent: Some(Box::new(agent)),
+        agent: Some(Arc::new(agent)),
         ..Participant::of(&profile.id)
     };
     Ok(match planned {
