@@ -56,7 +56,7 @@ run() {
     if told=$("$@" 2> "$data/error"); then
         printf '%s\n' "$told"
     else
-        printf '| %s | FAILED | %s |\n' "$name" "$(tail -1 "$data/error" | cut -c1-150)"
+        printf '| %s | FAILED | %s |\n' "$name" "$(grep -E "Error|error" "$data/error" | head -1 | cut -c1-700)"
         failed=1
     fi
 }

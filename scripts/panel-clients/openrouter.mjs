@@ -6,12 +6,12 @@ const client = new OpenRouter({ apiKey: "none", serverURL: process.env.PANEL + "
 const told = ["@openrouter/sdk"];
 const messages = [{ role: "user", content: "Tabs or spaces?" }];
 const plugins = [{ id: "fusion", analysisModels: ["alpha", "beta"] }];
-const sent = (it) => ({ chatRequest: it, chatGenerationParams: it, ...it });
+const sent = (it) => ({ chatRequest: it });
 const whole = await client.chat.send(sent({ model: "openrouter/fusion", messages, plugins }));
 assert(whole.choices[0].message.content);
 told.push("fusion chat");
 const order = { model: "openrouter/fusion", input: "Tabs or spaces?", plugins, stream: true };
-const events = await client.beta.responses.send({ responsesRequest: order, openResponsesRequest: order, ...order });
+const events = await client.responses.send({ responsesRequest: order });
 const kinds = [];
 for await (const event of events) kinds.push(event.type);
 const fusion = new Set(kinds.filter((it) => String(it).startsWith("response.fusion_call")));

@@ -79,7 +79,7 @@ fn completion(wanted: &Wanted, answer: &Answer, state: &DiscussionState, talk: O
     }
     let mut told = json!({
         "id": format!("chatcmpl-{}", state.id), "object": "chat.completion",
-        "created": created_at(state.id), "model": wanted.model,
+        "created": created_at(state.id), "model": wanted.model, "system_fingerprint": null,
         "choices": [{ "index": 0, "message": message, "logprobs": null, "finish_reason": finish(answer.ended) }],
         "usage": usage::of_chat(&answer.usage), "quorum": answer.quorum,
     });

@@ -170,7 +170,8 @@ impl About {
             "parallel_tool_calls": false, "previous_response_id": self.previous, "store": true,
             "reasoning": { "effort": null, "summary": null }, "temperature": null, "top_p": null,
             "text": { "format": { "type": "text" } }, "tool_choice": "auto", "tools": [],
-            "truncation": "disabled", "usage": null, "user": null,
+            "truncation": "disabled", "usage": null, "user": null, "completed_at": null,
+            "frequency_penalty": null, "presence_penalty": null,
         })
     }
 
@@ -182,6 +183,7 @@ impl About {
         told["output"] = output.into();
         told["usage"] = usage::of_response(&answer.usage);
         told["quorum"] = answer.quorum.clone();
+        told["completed_at"] = json!(created_at(self.id) + answer.outcome.total_duration_ms / 1_000);
         if is_cut {
             told["incomplete_details"] = json!({ "reason": "max_output_tokens" });
         }
