@@ -15,6 +15,7 @@ mod exits;
 mod history;
 mod hostile;
 mod kept;
+mod mcp;
 mod newcomer;
 mod panel;
 mod people;

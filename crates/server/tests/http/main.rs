@@ -11,6 +11,7 @@ mod events;
 mod foreign;
 mod guard;
 mod harness;
+mod mcp;
 mod orders;
 mod people;
 mod plan;
