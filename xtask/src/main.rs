@@ -8,6 +8,7 @@ mod cargo;
 mod clis;
 mod coverage;
 mod dependencies;
+mod mcp;
 mod new;
 mod setup;
 mod test;
@@ -25,6 +26,7 @@ const VERBS: &[Verb] = &[
     bounds::VERB,
     new::VERB,
     clis::VERB,
+    mcp::VERB,
 ];
 
 /// A subcommand of `cargo xtask`.
