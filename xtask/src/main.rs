@@ -8,6 +8,7 @@ mod cargo;
 mod clis;
 mod coverage;
 mod dependencies;
+mod mcp;
 mod new;
 mod panel_clients;
 mod setup;
@@ -26,6 +27,7 @@ const VERBS: &[Verb] = &[
     bounds::VERB,
     new::VERB,
     clis::VERB,
+    mcp::VERB,
     panel_clients::VERB,
 ];
 

@@ -18,6 +18,7 @@ mod exits;
 mod history;
 mod hostile;
 mod kept;
+mod mcp;
 mod newcomer;
 mod panel;
 mod people;

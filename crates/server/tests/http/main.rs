@@ -14,6 +14,7 @@ mod foreign;
 mod guard;
 mod harness;
 mod labels;
+mod mcp;
 mod orders;
 mod panel;
 mod people;

@@ -1,0 +1,66 @@
+"""Calls every tool with the Python SDK; its client checks structured content against the schemas."""
+
+import asyncio
+import json
+import os
+import sys
+
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+VARIABLES = ("AX_CONFIG", "AX_DATA_DIR", "OLLAMA_HOST", "PATH")
+
+
+async def talk(session):
+    await session.initialize()
+    tools = {tool.name for tool in (await session.list_tools()).tools}
+    used = set()
+
+    async def call(name, arguments):
+        used.add(name)
+        result = await session.call_tool(name, arguments)
+        structured = getattr(result, "structured_content", None) or getattr(result, "structuredContent", None)
+        assert structured, (name, result)
+        return result, structured
+
+    quick = {"rounds": 1, "providers": ["claude", "gemini"]}
+    _, done = await call("ax_discuss", {"topic": "Tabs or spaces?", **quick})
+    assert done["status"] == "completed", done
+    one = {"id": done["discussionId"]}
+    await call("ax_discuss_quick", {"topic": "Tabs or spaces?"})
+    await call("ax_discuss_recursive", {"topic": "Tabs or spaces, deeply?", **quick})
+    await call("ax_result", {**one, "fullOutput": True})
+    await call("ax_status", {})
+    await call("ax_history", {"limit": 5})
+    await call("ax_list_models", {})
+    await call("ax_fork", {**one, "changes": {"rounds": 2}})
+    await call("ax_control", {**one, "action": "pause"})
+    await call("ax_say", {**one, "text": "Too late."})
+    refused, told = await call("ax_discuss", {"topic": "", "rounds": 0})
+    assert told["code"] == "INVALID_INPUT" and len(told["details"]["validationErrors"]) == 2, told
+    resources = (await session.list_resources()).resources
+    assert resources, "there is no resource"
+    await session.read_resource(resources[0].uri)
+    assert {it.name for it in (await session.list_prompts()).prompts} == {"debate", "critique", "decide"}
+    assert used == tools, tools - used
+    print(f"{len(used)} tools, {len(resources)} resources")
+
+
+async def main(transport):
+    if transport == "stdio":
+        env = {name: os.environ[name] for name in VARIABLES}
+        server = StdioServerParameters(command=os.environ["AX"], args=["mcp", "--offline"], env=env)
+        async with stdio_client(server) as (reader, writer):
+            async with ClientSession(reader, writer) as session:
+                await talk(session)
+        return
+    try:
+        from mcp.client.streamable_http import streamable_http_client as connect
+    except ImportError:
+        from mcp.client.streamable_http import streamablehttp_client as connect
+    async with connect(os.environ["MCP_URL"]) as streams:
+        async with ClientSession(streams[0], streams[1]) as session:
+            await talk(session)
+
+
+asyncio.run(main(sys.argv[1]))
