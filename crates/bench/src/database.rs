@@ -27,7 +27,7 @@ use quorum_core::{
         transcript::Finish,
     },
     registry::Registry,
-    seams::{Chunk, Clock, Provider, Store, Voice, Voices},
+    seams::{Chunk, Clock, NoTools, Provider, Store, Voice, Voices},
 };
 use quorum_store::SqliteStore;
 use quorum_testkit::spec;
@@ -58,7 +58,13 @@ impl Database {
     /// An engine with other patterns, and the voices' current latency.
     pub(crate) fn engine_with(&self, registry: Registry) -> Engine {
         let store: Arc<dyn Store> = self.store.clone();
-        let services = Services { store, voices: self.voices.clone(), clock: Arc::new(WallClock), registry };
+        let services = Services {
+            store,
+            voices: self.voices.clone(),
+            tools: Arc::new(NoTools),
+            clock: Arc::new(WallClock),
+            registry,
+        };
         Engine::new(services, "bench")
     }
 }

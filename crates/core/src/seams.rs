@@ -2,6 +2,7 @@
 
 mod archive;
 mod store;
+mod tools;
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ pub use archive::{
     TOLERANCE_MS, Wanted,
 };
 pub use store::{Append, Claim, Created, Store, StoreError, Then, admit};
+pub use tools::{NoTools, ToolUse, Tools};
 
 /// A model that answers.
 ///

@@ -114,6 +114,9 @@ async fn settled_everywhere(store: &Arc<dyn Store>, root: DiscussionId) -> BTree
                     settled.insert(format!("{id} {}", turn.step));
                     open.extend(fact.step.map(|step| id.derived(step.as_str())));
                 }
+                Event::ChildConvened(_) => {
+                    open.extend(fact.step.map(|step| id.derived(step.as_str())));
+                }
                 _ => {}
             }
         }

@@ -41,6 +41,8 @@ pub fn spec(pattern: &str) -> Spec {
         tenant: Tenant::default(),
         show_names: false,
         simulation: None,
+        retry: None,
+        plan: None,
     }
 }
 

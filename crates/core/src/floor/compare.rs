@@ -210,7 +210,7 @@ impl Floor {
         deadline: Instant,
     ) -> Option<u64> {
         self.ledger.settle(reserved, Spent { calls: 1, ..Spent::default() });
-        let wait = failures.wait_ms(error, RETRIES, self.services.clock.draw())?;
+        let wait = failures.wait_ms(error, &RETRIES, self.services.clock.draw())?;
         let in_time = Instant::now() + Duration::from_millis(wait) < deadline;
         (in_time && self.ledger.reserve(reserved).is_ok()).then_some(wait)
     }

@@ -19,6 +19,7 @@ pub mod outcome;
 pub mod participant;
 pub mod phase;
 pub mod reading;
+pub mod retry_policy;
 pub mod ruling;
 pub mod settings;
 pub mod spec;

@@ -1,12 +1,16 @@
 //! The specification of a discussion, complete and checked before anything runs.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::model::{
     id::Tenant,
     money::Usd,
     participant::{Participant, Role},
+    retry_policy::RetryPolicy,
     settings::Settings,
 };
 
@@ -67,6 +71,13 @@ pub struct Spec {
     /// Set if the voices are simulated; results then say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulation: Option<Simulation>,
+    /// How failed calls are retried, in place of the table by error class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<RetryPolicy>,
+    /// The document that a pattern works through instead of discussing the topic. Only the pattern
+    /// reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Arc<Value>>,
 }
 
 impl Spec {
@@ -258,6 +269,8 @@ pub(crate) mod tests {
             tenant: Tenant::default(),
             show_names: false,
             simulation: None,
+            retry: None,
+            plan: None,
         }
     }
 

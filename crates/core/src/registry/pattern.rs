@@ -66,6 +66,9 @@ pub struct Pattern {
     /// How far the panel agreed by the pattern's own rules, if it was to agree. A method that
     /// counts votes decides that itself.
     pub standing: fn(&State) -> Option<Standing>,
+    /// The best answer so far by the pattern's own rules, for when nothing more can be asked;
+    /// `None` for the last speech.
+    pub best: fn(&State) -> Option<Decision>,
     /// The error when too many participants fail.
     pub loss: Loss,
     /// Runs the talk. Returns `Some` if the talk itself reached a decision, so that no method is
@@ -97,6 +100,7 @@ impl Pattern {
         remarks: |_| Vec::new(),
         lacks: |_| Map::new(),
         standing: |_| None,
+        best: |_| None,
         loss: Loss::TooFewProviders,
         run: |_| Box::pin(async { Ok(None) }),
     };

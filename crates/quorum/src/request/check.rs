@@ -130,6 +130,8 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
         tenant: Tenant::default(),
         show_names: request.show_names.unwrap_or(false),
         simulation,
+        retry: None,
+        plan: None,
     };
     (spec, wrong.0)
 }

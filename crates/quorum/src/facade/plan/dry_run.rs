@@ -18,7 +18,7 @@ use quorum_core::{
         state::State,
     },
     registry::Pattern,
-    seams::Store,
+    seams::{NoTools, Store},
     vocabulary::option::Kind,
 };
 use serde_json::Value;
@@ -176,6 +176,7 @@ impl<'s> Runner<'s> {
         let services = Services {
             store: store.clone(),
             voices: Arc::new(voices),
+            tools: Arc::new(NoTools),
             clock: Arc::new(SystemClock),
             registry,
         };
