@@ -14,6 +14,7 @@ mod ranking;
 pub mod readers;
 pub mod roles;
 mod samples;
+pub mod workflow;
 
 use quorum_core::registry::{Consensus, ContextStrategy, Detector, Pattern, Registry};
 
@@ -29,7 +30,7 @@ pub static PATTERNS: &[Pattern] = &[
 ];
 
 /// The patterns that programs hold, and that no list shows.
-pub static HIDDEN: &[Pattern] = &[pattern::prompt::PATTERN];
+pub static HIDDEN: &[Pattern] = &[pattern::prompt::PATTERN, workflow::PATTERN];
 
 /// Every consensus method, the default first.
 pub static CONSENSUS: &[Consensus] = &[

@@ -18,6 +18,7 @@ mod say;
 mod scope;
 mod steering;
 mod take_over;
+mod workflows;
 
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use quorum_core::{
     engine::{Engine, services::Services},
     memory::MemoryStore,
     registry::{Consensus, ContextStrategy, Detector, Pattern, Registry},
-    seams::{Archive, Clock, Store, Voices},
+    seams::{Archive, Clock, NoTools, Store, Voices},
 };
 use quorum_providers::RealVoices;
 use quorum_store::SqliteStore;
@@ -248,7 +248,7 @@ impl Builder {
         let program = program.as_deref().unwrap_or("quorum");
         let owner = format!("{program} (process {} on {})", std::process::id(), machine());
         let clock = clock.unwrap_or_else(|| Arc::new(SystemClock));
-        let services = Services { store, voices, clock, registry: registry.clone() };
+        let services = Services { store, voices, tools: Arc::new(NoTools), clock, registry: registry.clone() };
         let setting =
             Setting { voicing: simulating.voicing(&setup), missing_roles, registry, ..Setting::of(&setup) };
         let engine = Engine::new(services, owner.clone());

@@ -52,6 +52,9 @@ impl Request {
             tenant: _,
             show_names,
             simulation,
+            // Hidden patterns have these, and no request can name one.
+            retry: _,
+            plan: _,
         } = spec;
         let usual = &usual(pattern, registry);
         let request = Request {
