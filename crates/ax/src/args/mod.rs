@@ -15,6 +15,7 @@ mod output;
 pub(crate) mod password;
 mod prompts;
 mod rule;
+mod workflow;
 
 use std::path::PathBuf;
 
@@ -30,6 +31,7 @@ pub(crate) use one_discussion::{Delete, Export, Note, Rate, Replay, Restore, Res
 pub(crate) use output::{Output, Shape};
 pub(crate) use prompts::Prompts;
 pub(crate) use rule::Rule;
+pub(crate) use workflow::{Run, WorkflowVerb, Workflows};
 
 /// Lets several models discuss a question and hands you one considered answer
 #[derive(Debug, Parser)]
@@ -50,6 +52,12 @@ pub(crate) enum Verb {
     /// Hold a discussion and print its result
     #[command(after_help = examples::discuss(), args_override_self = true, visible_aliases = ["ask", "chat"])]
     Discuss(Box<Discuss>),
+    /// Run a workflow and print the text of its last step
+    #[command(after_help = examples::run())]
+    Run(Box<Run>),
+    /// List, show and check workflows, or print their JSON Schema
+    #[command(after_help = examples::WORKFLOW)]
+    Workflow(Workflows),
     /// Continue a discussion that was paused, failed or cut off
     #[command(after_help = examples::RESUME)]
     Resume(Resume),

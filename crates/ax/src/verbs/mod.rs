@@ -16,6 +16,7 @@ mod prompts;
 mod replay;
 mod restore;
 mod rule;
+mod run;
 mod say;
 mod serve;
 mod sessions;
@@ -69,6 +70,8 @@ fn without_providers(verb: &Verb) -> WithoutProviders {
 async fn perform(app: &App, scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {
     match verb {
         Verb::Discuss(args) => discuss::discuss(scope, &args).await,
+        Verb::Run(args) => run::run(scope, &args).await,
+        Verb::Workflow(args) => run::workflow(scope, &args),
         Verb::Resume(args) => steer::resume(scope, &args).await,
         Verb::Pause(which) => steer::pause(scope, &which).await,
         Verb::Stop(shown) => steer::stop(scope, &shown).await,
