@@ -1,6 +1,7 @@
 //! The interfaces that others implement: providers, stores and the clock. Each states its contract.
 
 mod archive;
+mod memory;
 mod store;
 mod tools;
 
@@ -24,6 +25,7 @@ pub use archive::{
     Archive, AuditEntry, Cutoffs, Expired, GRACE_MS, Leap, Reservation, Retention, Session, Summary,
     TOLERANCE_MS, Wanted,
 };
+pub use memory::{MemoryQuery, NewMemory, Remembered};
 pub use store::{Append, Claim, Created, Store, StoreError, Then, admit};
 pub use tools::{NoTools, ToolUse, Tools};
 

@@ -16,6 +16,7 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0005_first.sql"),
     include_str!("../migrations/0006_finished_tables.sql"),
     include_str!("../migrations/0007_no_replacing.sql"),
+    include_str!("../migrations/0008_memory.sql"),
 ];
 
 const NEWEST: usize = FIRST + STEPS.len() - 1;

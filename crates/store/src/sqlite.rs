@@ -11,6 +11,7 @@ use quorum_core::{
         time::Timestamp,
     },
     seams::{
+        MemoryQuery, NewMemory, Remembered,
         Append, Archive, AuditEntry, Claim, Created, Expired, Reservation, Retention, Session, Store,
         StoreError, Summary, Wanted,
     },
@@ -25,7 +26,7 @@ use crate::{
     error::{cant_create, explain},
     idempotency, inbox,
     liveness::{self, Liveness},
-    migrate,
+    memory, migrate,
     readers::Readers,
     record::{self, Bodies, Opening},
     retention, search,
@@ -231,6 +232,18 @@ impl Archive for SqliteStore {
 
     fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>> {
         Box::pin(self.writer.write(move |context| idempotency::reserve(context, &wanted)))
+    }
+
+    fn remember(&self, new: NewMemory) -> BoxFuture<'_, Result<u64, StoreError>> {
+        Box::pin(self.writer.write(move |context| memory::remember(context, &new)))
+    }
+
+    fn remembered(
+        &self,
+        tenant: Tenant,
+        query: MemoryQuery,
+    ) -> BoxFuture<'_, Result<Vec<Remembered>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| memory::remembered(connection, &tenant, &query)))
     }
 
     fn log(&self, entry: AuditEntry) -> BoxFuture<'_, Result<(), StoreError>> {

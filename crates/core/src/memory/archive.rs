@@ -10,7 +10,9 @@ use crate::{
         id::{DiscussionId, Tenant},
         time::Timestamp,
     },
-    seams::{Archive, AuditEntry, Expired, Reservation, Retention, Session, StoreError, Summary, Wanted},
+    seams::{
+        Archive, AuditEntry, Expired, MemoryQuery, NewMemory, Remembered, Reservation, Retention, Session, StoreError, Summary, Wanted,
+    },
 };
 
 /// The weights of a word in the topic, in the synthesis and in the turns.
@@ -48,6 +50,18 @@ impl Archive for MemoryStore {
             let contents = self.lock();
             Ok(listed(contents.discussions.values().filter(|it| it.hidden_at.is_some()), &wanted))
         })
+    }
+
+    fn remember(&self, new: NewMemory) -> BoxFuture<'_, Result<u64, StoreError>> {
+        Box::pin(async move { Ok(self.keep(new)) })
+    }
+
+    fn remembered(
+        &self,
+        tenant: Tenant,
+        query: MemoryQuery,
+    ) -> BoxFuture<'_, Result<Vec<Remembered>, StoreError>> {
+        Box::pin(async move { Ok(self.kept(&tenant, &query)) })
     }
 
     fn restore(&self, id: DiscussionId, now: Timestamp) -> BoxFuture<'_, Result<(), StoreError>> {

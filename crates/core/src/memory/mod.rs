@@ -1,6 +1,7 @@
 //! A store in memory: for tests, and for programs that need no record after they exit.
 
 mod archive;
+mod kept;
 mod retention;
 
 use std::{
@@ -28,7 +29,9 @@ use crate::{
         state::State,
         time::Timestamp,
     },
-    seams::{Append, AuditEntry, Claim, Created, Reservation, Session, Store, StoreError, Then, admit},
+    seams::{
+        Append, AuditEntry, Claim, Created, NewMemory, Reservation, Session, Store, StoreError, Then, admit,
+    },
 };
 
 /// The maximum lease; longer ones would overflow the clock.
@@ -48,6 +51,8 @@ struct Contents {
     sessions: Vec<Session>,
     reservations: Vec<Reservation>,
     audit_entries: Vec<AuditEntry>,
+    /// What workflows keep, with its version.
+    kept: Vec<(NewMemory, u64)>,
     watchers: Vec<UnboundedSender<DiscussionId>>,
 }
 

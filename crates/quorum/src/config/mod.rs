@@ -7,6 +7,7 @@ mod presets;
 mod providers;
 pub mod server;
 mod size;
+mod tools;
 
 use std::{
     collections::BTreeMap,
@@ -29,6 +30,7 @@ use mistake::Mistakes;
 pub use mistake::Mistake;
 pub use places::Places;
 pub use presets::{EffectiveValue, Origin, Preset};
+pub use tools::{Tool, Workflows};
 
 /// How long finished discussions are kept unless the file says otherwise (INV-DISC-632).
 const RETENTION_DAYS: u32 = 30;
@@ -58,6 +60,10 @@ pub struct Config {
     pub providers: Vec<Overrides>,
     /// The providers' tables as written.
     rows: toml::Table,
+    /// The programs that workflows may use, by name.
+    pub tools: BTreeMap<String, Tool>,
+    /// What applies to all workflows.
+    pub workflows: Workflows,
     /// The server's settings.
     pub server: server::Server,
     /// Values for fields that both a request and its preset leave out.
@@ -147,6 +153,8 @@ impl Config {
             discussions: true,
             providers: Vec::new(),
             rows: toml::Table::new(),
+            tools: BTreeMap::new(),
+            workflows: Workflows::default(),
             server: Default::default(),
             defaults: Preset::default(),
             presets: BTreeMap::new(),
@@ -311,6 +319,8 @@ const SECTIONS: &[(&str, Read)] = &[
     ("providers", providers::read),
     ("presets", presets::read),
     ("server", server::read),
+    ("tools", tools::read_tools),
+    ("workflows", tools::read_workflows),
 ];
 
 fn read_retention(config: &mut Config, table: &toml::Table) -> Result<(), Mistakes> {

@@ -8,7 +8,7 @@ use quorum_core::{
     engine::{Engine, services::Services},
     memory::MemoryStore,
     registry::{Consensus, ContextStrategy, Detector, Pattern, Registry},
-    seams::{Archive, Clock, NoTools, Store, Voices},
+    seams::{Archive, Clock, Store, Voices},
 };
 use quorum_providers::RealVoices;
 use quorum_store::SqliteStore;
@@ -21,6 +21,7 @@ use crate::{
     request::{MissingRoles, Setting, Voicing, flags},
     setup::{self, Machine, Setup, supervisor::Supervisor},
     voices::{AllVoices, simulated},
+    workflow::tools::ToolBox,
 };
 
 /// Collects the parts of a [`Quorum`].
@@ -248,7 +249,13 @@ impl Builder {
         let program = program.as_deref().unwrap_or("quorum");
         let owner = format!("{program} (process {} on {})", std::process::id(), machine());
         let clock = clock.unwrap_or_else(|| Arc::new(SystemClock));
-        let services = Services { store, voices, tools: Arc::new(NoTools), clock, registry: registry.clone() };
+        let tools = Arc::new(ToolBox {
+            archive: archive.clone(),
+            clock: clock.clone(),
+            declared: config.tools.clone(),
+            supervisor: supervisor.clone(),
+        });
+        let services = Services { store, voices, tools, clock, registry: registry.clone() };
         let setting =
             Setting { voicing: simulating.voicing(&setup), missing_roles, registry, ..Setting::of(&setup) };
         let engine = Engine::new(services, owner.clone());

@@ -1,6 +1,6 @@
 //! Runs of workflows: checked files become records of the pattern `workflow`.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use quorum_core::{
     engine::handle::Handle,
@@ -34,11 +34,16 @@ impl Scope {
             simulate: order.request.simulate.clone(),
             ..Request::default()
         };
+        let config = self.quorum.config();
+        let none = BTreeMap::new();
+        // Programs are for the user of this machine alone.
+        let declared = if order.declared_tools { &config.tools } else { &none };
+        let allowed = order.allow_tools.iter().chain(&config.workflows.tools);
         let around = check::Surroundings {
             setting: &setting,
             base: &base,
-            provider: None,
-            tools: &ToolTable::new(&order.how_to_allow),
+            provider: config.workflows.provider.as_deref(),
+            tools: &ToolTable::new(declared, allowed, &order.how_to_allow),
         };
         let (input, variables) = (order.input.clone(), order.variables.clone());
         Ok(check::check(&order.file, &order.text, &around, input, variables)?)
