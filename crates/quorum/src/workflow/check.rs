@@ -16,7 +16,7 @@ use crate::{
         mistake::{Mistake, Wrong},
         node::{Node, Place, Tree},
         reader::{Fields, text},
-        references,
+        references::{self, Named},
         step::{STEPS, StepType},
         tools::ToolTable,
     },
@@ -196,7 +196,7 @@ impl Reading<'_> {
     pub(crate) fn steps(&mut self, nodes: &[Node], following: Following) -> Vec<PlanStep> {
         self.depth += 1;
         let mut steps: Vec<PlanStep> = Vec::new();
-        let mut beside: Vec<(String, Place, Vec<(String, Place)>)> = Vec::new();
+        let mut beside: Vec<Named> = Vec::new();
         for node in nodes {
             self.count += 1;
             if self.count == MOST_STEPS + 1 {
@@ -212,10 +212,9 @@ impl Reading<'_> {
                 continue;
             }
             let before = steps.last().map(|it| it.id.clone());
-            if let Some((step, place, named)) = self.step(node, before, following) {
-                beside.push((step.id.clone(), place, named));
-                steps.push(step);
-            }
+            let (step, named) = self.step(node, before, following);
+            beside.extend(named);
+            steps.extend(step);
         }
         self.depth -= 1;
         references::beside(&beside, &mut self.wrong);
@@ -227,8 +226,8 @@ impl Reading<'_> {
         node: &Node,
         before: Option<String>,
         following: Following,
-    ) -> Option<(PlanStep, Place, Vec<(String, Place)>)> {
-        let mut fields = Fields::of(node, "a step", &mut self.wrong)?;
+    ) -> (Option<PlanStep>, Option<Named>) {
+        let Some(mut fields) = Fields::of(node, "a step", &mut self.wrong) else { return (None, None) };
         let place = fields.place();
         let id = fields.take(&["stepId"], &mut self.wrong);
         let id = self.required(id, "stepId", place).and_then(|it| Some((self.id(it, "stepId")?, it.place)));
@@ -258,16 +257,19 @@ impl Reading<'_> {
         let empty = Node { place, value: Tree::Map(Vec::new()) };
         let action = kind.and_then(|it| (it.read)(self, config.unwrap_or(&empty)));
         self.common = outer;
-        let (id, id_place) = id?;
+        let Some((id, id_place)) = id else { return (None, None) };
         self.places.insert(id.clone(), id_place);
         let after = match (&named, following) {
             (Some(named), _) => named.iter().map(|it| it.0.clone()).collect(),
             (None, Following::InOrder) => before.into_iter().collect(),
             (None, Following::AtOnce) => Vec::new(),
         };
-        let step_type = kind?.name.to_owned();
-        let step = PlanStep { id, step_type, after, timeout_ms, may_fail, action: action? };
-        Some((step, id_place, named.unwrap_or_default()))
+        let named = Some((id.clone(), id_place, named.unwrap_or_default()));
+        let step = kind.zip(action).map(|(kind, action)| {
+            let step_type = kind.name.to_owned();
+            PlanStep { id, step_type, after, timeout_ms, may_fail, action }
+        });
+        (step, named)
     }
 
     fn step_type(&mut self, node: &Node) -> Option<&'static StepType> {

@@ -142,6 +142,8 @@ impl Node {
         let options = options! {
             budget: bounds,
             duplicate_keys: DuplicateKeyPolicy::LastWins,
+            // `n` and `on` are texts, as in YAML 1.2.
+            strict_booleans: true,
             with_snippet: false,
         };
         serde_saphyr::from_str_with_options(text, options).map_err(|error| {

@@ -100,8 +100,9 @@ impl<'f, 's> Running<'f, 's> {
     /// Takes in the recorded ends, and the notes that follow from them.
     async fn replay(&mut self) -> Result<(), Halt> {
         loop {
-            self.note();
             let ready = self.schedule.ready();
+            // After it: what may begin now is found together with what is over by now.
+            self.note();
             if ready.is_empty() {
                 return Ok(());
             }
