@@ -29,3 +29,4 @@ mod shell;
 mod steer;
 mod store;
 mod streams;
+mod workflows;

@@ -3,8 +3,8 @@
 use quorum_core::{
     floor::work::{JobEnd, JobResult, ToolCall, Work},
     model::{
-        error::{Code, Problem},
-        event::{SubConcluded, ToolUsed},
+        error::{Code, ErrorClass, Problem},
+        event::{SubConcluded, ToolUsed, WindUp},
         participant::Participant,
         spec::{Spec, Timing},
     },
@@ -136,6 +136,7 @@ pub(super) fn came(end: JobEnd, as_prompt: bool, json: bool) -> Came {
         }
         JobResult::Discussion { end, state } => {
             let output = match &state {
+                Some(state) if end.problem.is_some() && is_late(state) => Err(late(&end)),
                 Some(state) if as_prompt => answered(&end, state, json),
                 Some(state) => discussed(&end, state),
                 None => unread(&end),
@@ -144,6 +145,17 @@ pub(super) fn came(end: JobEnd, as_prompt: bool, json: bool) -> Came {
             Came { output, from_ms, duration_ms: end.ran_ms, retry_count, child: end.child }
         }
     }
+}
+
+/// Whether it ended because its time was up, for all that is known.
+fn is_late(state: &Snapshot) -> bool {
+    let all_slow = state.failures.iter().all(|it| it.class == ErrorClass::Timeout);
+    state.wound_up == Some(WindUp::Deadline) || (all_slow && !state.failures.is_empty())
+}
+
+fn late(end: &SubConcluded) -> StepError {
+    let message = end.problem.as_ref().map_or("it took too long", |it| &it.message);
+    StepError::new(STEP_TIMEOUT, message)
 }
 
 /// The result of a discussion whose record was removed.

@@ -165,13 +165,21 @@ pub fn in_order(plan: &Plan, results: &BTreeMap<String, StepResult>) -> Vec<Step
     all
 }
 
+/// The steps of these that have an output, last first.
+fn all_done<'p>(
+    steps: &'p [PlanStep],
+    results: &'p BTreeMap<String, StepResult>,
+) -> impl Iterator<Item = (&'p PlanStep, &'p StepResult)> {
+    let done = |step: &'p PlanStep| Some((step, results.get(&step.id)?));
+    steps.iter().rev().filter_map(done).filter(|(_, it)| it.status == Status::Done)
+}
+
 /// The last step of these that has an output.
 fn last_done<'p>(
     steps: &'p [PlanStep],
     results: &'p BTreeMap<String, StepResult>,
 ) -> Option<(&'p PlanStep, &'p StepResult)> {
-    let done = |step: &'p PlanStep| Some((step, results.get(&step.id)?));
-    steps.iter().rev().filter_map(done).find(|(_, it)| it.status == Status::Done)
+    all_done(steps, results).next()
 }
 
 /// The text of a finished step for people.
@@ -197,8 +205,9 @@ fn text_of(step: &PlanStep, result: &StepResult, results: &BTreeMap<String, Step
 /// What the run came to.
 #[must_use]
 pub fn decision(plan: &Plan, results: &BTreeMap<String, StepResult>) -> Decision {
-    let last = last_done(&plan.steps, results);
-    let synthesis = last.map(|(step, result)| text_of(step, result, results)).unwrap_or_default();
+    // A branch without a step has no text; then the step before it counts.
+    let mut texts = all_done(&plan.steps, results).map(|(step, result)| text_of(step, result, results));
+    let synthesis = texts.find(|it| !it.is_empty()).unwrap_or_default();
     let failed = failed(plan, results);
     let problem = failed.map(|it| {
         let why = it.error.as_ref().map_or("it failed", |it| &it.message);

@@ -28,6 +28,9 @@ use crate::{
 /// Takes the place of the job's name in the step of the loop itself.
 const ALL: &str = "*";
 
+/// A job that is given all the time of the run ends about when the run does.
+const JUST_OVER_MS: u64 = 20;
+
 /// The code of a tool that a fork would have to use again.
 const NOT_AGAIN: &str = "TOOL_NOT_RERUN";
 
@@ -322,6 +325,9 @@ impl<'f, 's> Running<'f, 's> {
             News::Discussion(Ok(Some(result))) => {
                 if let JobResult::Discussion { end, state } = &result {
                     let short = state.as_ref().and_then(|it| used_up(it));
+                    let late = state.as_ref().is_some_and(|it| it.wound_up == Some(WindUp::Deadline));
+                    let is_over = self.floor.remaining_ms() <= JUST_OVER_MS;
+                    let short = short.or_else(|| (late && is_over).then_some(WindUp::Deadline));
                     if self.draining.is_none() {
                         self.draining = short.map(Draining::WindUp);
                     }
