@@ -16,9 +16,6 @@ pub mod schema;
 mod step;
 pub mod tools;
 
-#[cfg(test)]
-mod tests;
-
 pub use check::{Checked, LONGEST_WRITTEN};
 pub use mistake::{Mistake, Wrong};
 pub use node::LARGEST_FILE;

@@ -1,26 +1,30 @@
 //! Checks of workflow files: every mistake at once, and hostile files in bounds.
 
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
 use std::{fmt::Write, time::Instant};
 
-use quorum_core::registry::MissingRoles;
-use quorum_patterns::workflow::plan::Action;
-use serde_json::{Map, Value, json};
-
-use super::{
-    check::{Checked, Surroundings, check},
-    mistake::Wrong,
-    schema::schema,
-    tools::ToolTable,
+use quorum::{
+    Quorum, Request,
+    model::id::Tenant,
+    patterns::workflow::plan::Action,
+    workflow::{Checked, RunError, RunOrder, Wrong, schema::schema},
 };
-use crate::request::{Request, Setting, Voicing};
+use serde_json::{Value, json};
 
 fn checked(text: impl AsRef<[u8]>) -> Result<Checked, Wrong> {
-    let setting =
-        Setting { voicing: Voicing::Simulated, missing_roles: MissingRoles::Refuse, ..Setting::default() };
-    let base = Request { offline: Some(true), ..Request::default() };
-    let tools = ToolTable::default();
-    let around = Surroundings { setting: &setting, base: &base, provider: None, tools: &tools };
-    check("w.yaml", text.as_ref(), &around, json!({}), Map::new())
+    let quorum = Quorum::builder().simulated().build().unwrap();
+    let order = RunOrder {
+        file: "w.yaml".to_owned(),
+        text: text.as_ref().to_vec(),
+        input: json!({}),
+        request: Request { offline: Some(true), ..Request::default() },
+        ..RunOrder::default()
+    };
+    quorum.scope(Tenant::default(), "ann").check_workflow(&order).map_err(|error| match error {
+        RunError::Wrong(wrong) => wrong,
+        RunError::Quorum(error) => panic!("{error}"),
+    })
 }
 
 #[track_caller]
