@@ -25,11 +25,12 @@ pub(crate) enum Exit {
     TooFewProviders = 4,
     SpentUp = 5,
     NoConsensus = 6,
+    StepFailed = 7,
     Interrupted = 130,
 }
 
 /// The meaning of every exit code, in the words that help, manual and README use.
-pub(crate) const CODES: [(Exit, &str); 8] = [
+pub(crate) const CODES: [(Exit, &str); 9] = [
     (Exit::Done, "done"),
     (Exit::Internal, "internal"),
     (Exit::BadInput, "usage"),
@@ -37,6 +38,7 @@ pub(crate) const CODES: [(Exit, &str); 8] = [
     (Exit::TooFewProviders, "too few providers are available, and no --offline"),
     (Exit::SpentUp, "budget, spending cap or deadline reached; any partial result was printed"),
     (Exit::NoConsensus, "no consensus (with --require-consensus)"),
+    (Exit::StepFailed, "a step of a workflow failed"),
     (Exit::Interrupted, "interrupted"),
 ];
 
@@ -229,6 +231,7 @@ fn of_code(code: Code) -> Exit {
         | Code::TokenBudgetExceeded
         | Code::DiscussionTimeout => Exit::SpentUp,
         Code::ConsensusFailed => Exit::NoConsensus,
+        Code::StepFailed => Exit::StepFailed,
         Code::Aborted => Exit::Interrupted,
         Code::InvalidRequest
         | Code::InvalidPattern

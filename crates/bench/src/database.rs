@@ -27,7 +27,7 @@ use quorum_core::{
         transcript::Finish,
     },
     registry::Registry,
-    seams::{Chunk, Clock, Provider, Store, Voice, Voices},
+    seams::{Chunk, Clock, NoTools, Provider, Store, Voice, Voices},
 };
 use quorum_store::SqliteStore;
 use quorum_testkit::spec;
@@ -61,6 +61,7 @@ impl Database {
         let services = Services {
             store,
             voices: self.voices.clone(),
+            tools: Arc::new(NoTools),
             clock: Arc::new(WallClock),
             registry,
             caps: Default::default(),

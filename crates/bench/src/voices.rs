@@ -17,6 +17,7 @@ use quorum_core::{
     call::lane::Width,
     engine::{Engine, services::Services},
     model::{participant::Participant, spec::Spec},
+    seams::NoTools,
 };
 use quorum_providers::{
     RealVoices,
@@ -192,6 +193,7 @@ fn engine(database: &Database, url: &str) -> Result<Engine> {
     let services = Services {
         store: database.store.clone(),
         voices,
+        tools: Arc::new(NoTools),
         clock: Arc::new(WallClock),
         registry: quorum_patterns::registry(),
         caps: Default::default(),

@@ -1,7 +1,9 @@
 //! The interfaces that others implement: providers, stores and the clock. Each states its contract.
 
 mod archive;
+mod memory;
 mod store;
+mod tools;
 
 use std::sync::Arc;
 
@@ -23,7 +25,9 @@ pub use archive::{
     Archive, AuditEntry, Cutoffs, Expired, Found, GRACE_MS, Leap, Query, Recalling, Reservation, Retention,
     Session, Summary, TOLERANCE_MS, Wanted,
 };
+pub use memory::{MemoryQuery, NewMemory, Remembered};
 pub use store::{Append, Claim, Created, Draw, Drawn, Store, StoreError, Then, admit};
+pub use tools::{NoTools, ToolUse, Tools};
 
 /// A model that answers.
 ///

@@ -15,6 +15,7 @@ pub mod readers;
 pub mod roles;
 mod samples;
 mod starters;
+pub mod workflow;
 
 pub use prompts::agent as agent_text;
 
@@ -32,7 +33,7 @@ pub static PATTERNS: &[Pattern] = &[
 ];
 
 /// The patterns that programs hold, and that no list shows.
-pub static HIDDEN: &[Pattern] = &[pattern::prompt::PATTERN];
+pub static HIDDEN: &[Pattern] = &[pattern::prompt::PATTERN, workflow::PATTERN];
 
 /// Every consensus method, the default first.
 pub static CONSENSUS: &[Consensus] = &[

@@ -76,7 +76,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Replaces the brackets of markers such as `[CONSENSUS_CHECK]` with parentheses.
-fn without_markers(line: &str) -> String {
+pub(crate) fn without_markers(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
     while let Some((before, after)) = rest.split_once('[') {

@@ -21,6 +21,7 @@ mod scope;
 pub(crate) mod spending;
 mod steering;
 mod take_over;
+mod workflows;
 
 use std::sync::Arc;
 

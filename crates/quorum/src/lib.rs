@@ -32,6 +32,7 @@ pub mod seeds;
 pub mod setup;
 pub mod text;
 pub mod voices;
+pub mod workflow;
 
 pub use complaint::{Complaint, Fault, Origin, Remedy};
 pub use config::Config;

@@ -27,6 +27,7 @@ mod idempotency;
 mod inbox;
 mod list_status;
 mod liveness;
+mod memory;
 mod migrate;
 mod private;
 mod readers;

@@ -18,6 +18,7 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0007_no_replacing.sql"),
     include_str!("../migrations/0008_spending.sql"),
     include_str!("../migrations/0009_search_terms.sql"),
+    include_str!("../migrations/0010_memory.sql"),
 ];
 
 const NEWEST: usize = FIRST + STEPS.len() - 1;

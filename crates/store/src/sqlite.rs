@@ -13,8 +13,8 @@ use quorum_core::{
         time::Timestamp,
     },
     seams::{
-        Append, Archive, AuditEntry, Claim, Created, Draw, Drawn, Expired, Found, Query, Reservation,
-        Retention, Session, Store, StoreError, Summary, Wanted,
+        Append, Archive, AuditEntry, Claim, Created, Draw, Drawn, Expired, Found, MemoryQuery, NewMemory,
+        Query, Remembered, Reservation, Retention, Session, Store, StoreError, Summary, Wanted,
     },
 };
 
@@ -27,7 +27,7 @@ use crate::{
     error::{cant_create, explain},
     find, idempotency, inbox,
     liveness::{self, Liveness},
-    migrate,
+    memory, migrate,
     readers::Readers,
     record::{self, Bodies, Opening},
     retention, search, spending,
@@ -265,6 +265,18 @@ impl Archive for SqliteStore {
 
     fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>> {
         Box::pin(self.writer.write(move |context| idempotency::reserve(context, &wanted)))
+    }
+
+    fn remember(&self, new: NewMemory) -> BoxFuture<'_, Result<u64, StoreError>> {
+        Box::pin(self.writer.write(move |context| memory::remember(context, &new)))
+    }
+
+    fn remembered(
+        &self,
+        tenant: Tenant,
+        query: MemoryQuery,
+    ) -> BoxFuture<'_, Result<Vec<Remembered>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| memory::remembered(connection, &tenant, &query)))
     }
 
     fn log(&self, entry: AuditEntry) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -114,6 +114,9 @@ async fn settled_everywhere(store: &Arc<dyn Store>, root: DiscussionId) -> BTree
                     settled.insert(format!("{id} {}", turn.step));
                     open.extend(fact.step.map(|step| id.derived(step.as_str())));
                 }
+                Event::ChildConvened(_) => {
+                    open.extend(fact.step.map(|step| id.derived(step.as_str())));
+                }
                 _ => {}
             }
         }
@@ -144,6 +147,36 @@ fn comparable(outcome: &Outcome) -> serde_json::Value {
         for sub in fields.get_mut("subDiscussions").and_then(|it| it.as_array_mut()).into_iter().flatten() {
             sub.as_object_mut().map(|it| it.remove("discussionId"));
         }
+        for name in ["stepResults", "workflow"] {
+            fields.get_mut(name).into_iter().for_each(without_chance);
+        }
     }
     comparable
+}
+
+/// Removes what differs between two runs of the same steps: ids, times, and what a repeated request
+/// counts as.
+fn without_chance(value: &mut serde_json::Value) {
+    const CHANCE: [&str; 12] = [
+        "discussionId",
+        "metadata",
+        "timestamp",
+        "durationMs",
+        "totalDurationMs",
+        "fromMs",
+        "tokenCount",
+        "costUsd",
+        "usage",
+        "repeatedCalls",
+        "retries",
+        "retryCount",
+    ];
+    match value {
+        serde_json::Value::Object(fields) => {
+            fields.retain(|name, _| !CHANCE.contains(&name.as_str()));
+            fields.values_mut().for_each(without_chance);
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(without_chance),
+        _ => {}
+    }
 }

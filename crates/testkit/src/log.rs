@@ -89,6 +89,12 @@ fn told(event: &Event) -> String {
             let problem = end.problem.as_ref().map(|it| format!(" ({})", it.code)).unwrap_or_default();
             format!("{} hears: {}{problem}", end.participant, end.synthesis.as_deref().unwrap_or("nothing"))
         }
+        Event::ChildConvened(it) => format!("begins {} ({})", it.name, it.pattern),
+        Event::ToolPlaced(it) => format!("uses {} for {} #{}", it.tool, it.name, it.attempt),
+        Event::ToolUsed(it) => {
+            let output = || it.output.to_string();
+            format!("{} returned {}", it.name, it.error.as_ref().map_or_else(output, |it| it.code.clone()))
+        }
         Event::CommandTaken { command, .. } => format!("told to {command}"),
         Event::WoundUp { reason } => format!("winds up: {reason:?}"),
         Event::Decided { decision } => format!("decided: {}", decision.synthesis),

@@ -46,6 +46,8 @@ pub fn spec(pattern: &str) -> Spec {
         follows: None,
         recalled: None,
         client: None,
+        retry: None,
+        plan: None,
     }
 }
 

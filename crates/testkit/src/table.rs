@@ -11,7 +11,7 @@ use quorum_core::{
         spec::Spec,
     },
     registry::Registry,
-    seams::Store,
+    seams::{NoTools, Store},
 };
 
 use crate::{clock::VirtualClock, panel::Panel};
@@ -41,6 +41,7 @@ impl Table {
         let services = Services {
             store: store.clone(),
             voices: Arc::new(panel.clone()),
+            tools: Arc::new(NoTools),
             clock: Arc::new(VirtualClock::start()),
             registry: registry.clone(),
             caps: BTreeMap::new(),

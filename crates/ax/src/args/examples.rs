@@ -47,6 +47,27 @@ Examples:
 Everyone is shown what the discussion came to, and what it followed itself.
 Panel, pattern and session stay the same unless flags say otherwise.";
 
+const RUN: &str = "\
+Examples:
+  ax run review.yaml --input \"a new cache\"  # needs such a file
+  ax run architecture-decision --input @request.json --max-calls 20  # needs such files
+  ax run review.yaml --set area=billing --dry-run  # needs such a file
+  ax run review.yaml --offline --json  # needs such a file
+
+A run is recorded like a discussion: `ax resume`, `ax pause`, `ax stop`, `ax show`
+and `ax export` work on it, and nothing that was answered is asked again.";
+
+pub(super) fn run() -> String {
+    format!("{RUN}\n\nExit codes:\n{}", exit::codes())
+}
+
+pub(super) const WORKFLOW: &str = "\
+Examples:
+  ax workflow list
+  ax workflow check review.yaml  # needs such a file
+  ax workflow show architecture-decision  # needs such a file
+  ax workflow schema > workflow.schema.json";
+
 pub(super) const RESUME: &str = "\
 Examples:
   ax resume last

@@ -37,7 +37,7 @@ const STEERING: &str = "Control running discussions";
 
 /// The verbs by purpose, each in one group. Decision verbs are listed with those that steer.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Discuss", &["discuss", "follow", "demo", "patterns", "prompts"]),
+    ("Discuss", &["discuss", "follow", "run", "workflow", "demo", "patterns", "prompts"]),
     (STEERING, &["pause", "resume", "stop", "abort", "say", "note"]),
     ("Look back", &["history", "show", "export", "replay", "fork", "rate", "delete", "restore", "sessions"]),
     ("Set up", &["models", "keys", "prices", "config", "doctor"]),

@@ -19,6 +19,7 @@ pub(crate) mod password;
 mod past;
 mod prompts;
 mod rule;
+mod workflow;
 
 use std::path::PathBuf;
 
@@ -37,6 +38,7 @@ pub(crate) use one_discussion::{Delete, Export, Note, Rate, Replay, Restore, Res
 pub(crate) use output::{Output, Shape};
 pub(crate) use prompts::Prompts;
 pub(crate) use rule::Rule;
+pub(crate) use workflow::{Run, WorkflowVerb, Workflows};
 
 /// Lets several models discuss a question and hands you one considered answer
 #[derive(Debug, Parser)]
@@ -60,6 +62,12 @@ pub(crate) enum Verb {
     /// Ask the panel of a discussion that is over the next question
     #[command(after_help = examples::FOLLOW, args_override_self = true)]
     Follow(Box<Follow>),
+    /// Run a workflow and print the text of its last step
+    #[command(after_help = examples::run())]
+    Run(Box<Run>),
+    /// List, show and check workflows, or print their JSON Schema
+    #[command(after_help = examples::WORKFLOW)]
+    Workflow(Workflows),
     /// Continue a discussion that was paused, failed or cut off
     #[command(after_help = examples::RESUME)]
     Resume(Resume),

@@ -21,6 +21,9 @@ pub(crate) struct Output {
     /// Say at the end what each participant used and what it cost, on standard error
     #[arg(long)]
     pub(crate) usage: bool,
+    /// Whether it is shown line by line even on a terminal.
+    #[arg(skip)]
+    pub(crate) lines: bool,
 }
 
 /// The format in which a result is printed.
@@ -42,6 +45,11 @@ impl Output {
         self.output_format.unwrap_or(if self.json { Shape::Json } else { Shape::Text })
     }
 
+    /// The same, shown line by line.
+    pub(crate) fn in_lines(self) -> Output {
+        Output { lines: true, ..self }
+    }
+
     /// How much of the text to print.
     pub(crate) fn detail(self) -> Detail {
         if self.verbose { Detail::Everything } else { Detail::Answer }
@@ -57,6 +65,7 @@ impl Output {
             json: self.json,
             output_format: self.output_format.or(shape),
             usage: self.usage || is_on("usage"),
+            lines: self.lines,
         }
     }
 }

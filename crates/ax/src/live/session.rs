@@ -13,6 +13,7 @@ use quorum::{
         participant::{Participant, Role},
     },
     text::count,
+    workflow::plan_of,
 };
 
 use crate::{
@@ -129,6 +130,8 @@ impl Session<'_> {
             // Subscribe before anything is awaited, so that no signal is missed.
             let signals = handle.signals();
             let state = self.discussion.state().await?;
+            // The screen shows voices, and a run of steps has none of its own.
+            self.ending.output.lines |= state.spec.plan.is_some();
             if !std::mem::replace(&mut greeted, true) {
                 self.jsonl = (self.ending.output.shape() == Shape::Jsonl)
                     .then(|| JsonLines::of(self.discussion.id(), state.registry()));
@@ -248,6 +251,13 @@ fn greet(state: &Snapshot, Ending { output, greeting, .. }: Ending) {
         return tell(&lines.chain([Line::default()]).collect::<Vec<_>>());
     }
     simulated.into_iter().for_each(note);
+    if let Some(plan) = plan_of(spec) {
+        note(&format!("{} {}: {}", plan.workflow, plan.version, count(plan.steps.len() as u64, "step")));
+        return note(&format!(
+            "id {0}  (from another terminal: ax pause, ax stop or ax abort {0})",
+            state.id
+        ));
+    }
     let seat = |it: &Participant| match &it.role {
         role if *role == Role::SPEAKER => it.name.clone(),
         role => format!("{} ({role})", it.name),

@@ -28,7 +28,7 @@ impl Watch {
     pub(crate) fn is_screen(output: Output) -> bool {
         // Events written to the same terminal would disturb the screen.
         let torn = output.shape() == Shape::Jsonl && std::io::stdout().is_terminal();
-        !torn && !is_quiet() && terminal::can_show_live_view()
+        !torn && !output.lines && !is_quiet() && terminal::can_show_live_view()
     }
 
     /// Shows a discussion in this state.

@@ -67,7 +67,15 @@ fn sum(outcome: &Outcome) -> String {
         _ => "Failed",
     };
     let spoke = speakers(outcome);
-    let who = if spoke.is_empty() { "nobody spoke".to_owned() } else { spoke.join(", ") };
+    let steps = outcome.fields.get("stepResults").and_then(|it| it.as_array());
+    let who = match steps {
+        Some(steps) => {
+            let done = steps.iter().filter(|it| it["success"] == true).count();
+            format!("{done} of {} succeeded", count(steps.len() as u64, "step"))
+        }
+        None if spoke.is_empty() => "nobody spoke".to_owned(),
+        None => spoke.join(", "),
+    };
     let (calls, tokens) =
         (count(u64::from(costs.total_calls), "call"), count(outcome.metadata.total_tokens, "token"));
     let took = time(outcome.total_duration_ms);

@@ -1,7 +1,7 @@
 //! Prints a discussion in the form that `--output-format` names.
 
 use anyhow::Context;
-use quorum::{Discussion, Snapshot};
+use quorum::{Discussion, Snapshot, workflow::RunResult};
 
 use crate::{
     args::{Output, Shape},
@@ -15,7 +15,10 @@ pub(crate) async fn print_discussion(
     output: Output,
 ) -> anyhow::Result<()> {
     match output.shape() {
-        Shape::Json => print_json(&state.outcome()),
+        Shape::Json => match RunResult::of(state) {
+            Some(run) => print_json(&run),
+            None => print_json(&state.outcome()),
+        },
         Shape::Md => print_export(discussion, "markdown").await,
         Shape::Jsonl => print_export(discussion, "jsonl").await,
         Shape::Text => match answer(state, output) {

@@ -113,7 +113,15 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
             _ => format!("  the talk no longer fits {}'s window and is shortened for it", tight.participant),
         }),
         Event::Summarised(summary) => Some(format!("  the first {} turns are summarized", summary.covers)),
+        // The step's own note says how a job ended.
+        Event::SubConcluded(_) if fact.step.as_ref().is_some_and(|it| it.job_name().is_some()) => None,
         Event::SubConcluded(end) => Some(came_back(end)),
+        Event::ChildConvened(begun) => Some(format!("  {} begins ({})", begun.name, begun.pattern)),
+        Event::ToolPlaced(placed) => Some(format!("  {} uses {}", placed.name, placed.tool)),
+        Event::ToolUsed(used) => {
+            let retry = used.retry_in_ms.zip(used.error.as_ref());
+            retry.map(|(ms, error)| format!("  {} failed and is tried again in {ms} ms: {error}", used.name))
+        }
         Event::ReplyRead { participant, source, reading, .. } => reading_line(participant, *source, reading),
         Event::ReplyUnread(unread) => {
             Some(format!("  {}'s {} could not be read: {}", unread.participant, unread.kind, unread.wrong))

@@ -18,6 +18,7 @@ mod prompts;
 mod replay;
 mod restore;
 mod rule;
+mod run;
 mod say;
 mod serve;
 mod sessions;
@@ -77,6 +78,8 @@ async fn perform(app: &App, scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {
     match verb {
         Verb::Discuss(args) => discuss::discuss(scope, &args).await,
         Verb::Follow(args) => discuss::discuss(scope, &args.into_discuss()).await,
+        Verb::Run(args) => run::run(scope, &args).await,
+        Verb::Workflow(args) => run::workflow(scope, &args),
         Verb::Resume(args) => steer::resume(scope, &args).await,
         Verb::Pause(which) => steer::pause(scope, &which).await,
         Verb::Stop(shown) => steer::stop(scope, &shown).await,

@@ -34,3 +34,4 @@ mod shell;
 mod steer;
 mod store;
 mod streams;
+mod workflows;

@@ -1,8 +1,11 @@
 //! Retries: whether a failed attempt is repeated, and after how long (D12, A13).
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
-use crate::model::error::{ErrorClass, ProviderError};
+use crate::model::{
+    error::{ErrorClass, ProviderError},
+    retry_policy::RetryPolicy,
+};
 
 const FIRST_WAIT_MS: u64 = 1_000;
 /// The longest wait for a provider.
@@ -10,7 +13,7 @@ pub(crate) const LONGEST_WAIT_MS: u64 = 60_000;
 const JITTER_MS: u64 = 1_000;
 
 /// How often a step is retried.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub enum Retries {
     /// According to the error class.
     #[default]
@@ -18,6 +21,8 @@ pub enum Retries {
     /// According to the error class, but at most so often: 2 for a dialogue's turn, 1 for its
     /// votes.
     AtMost(u32),
+    /// As the order says, whatever the class.
+    Policy(Arc<RetryPolicy>),
 }
 
 /// The failures of one step so far. Folded from the record, so a restart doesn't reset the retries.
@@ -44,12 +49,16 @@ impl Failures {
 
     /// The wait before the next attempt after `error`, which is already counted; `None` if there is
     /// no further attempt.
-    pub(crate) fn wait_ms(&self, error: &ProviderError, retries: Retries, draw: u64) -> Option<u64> {
+    pub(crate) fn wait_ms(&self, error: &ProviderError, retries: &Retries, draw: u64) -> Option<u64> {
         let of_class = self.by_class.get(&error.class).copied().unwrap_or_default();
         let in_all: u32 = self.by_class.values().sum();
         let allowed = match retries {
+            Retries::Policy(policy) => {
+                let wait = policy.wait_ms(in_all).filter(|_| policy.covers(error.class))?;
+                return Some(error.retry_after_ms.unwrap_or_default().max(wait));
+            }
             Retries::ByClass => of_class <= error.class.retries(),
-            Retries::AtMost(most) => of_class <= error.class.retries() && in_all <= most,
+            Retries::AtMost(most) => of_class <= error.class.retries() && in_all <= *most,
         };
         match error.retry_after_ms {
             _ if !allowed => None,
@@ -86,7 +95,7 @@ mod tests {
 
     fn waits(class: ErrorClass, retries: Retries) -> Vec<u64> {
         let error = ProviderError::new(class, "no");
-        (1..).map_while(|count| failures(class, count).wait_ms(&error, retries, 0)).collect()
+        (1..).map_while(|count| failures(class, count).wait_ms(&error, &retries, 0)).collect()
     }
 
     #[test]
@@ -108,8 +117,8 @@ mod tests {
         let told =
             |ms| ProviderError { retry_after_ms: Some(ms), ..ProviderError::new(ErrorClass::RateLimit, "") };
         let failures = failures(ErrorClass::RateLimit, 1);
-        assert_eq!(failures.wait_ms(&told(7_000), Retries::ByClass, 999), Some(7_000));
-        assert_eq!(failures.wait_ms(&told(61_000), Retries::ByClass, 0), None);
+        assert_eq!(failures.wait_ms(&told(7_000), &Retries::ByClass, 999), Some(7_000));
+        assert_eq!(failures.wait_ms(&told(61_000), &Retries::ByClass, 0), None);
     }
 
     #[test]

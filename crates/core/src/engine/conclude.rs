@@ -29,7 +29,7 @@ pub(crate) fn nothing_said(floor: &Floor) -> bool {
 /// that no other turn has used.
 pub(crate) fn best_answer(floor: &Floor) -> Decision {
     let state = &floor.record.state;
-    if let Some(decision) = beginning_of_answer(floor) {
+    if let Some(decision) = (floor.pattern.best)(state).or_else(|| beginning_of_answer(floor)) {
         return decision;
     }
     let speaks = |name: &str| state.spec.seat(name).is_some_and(|it| !it.aside);

@@ -66,7 +66,8 @@ pub enum OpenError {
 }
 
 fn answered(fact: &Fact) -> Option<&str> {
-    let is_answer = matches!(fact.event, Event::TurnCompleted { .. });
+    let is_answer =
+        matches!(fact.event, Event::TurnCompleted { .. } | Event::SubConcluded(_) | Event::ToolUsed(_));
     fact.step.as_ref().filter(|_| is_answer).map(Step::as_str)
 }
 

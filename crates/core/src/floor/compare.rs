@@ -210,7 +210,7 @@ impl Floor {
         deadline: Instant,
     ) -> Result<Option<u64>, Halt> {
         self.ledger.settle(reserved, Spent { calls: 1, ..Spent::default() });
-        let wait = failures.wait_ms(error, RETRIES, self.services.clock.draw());
+        let wait = failures.wait_ms(error, &RETRIES, self.services.clock.draw());
         let in_time = |wait: &u64| Instant::now() + Duration::from_millis(*wait) < deadline;
         let Some(wait) = wait.filter(in_time) else { return Ok(None) };
         Ok(self.reserve(reserved).await?.is_ok().then_some(wait))

@@ -1,16 +1,17 @@
 //! A group of calls: several participants are asked at once. Only this loop records, one append at
 //! a time, while the calls under way continue.
 
-mod calls;
+pub(crate) mod calls;
 mod news;
 mod unfit;
-mod waiting;
+pub(crate) mod waiting;
 
 use std::sync::Arc;
 
 use futures::FutureExt;
 
 use crate::{
+    call::retry::Retries,
     floor::{
         Floor,
         ask::Ask,
@@ -76,14 +77,19 @@ pub(crate) async fn ask_group(
             return Err(Failure::TakenTwice(it.step.clone()).into());
         }
     }
-    let seats = asked.into_iter().map(|it| Seat::restore(floor, it)).collect();
+    let policy = floor.record.state.spec.retry.clone().map(Arc::new);
+    let retried = |mut it: Asked| {
+        it.ask.retries = policy.clone().map_or(it.ask.retries, Retries::Policy);
+        it
+    };
+    let seats = asked.into_iter().map(retried).map(|it| Seat::restore(floor, it)).collect();
     Group::of(floor, seats, key, enough).run_to_end().await
 }
 
 pub(crate) struct Group<'f, 'e> {
     pub(crate) floor: &'f mut Floor,
     pub(crate) seats: Vec<Seat>,
-    calls: Calls,
+    calls: Calls<News>,
     pub(crate) key: Step,
     pub(crate) enough: Enough<'e>,
 }

@@ -30,6 +30,7 @@ mod share;
 mod summarize;
 pub(crate) mod view;
 mod window;
+pub mod work;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},

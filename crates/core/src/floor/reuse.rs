@@ -7,12 +7,13 @@ use std::{
 };
 
 use rapidhash::v3::{DEFAULT_RAPID_SECRETS, RapidStreamHasherV3};
+use serde_json::Value;
 
 use crate::{
     call::Message,
     floor::{Floor, ask::Ask, seat::Seat},
     model::{
-        event::{Event, Fact, Noted},
+        event::{Event, Fact, Noted, SubConcluded, ToolUsed},
         id::{Seq, Step},
         likeness::Comparison,
         money::{Usage, Usd},
@@ -31,6 +32,10 @@ pub(crate) struct Source {
     /// The pattern's own notes from before the point of the fork.
     notes: HashMap<Step, Noted>,
     comparisons: HashMap<Step, (Comparison, Option<String>)>,
+    /// The discussions that its pattern held, with the digests of their specs.
+    children: HashMap<Step, (SubConcluded, String)>,
+    /// The tools that its pattern used, with their arguments.
+    tools: HashMap<Step, (ToolUsed, Value)>,
     /// The providers' reports of request sizes.
     counts: BTreeMap<Step, Counted>,
     /// What the providers' refusals said about their windows.
@@ -74,6 +79,7 @@ impl Source {
     fn of(facts: &[Fact], at: &Step) -> Source {
         let fork = facts.iter().filter(|fact| fact.step.as_ref() == Some(at)).map(|fact| fact.seq).max();
         let mut digests: HashMap<&Step, String> = HashMap::new();
+        let mut arguments: HashMap<&Step, &Value> = HashMap::new();
         let mut source = Source::default();
         for fact in facts {
             match (&fact.event, &fact.step) {
@@ -100,6 +106,18 @@ impl Source {
                 }
                 (Event::OrderDrawn { order }, Some(step)) => {
                     drop(source.orders.insert(step.clone(), order.clone()));
+                }
+                (Event::ChildConvened(convened), Some(step)) => {
+                    drop(digests.insert(step, convened.digest.clone()));
+                }
+                (Event::SubConcluded(end), Some(step)) if end.problem.is_none() => {
+                    let digest = digests.remove(step);
+                    source.children.extend(digest.map(|it| (step.clone(), (end.clone(), it))));
+                }
+                (Event::ToolPlaced(placed), Some(step)) => drop(arguments.insert(step, &placed.arguments)),
+                (Event::ToolUsed(used), Some(step)) => {
+                    let given = arguments.get(step).map_or(Value::Null, |it| (*it).clone());
+                    drop(source.tools.insert(step.clone(), (used.clone(), given)));
                 }
                 (Event::Noted(noted), Some(step)) if fork.is_some_and(|fork| fact.seq <= fork) => {
                     drop(source.notes.insert(step.clone(), noted.clone()));
@@ -131,6 +149,22 @@ impl Source {
         for (step, (_, digest)) in self.comparisons.iter_mut().filter(|(_, it)| it.1.is_none()) {
             *digest = older.comparisons.get(step).and_then(|it| it.1.clone());
         }
+    }
+
+    /// The end of a discussion that its pattern held with this spec at this step.
+    pub(crate) fn child(&self, step: &Step, digest: &str) -> Option<&SubConcluded> {
+        self.children.get(step).filter(|it| it.1 == digest).map(|it| &it.0)
+    }
+
+    /// The successful use of a tool with these arguments at this step.
+    pub(crate) fn tool(&self, step: &Step, arguments: &Value) -> Option<&ToolUsed> {
+        let used = self.tools.get(step).filter(|(used, given)| used.error.is_none() && given == arguments);
+        used.map(|it| &it.0)
+    }
+
+    /// Whether a tool was used at this step at all.
+    pub(crate) fn has_tool(&self, step: &Step) -> bool {
+        self.tools.contains_key(step)
     }
 
     /// The provider's report of the request size at this step.

@@ -9,7 +9,7 @@ use crate::{
     },
     record::Backing,
     registry::Registry,
-    seams::{Clock, Store, Voices},
+    seams::{Clock, Store, Tools, Voices},
 };
 
 /// The engine's interfaces to the outside.
@@ -18,6 +18,8 @@ pub struct Services {
     pub store: Arc<dyn Store>,
     /// The voices that answer.
     pub voices: Arc<dyn Voices>,
+    /// The tools that patterns may use.
+    pub tools: Arc<dyn Tools>,
     /// Time and random numbers.
     pub clock: Arc<dyn Clock>,
     /// The registered patterns, methods, strategies and detectors.

@@ -12,8 +12,8 @@ use crate::{
         time::Timestamp,
     },
     seams::{
-        Archive, AuditEntry, Expired, Found, Query, Recalling, Reservation, Retention, Session, StoreError,
-        Summary, Wanted,
+        Archive, AuditEntry, Expired, Found, MemoryQuery, NewMemory, Query, Recalling, Remembered,
+        Reservation, Retention, Session, StoreError, Summary, Wanted,
     },
 };
 
@@ -58,6 +58,18 @@ impl Archive for MemoryStore {
             let contents = self.lock();
             Ok(listed(contents.discussions.values().filter(|it| it.hidden_at.is_some()), &wanted))
         })
+    }
+
+    fn remember(&self, new: NewMemory) -> BoxFuture<'_, Result<u64, StoreError>> {
+        Box::pin(async move { Ok(self.keep(new)) })
+    }
+
+    fn remembered(
+        &self,
+        tenant: Tenant,
+        query: MemoryQuery,
+    ) -> BoxFuture<'_, Result<Vec<Remembered>, StoreError>> {
+        Box::pin(async move { Ok(self.kept(&tenant, &query)) })
     }
 
     fn restore(&self, id: DiscussionId, now: Timestamp) -> BoxFuture<'_, Result<(), StoreError>> {

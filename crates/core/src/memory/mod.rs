@@ -1,6 +1,7 @@
 //! A store in memory: for tests, and for programs that need no record after they exit.
 
 mod archive;
+mod kept;
 mod retention;
 mod spending;
 
@@ -33,7 +34,8 @@ use crate::{
         time::Timestamp,
     },
     seams::{
-        Append, AuditEntry, Claim, Created, Draw, Drawn, Reservation, Session, Store, StoreError, Then, admit,
+        Append, AuditEntry, Claim, Created, Draw, Drawn, NewMemory, Reservation, Session, Store, StoreError,
+        Then, admit,
     },
 };
 
@@ -58,6 +60,8 @@ struct Contents {
     spending: BTreeMap<(Account, i64), Usd>,
     /// What each root has set aside.
     allowances: BTreeMap<DiscussionId, Allowance>,
+    /// What workflows keep, with its version.
+    kept: Vec<(NewMemory, u64)>,
     watchers: Vec<UnboundedSender<DiscussionId>>,
 }
 

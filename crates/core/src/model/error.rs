@@ -94,6 +94,9 @@ pub enum Code {
     /// The record has a step that the pattern no longer takes.
     #[serde(rename = "RECORD_DIVERGED")]
     RecordDiverged,
+    /// A step of a workflow failed.
+    #[serde(rename = "WORKFLOW_STEP_FAILED")]
+    StepFailed,
     /// Anything else.
     #[serde(rename = "UNKNOWN")]
     Unknown,
@@ -129,6 +132,7 @@ impl Code {
             | Code::UnknownSession
             | Code::StateInvalid
             | Code::RecordDiverged
+            | Code::StepFailed
             | Code::Unknown => false,
         }
     }

@@ -7,6 +7,7 @@
 mod call;
 mod ending;
 mod origin;
+mod work;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -32,6 +33,7 @@ use crate::model::{
 pub use call::{Abandoned, Broken, FailedTurn, Placed};
 pub use ending::{Conclusion, Retried, RetryPoint, SubConcluded, WindUp};
 pub use origin::{Ancestor, Fork, Lineage};
+pub use work::{Convened, ToolError, ToolPlaced, ToolUsed};
 
 /// A numbered event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -202,6 +204,12 @@ pub enum Event {
     PersonAwaited(Awaited),
     /// A sub-discussion ended or was refused.
     SubConcluded(SubConcluded),
+    /// The pattern began a discussion of its own below this one.
+    ChildConvened(Convened),
+    /// A tool is about to be used; from here on it may have had its effect.
+    ToolPlaced(ToolPlaced),
+    /// A tool was used, or failed.
+    ToolUsed(ToolUsed),
     /// A command was taken from the inbox.
     CommandTaken {
         /// Its number in the inbox.

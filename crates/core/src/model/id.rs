@@ -99,6 +99,9 @@ const SUMMARY: &str = "summary";
 /// The phase part of a comparison's step.
 const COMPARING: &str = "comparing";
 
+/// The beginning of a job's step.
+const JOB: &str = "0/working/";
+
 /// The name of one effect, the same on every replay: `round/phase/participant[/purpose]`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -129,6 +132,18 @@ impl Step {
     pub fn comparison(round: u32) -> Self {
         // No participant's name begins with a star.
         Step(format!("{round}/{COMPARING}/*"))
+    }
+
+    /// The step of a job: a discussion or a tool that the pattern calls by this name.
+    #[must_use]
+    pub fn job(name: &str) -> Self {
+        Step(format!("{JOB}{name}"))
+    }
+
+    /// The name of the job whose step this is.
+    #[must_use]
+    pub fn job_name(&self) -> Option<&str> {
+        self.0.strip_prefix(JOB)
     }
 
     /// Whether this step is a side call (a summary or a comparison) rather than a participant's

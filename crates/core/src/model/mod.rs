@@ -25,6 +25,7 @@ pub mod phase;
 pub mod reading;
 pub mod recall;
 pub mod relevance;
+pub mod retry_policy;
 pub mod ruling;
 pub mod settings;
 pub mod spec;

@@ -1,6 +1,9 @@
 //! The specification of a discussion, complete and checked before anything runs.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::model::{
@@ -10,6 +13,7 @@ use crate::model::{
     money::Usd,
     participant::{Participant, Role},
     recall::{Follows, Recall, Recalled},
+    retry_policy::RetryPolicy,
     settings::Settings,
 };
 
@@ -86,6 +90,13 @@ pub struct Spec {
     /// Set if the client uses the panel as if it were one model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<ClientOrder>,
+    /// How failed calls are retried, in place of the table by error class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<RetryPolicy>,
+    /// The document that a pattern works through instead of discussing the topic. Only the pattern
+    /// reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Arc<Value>>,
 }
 
 impl Spec {
@@ -309,6 +320,8 @@ pub(crate) mod tests {
             follows: None,
             recalled: None,
             client: None,
+            retry: None,
+            plan: None,
         }
     }
 

@@ -14,7 +14,7 @@ use crate::model::{
     error::Problem,
     event::{
         Absent, Awaited, Conclusion, Event, Fact, FailedTurn, Fork, Lineage, Noted, Placed, SubConcluded,
-        Summarised, TalkEnd, Tight, UnreadReply, WindUp,
+        Summarised, TalkEnd, Tight, ToolUsed, UnreadReply, WindUp,
     },
     id::{DiscussionId, Seq, Step},
     lifecycle::Lifecycle,
@@ -103,6 +103,8 @@ pub struct State {
     pub cut_views: Vec<CutView>,
     /// The sub-discussions asked for, by step.
     pub subs: BTreeMap<Step, Sub>,
+    /// The uses of tools, by step.
+    pub tools: BTreeMap<Step, ToolRun>,
     /// The rounds with their start and end in active time.
     pub rounds: Vec<Span>,
     /// What each participant used.
@@ -190,6 +192,35 @@ pub struct Sub {
     pub end: Option<SubConcluded>,
 }
 
+/// The use of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolRun {
+    /// The tool's name.
+    pub tool: String,
+    /// The active time of the run when it was first used.
+    pub from_ms: u64,
+    /// The number of the last attempt.
+    pub attempt: u32,
+    /// The fact that began the last attempt.
+    pub from_seq: Seq,
+    /// The end of the last attempt that ended.
+    pub used: Option<ToolUsed>,
+}
+
+impl ToolRun {
+    /// Whether an attempt was begun and has not ended.
+    #[must_use]
+    pub fn is_under_way(&self) -> bool {
+        self.used.as_ref().is_none_or(|used| used.attempt < self.attempt)
+    }
+
+    /// The end, if no further attempt follows.
+    #[must_use]
+    pub fn end(&self) -> Option<&ToolUsed> {
+        self.used.as_ref().filter(|used| !self.is_under_way() && used.retry_in_ms.is_none())
+    }
+}
+
 /// The prompt size of one request in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counted {
@@ -274,6 +305,7 @@ impl State {
             bounds: BTreeMap::new(),
             cut_views: Vec::new(),
             subs: BTreeMap::new(),
+            tools: BTreeMap::new(),
             rounds: Vec::new(),
             spending: BTreeMap::new(),
             spent: Spent::default(),

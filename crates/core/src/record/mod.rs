@@ -52,6 +52,8 @@ pub(crate) struct Record {
     owing: bool,
     /// The number of the last durable fact.
     written: Seq,
+    /// The number of the last fact before this run.
+    loaded: Seq,
     backing: Backing,
     claim: Claim,
     feed: Feed,
@@ -108,6 +110,7 @@ impl Record {
         let state = State::opened(id, first)?;
         let mut record = Record {
             written: state.seq,
+            loaded: state.seq,
             before_ms: state.active_ms,
             state,
             index: Index::default(),
@@ -128,7 +131,7 @@ impl Record {
     fn opened(self) -> Self {
         let (before_ms, written) = (self.state.active_ms, self.state.seq);
         self.feed.begins_after(written);
-        Record { before_ms, written, ..self }
+        Record { before_ms, written, loaded: written, ..self }
     }
 
     pub(crate) fn claim(&self) -> &Claim {
@@ -138,6 +141,11 @@ impl Record {
     /// Whether there is a claim left to release.
     pub(crate) fn has_claim(&self) -> bool {
         self.state.lineage.is_none() && !self.gave_up_claim
+    }
+
+    /// The number of the last fact before this run.
+    pub(crate) fn loaded(&self) -> Seq {
+        self.loaded
     }
 
     pub(crate) fn feed(&self) -> &Feed {

@@ -72,6 +72,9 @@ pub struct Pattern {
     /// What of a speech can stand in for an answer that nobody could write, given its text; `None`
     /// if the speech is no answer. Usually all of it.
     pub answer_in: fn(&Turn, &str) -> Option<String>,
+    /// The best answer so far by the pattern's own rules, for when nothing more can be asked;
+    /// `None` for the last speech.
+    pub best: fn(&State) -> Option<Decision>,
     /// The error when too many participants fail.
     pub loss: Loss,
     /// Runs the talk. Returns `Some` if the talk itself reached a decision, so that no method is
@@ -105,6 +108,7 @@ impl Pattern {
         lacks: |_| Map::new(),
         standing: |_| None,
         answer_in: |_, text| Some(text.to_owned()),
+        best: |_| None,
         loss: Loss::TooFewProviders,
         run: |_| Box::pin(async { Ok(None) }),
     };

@@ -4,7 +4,7 @@ use futures::future::BoxFuture;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::StoreError;
+use super::{MemoryQuery, NewMemory, Remembered, StoreError};
 use crate::model::{
     id::{DiscussionId, Tenant},
     lifecycle::Lifecycle,
@@ -56,6 +56,17 @@ pub trait Archive: Send + Sync {
     /// Reserves an id for a request under the sender's idempotency key, unless the key already has
     /// one. Returns the reservation that holds, new or old. It is deleted with the discussion.
     fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>>;
+
+    /// Keeps a value as a new version of its key, and returns the version. The same origin keeps a
+    /// value once.
+    fn remember(&self, new: NewMemory) -> BoxFuture<'_, Result<u64, StoreError>>;
+
+    /// The newest version of each key of this tenant that fits and has not expired, newest first.
+    fn remembered(
+        &self,
+        tenant: Tenant,
+        query: MemoryQuery,
+    ) -> BoxFuture<'_, Result<Vec<Remembered>, StoreError>>;
 
     /// Writes an audit entry.
     fn log(&self, entry: AuditEntry) -> BoxFuture<'_, Result<(), StoreError>>;

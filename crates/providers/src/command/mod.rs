@@ -29,6 +29,7 @@ mod processes;
 mod prompt;
 mod run_folder;
 pub mod supervisor;
+pub mod tool;
 mod utf8;
 
 #[cfg(test)]

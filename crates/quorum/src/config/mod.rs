@@ -8,6 +8,7 @@ mod presets;
 mod providers;
 pub mod server;
 mod size;
+mod tools;
 
 use std::{
     collections::BTreeMap,
@@ -34,6 +35,7 @@ use mistake::Mistakes;
 pub use mistake::Mistake;
 pub use places::Places;
 pub use presets::{EffectiveValue, Origin, Preset};
+pub use tools::{Tool, Workflows};
 
 /// How long finished discussions are kept unless the file says otherwise (INV-DISC-632).
 const RETENTION_DAYS: u32 = 30;
@@ -63,6 +65,10 @@ pub struct Config {
     pub providers: Vec<Overrides>,
     /// The providers' tables as written.
     rows: toml::Table,
+    /// The programs that workflows may use, by name.
+    pub tools: BTreeMap<String, Tool>,
+    /// What applies to all workflows.
+    pub workflows: Workflows,
     /// The server's settings.
     pub server: server::Server,
     /// The spending caps of the local user: of the command, and of a server without tokens.
@@ -154,6 +160,8 @@ impl Config {
             discussions: true,
             providers: Vec::new(),
             rows: toml::Table::new(),
+            tools: BTreeMap::new(),
+            workflows: Workflows::default(),
             server: Default::default(),
             limits: Caps::default(),
             defaults: Preset::default(),
@@ -323,6 +331,8 @@ const SECTIONS: &[(&str, Read)] = &[
     ("presets", presets::read),
     ("server", server::read),
     ("limits", limits::read),
+    ("tools", tools::read_tools),
+    ("workflows", tools::read_workflows),
 ];
 
 fn read_retention(config: &mut Config, table: &toml::Table) -> Result<(), Mistakes> {

@@ -25,6 +25,7 @@ use crate::{
     request::{MissingRoles, Setting, Voicing, flags},
     setup::{self, Machine, Setup, supervisor::Supervisor},
     voices::{AllVoices, simulated},
+    workflow::tools::ToolBox,
 };
 
 /// Collects the parts of a [`Quorum`].
@@ -262,8 +263,14 @@ impl Builder {
         let program = program.as_deref().unwrap_or("quorum");
         let owner = format!("{program} (process {} on {})", std::process::id(), machine());
         let clock = clock.unwrap_or_else(|| Arc::new(SystemClock));
+        let tools = Arc::new(ToolBox {
+            archive: archive.clone(),
+            clock: clock.clone(),
+            declared: config.tools.clone(),
+            supervisor: supervisor.clone(),
+        });
         let caps = spending::configured(&config);
-        let services = Services { store, voices, clock, registry: registry.clone(), caps };
+        let services = Services { store, voices, tools, clock, registry: registry.clone(), caps };
         let agents = Folders::beside(&config.file);
         let agents = project.map_or(agents.clone(), |it| agents.with_project(&it));
         let voicing = simulating.voicing(&setup);

@@ -22,7 +22,7 @@ use quorum_core::{
         spec::{Simulation, Spec},
         time::Timestamp,
     },
-    seams::{Chunk, Clock, Provider, Voice, Voices},
+    seams::{Chunk, Clock, NoTools, Provider, Voice, Voices},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -80,6 +80,7 @@ impl Quorum {
         let services = Services {
             store: Arc::new(MemoryStore::new()),
             voices: Arc::new(Listening { voices: Arc::new(simulated()), sent: sent.clone() }),
+            tools: Arc::new(NoTools),
             clock: Arc::new(Rehearsed::default()),
             registry: self.0.engine.services().registry.clone(),
             caps: BTreeMap::new(),

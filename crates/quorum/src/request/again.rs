@@ -61,6 +61,9 @@ impl Request {
             follows: _,
             recalled: _,
             client,
+            // Hidden patterns have these, and no request can name one.
+            retry: _,
+            plan: _,
         } = spec;
         let usual = &usual(pattern, registry);
         let request = Request {

@@ -138,6 +138,8 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
         follows: None,
         recalled: None,
         client: request.client.clone(),
+        retry: None,
+        plan: None,
     };
     if let Some(id) = &request.follows {
         recall::named("follows", id, &mut wrong);

@@ -9,6 +9,7 @@ mod operations;
 mod page;
 mod past;
 pub(crate) mod plan;
+mod workflows;
 
 use axum::{
     Router,
@@ -34,6 +35,7 @@ fn api() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(openapi::about())
         .routes(routes!(discussions::list, discussions::create))
         .routes(routes!(plan::plan))
+        .routes(routes!(workflows::run))
         .routes(routes!(one::delete))
         .routes(routes!(one::result))
         .routes(routes!(one::export))

@@ -6,7 +6,7 @@ use tokio::{sync::watch, time::sleep_until};
 
 use super::{Group, calls::Arrival};
 use crate::{
-    floor::{Floor, halt::Halt},
+    floor::{Floor, halt::Halt, seat::outcome::News},
     model::command::Command,
     record::control::Control,
 };
@@ -15,28 +15,28 @@ use crate::{
 pub(super) enum Happened {
     /// There may be a new command.
     Command,
-    Arrival(Arrival),
+    Arrival(Arrival<News>),
     /// The time for talking, or for deciding, is over.
     Deadline,
 }
 
 /// Listens for commands: the root to its inbox, and a sub-discussion to the commands that the root
 /// passes on.
-pub(super) struct Listener {
+pub(crate) struct Listener {
     control: Arc<Control>,
     /// The commands that the root passes on; `None` in the root.
     pending_changes: Option<watch::Receiver<Option<Command>>>,
 }
 
 impl Listener {
-    pub(super) fn of(floor: &Floor) -> Self {
+    pub(crate) fn of(floor: &Floor) -> Self {
         let control = floor.control.clone();
         let pending_changes = floor.record.state.lineage.is_some().then(|| control.subscribe_pending());
         Listener { control, pending_changes }
     }
 
     /// Waits until there may be a new command.
-    async fn spoken_to(&mut self) {
+    pub(crate) async fn spoken_to(&mut self) {
         match &mut self.pending_changes {
             // This fails only if the root is gone, and then no command can come.
             Some(pending_changes) => drop(pending_changes.changed().await),

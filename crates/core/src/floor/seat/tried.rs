@@ -107,14 +107,14 @@ impl Tried {
         let wait_ms = if error.class == ErrorClass::ContextOverflow && rules.may_shrink {
             0
         } else {
-            self.failures.wait_ms(error, rules.retries, rules.draw)?
+            self.failures.wait_ms(error, &rules.retries, rules.draw)?
         };
         (now + Duration::from_millis(wait_ms) < self.deadline()?).then_some(wait_ms)
     }
 }
 
 /// The conditions, apart from the failures, that decide whether there is another attempt.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Rules {
     pub(crate) retries: Retries,
     /// Whether a smaller request is worth trying.

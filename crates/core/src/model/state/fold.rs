@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{ClosedEarly, Counted, RecordedReading, Span, State, Sub, Transition};
+use super::{ClosedEarly, Counted, RecordedReading, Span, State, Sub, ToolRun, Transition};
 use crate::model::{
     agent::SpeaksThrough,
     command::{Command, CommandId},
@@ -93,6 +93,7 @@ impl State {
             | Event::Summarised(_)
             | Event::SubRequested { .. }
             | Event::SubConcluded(_) => self.apply_call(fact),
+            Event::ChildConvened(_) | Event::ToolPlaced(_) | Event::ToolUsed(_) => self.apply_work(fact),
             Event::Opened { .. } | Event::Unknown => {}
         }
     }
@@ -150,6 +151,32 @@ impl State {
                 self.spent += end.spent;
                 let sub = fact.step.as_ref().and_then(|step| self.subs.get_mut(step));
                 sub.into_iter().for_each(|sub| sub.end = Some(end.clone()));
+            }
+            _ => {}
+        }
+    }
+
+    /// The work of a pattern that begins discussions of its own and uses tools.
+    fn apply_work(&mut self, fact: &Fact) {
+        let Some(step) = fact.step.clone() else { return };
+        match &fact.event {
+            Event::ChildConvened(convened) => {
+                let (participant, topic) = (convened.name.clone(), convened.name.clone());
+                self.subs.insert(step, Sub { participant, topic, from_ms: fact.active_ms, end: None });
+            }
+            Event::ToolPlaced(placed) => {
+                let run = self.tools.entry(step).or_insert_with(|| ToolRun {
+                    tool: placed.tool.clone(),
+                    from_ms: fact.active_ms,
+                    attempt: placed.attempt,
+                    from_seq: fact.seq,
+                    used: None,
+                });
+                (run.attempt, run.from_seq) = (placed.attempt, fact.seq);
+            }
+            Event::ToolUsed(used) => {
+                let run = self.tools.get_mut(&step);
+                run.into_iter().for_each(|run| run.used = Some(used.clone()));
             }
             _ => {}
         }

@@ -19,7 +19,7 @@ use quorum_core::{
         transcript::Turn,
     },
     registry::Pattern,
-    seams::Store,
+    seams::{NoTools, Store},
     vocabulary::option::Kind,
 };
 use serde_json::Value;
@@ -226,6 +226,7 @@ impl<'s> Runner<'s> {
         let services = Services {
             store: store.clone(),
             voices: Arc::new(voices),
+            tools: Arc::new(NoTools),
             clock: Arc::new(SystemClock),
             registry,
             caps: BTreeMap::new(),

@@ -1,0 +1,308 @@
+//! `ax run` and `ax workflow`: runs workflows, lists and checks them.
+
+use std::{io::Read, path::PathBuf};
+
+use anyhow::Context;
+use quorum::patterns::workflow::plan::{Action, PlanStep};
+use quorum::{
+    Scope,
+    model::spec::Spec,
+    workflow::{
+        RunError, RunOrder, Wrong,
+        find::{all, file_of, folders},
+        plan_of, schema,
+    },
+};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    args::{Output, Run, Shape, WorkflowVerb, Workflows},
+    exit::{Exit, Usage},
+    live::{
+        events::ProcessSignals,
+        session::{self, Ending},
+    },
+    render::{note, note_always, print, print_json},
+    verbs::{detach, restore::expire_old},
+};
+
+/// The longest input, in bytes.
+const LONGEST_INPUT: u64 = 4 * 1024 * 1024;
+
+/// What a user does to allow a tool.
+const HOW_TO_ALLOW: &str = "allow it with --allow-tools NAME, or in [workflows] tools";
+
+/// Runs a workflow and stays until it is over; or only shows its plan, or leaves it to another
+/// process.
+pub(crate) async fn run(scope: &Scope, args: &Run) -> anyhow::Result<Exit> {
+    let mut order = order(scope, &args.workflow, &args.allow_tools)?;
+    order.input = input(args)?;
+    if let Some(variables) = &args.variables {
+        let variables = value(&text_of(variables, "--variables")?);
+        let Value::Object(variables) = variables else {
+            return Err(Usage("--variables: must be a JSON object".to_owned()).into());
+        };
+        order.variables = variables;
+    }
+    order.request = args.request();
+    if let Some(session) = &args.session {
+        order.request.session_id = Some(scope.find_session(session).await?.to_string());
+    }
+    let spec = match planned(scope, &order)? {
+        Ok(spec) => spec,
+        Err(exit) => return Ok(exit),
+    };
+    warn_about_input(&spec);
+    if args.dry_run {
+        return dry_run(scope, &spec, args.output).await;
+    }
+    expire_old(scope.quorum()).await;
+    if args.detach {
+        return detach::detach(scope, spec, args.output).await;
+    }
+    let signals = ProcessSignals::new()?;
+    let (discussion, handle) = scope.start(spec).await?;
+    session::run(&discussion, handle, signals, Ending::shown(args.output.in_lines())).await
+}
+
+/// `ax workflow`
+pub(crate) fn workflow(scope: &Scope, args: &Workflows) -> anyhow::Result<Exit> {
+    match &args.verb {
+        WorkflowVerb::List(listed) => list(scope, listed.json),
+        WorkflowVerb::Show { workflow } => {
+            let order = order(scope, workflow, &[])?;
+            print(String::from_utf8_lossy(&order.text).trim_end())?;
+            Ok(Exit::Done)
+        }
+        WorkflowVerb::Check { workflow, allow_tools } => {
+            let mut order = order(scope, workflow, allow_tools)?;
+            // A file is right or wrong whatever keys there are.
+            order.request.offline = Some(true);
+            order.input = json!({});
+            match planned(scope, &order)? {
+                Ok(spec) => {
+                    let steps = plan_of(&spec).map_or(0, |it| count(&it.steps));
+                    print(&format!("{} is in order: {steps} steps.", order.file))?;
+                    Ok(Exit::Done)
+                }
+                Err(exit) => Ok(exit),
+            }
+        }
+        WorkflowVerb::Schema => {
+            print_json(&schema::schema())?;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn list(scope: &Scope, json: bool) -> anyhow::Result<Exit> {
+    let folders = folders(&scope.quorum().config().file);
+    let found = all(&folders);
+    if json {
+        let entry = |it: &quorum::workflow::find::Found| json!({ "name": it.name, "file": it.file, "hidden": it.hidden });
+        print_json(&found.iter().map(entry).collect::<Vec<Value>>())?;
+        return Ok(Exit::Done);
+    }
+    for it in &found {
+        let hidden = if it.hidden { "  (hidden: another file of this name comes first)" } else { "" };
+        print(&format!("{:<28} {}{hidden}", it.name, it.file.display()))?;
+    }
+    if found.is_empty() {
+        let places: Vec<String> = folders.iter().map(|it| it.display().to_string()).collect();
+        note(&format!("There are no workflows in {}.", places.join(", ")));
+    }
+    Ok(Exit::Done)
+}
+
+/// The order to run a workflow that is given by name or by file.
+fn order(scope: &Scope, given: &str, allow_tools: &[String]) -> anyhow::Result<RunOrder> {
+    let folders = folders(&scope.quorum().config().file);
+    let Some(file) = file_of(given, &folders) else {
+        let places: Vec<String> = folders.iter().map(|it| it.display().to_string()).collect();
+        let message = format!("there is no workflow {given}, neither as a file nor in {}", places.join(", "));
+        return Err(Usage(message).into());
+    };
+    let text = bounded(&file, quorum::workflow::LARGEST_FILE as u64 + 1)
+        .map_err(|error| Usage(format!("{}: {error}", file.display())))?;
+    Ok(RunOrder {
+        file: file.display().to_string(),
+        text,
+        allow_tools: allow_tools.to_vec(),
+        how_to_allow: HOW_TO_ALLOW.to_owned(),
+        declared_tools: true,
+        ..RunOrder::default()
+    })
+}
+
+/// The beginning of a file.
+fn bounded(file: &PathBuf, most: u64) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    std::fs::File::open(file)?.take(most).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// The spec of a run; mistakes in the file are printed.
+fn planned(scope: &Scope, order: &RunOrder) -> anyhow::Result<Result<Spec, Exit>> {
+    match scope.plan_workflow(order) {
+        Ok(spec) => Ok(Ok(spec)),
+        Err(RunError::Wrong(wrong)) => {
+            report(&wrong);
+            Ok(Err(Exit::BadInput))
+        }
+        Err(RunError::Quorum(error)) => Err(error.into()),
+    }
+}
+
+fn report(wrong: &Wrong) {
+    wrong.lines().iter().for_each(|line| note_always(line));
+    note("Nothing was asked and nothing was spent.");
+}
+
+/// The input: JSON if it is JSON, else the text itself; then the single fields.
+fn input(args: &Run) -> anyhow::Result<Value> {
+    let mut input = match &args.input {
+        None => Value::Null,
+        Some(written) => {
+            let text = text_of(written, "--input")?;
+            let looks_like_json = text.trim_start().starts_with(['{', '[', '"']);
+            match serde_json::from_str(&text) {
+                Ok(value) => value,
+                Err(error) if looks_like_json => {
+                    return Err(Usage(format!("--input: is no JSON: {error}")).into());
+                }
+                Err(_) => Value::String(text),
+            }
+        }
+    };
+    for pair in &args.set {
+        let Some((key, written)) = pair.split_once('=').filter(|it| !it.0.is_empty()) else {
+            return Err(Usage(format!("--set: must be KEY=VALUE, not {pair}")).into());
+        };
+        if input.is_null() {
+            input = Value::Object(Map::new());
+        }
+        let Value::Object(fields) = &mut input else {
+            return Err(Usage("--set: the input is no JSON object, so it has no fields".to_owned()).into());
+        };
+        fields.insert(key.to_owned(), value(written));
+    }
+    Ok(if input.is_null() { json!({}) } else { input })
+}
+
+/// A value: JSON if it is JSON, else the text itself.
+fn value(written: &str) -> Value {
+    serde_json::from_str(written).unwrap_or_else(|_| Value::String(written.to_owned()))
+}
+
+/// A text that is typed, or read from a file or standard input.
+fn text_of(written: &str, flag: &str) -> anyhow::Result<String> {
+    let unreadable = |error: std::io::Error| Usage(format!("{flag}: {error}"));
+    let bytes = if written == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().take(LONGEST_INPUT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        bytes
+    } else if let Some(file) = written.strip_prefix('@') {
+        bounded(&PathBuf::from(file), LONGEST_INPUT + 1).map_err(unreadable)?
+    } else {
+        written.as_bytes().to_vec()
+    };
+    if bytes.len() as u64 > LONGEST_INPUT {
+        return Err(Usage(format!("{flag}: is longer than 4 MiB")).into());
+    }
+    String::from_utf8(bytes).map_err(|_| Usage(format!("{flag}: is not in UTF-8")).into())
+}
+
+/// Warns if fields of the input are used and the input has none.
+fn warn_about_input(spec: &Spec) {
+    let Some(plan) = plan_of(spec).filter(|it| !it.input.is_object()) else { return };
+    let written = serde_json::to_string(&plan.steps).unwrap_or_default();
+    if written.contains("{{input.") || written.contains("${input.") {
+        note(
+            "warning: the workflow uses fields of its input, and the input is no JSON object; they stay as written",
+        );
+    }
+}
+
+fn count(steps: &[PlanStep]) -> usize {
+    let mut count = 0;
+    quorum::patterns::workflow::plan::walk(steps, &mut |_, _| count += 1);
+    count
+}
+
+/// Shows the steps and the most calls they make.
+async fn dry_run(scope: &Scope, spec: &Spec, output: Output) -> anyhow::Result<Exit> {
+    let plan = plan_of(spec).context("the plan can't be read")?;
+    let mut rows = Vec::new();
+    let calls = figures(scope, &plan.steps, 1, 0, &mut rows).await?;
+    let limit = spec.limits.calls.map_or(calls, |it| it.min(calls));
+    if output.shape() == Shape::Json {
+        let steps: Vec<Value> = rows
+            .iter()
+            .map(|it| json!({ "stepId": it.id, "type": it.kind, "calls": it.calls, "asks": it.asks }))
+            .collect();
+        print_json(&json!({
+            "workflowId": plan.workflow, "version": plan.version, "steps": steps, "maxCalls": limit,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    print(&format!("{} {} ({})", plan.workflow, plan.version, plan.name))?;
+    for it in &rows {
+        let after = if it.asks.is_empty() { String::new() } else { format!("  {}", it.asks) };
+        print(&format!("{}{} ({}){after}", "  ".repeat(it.depth + 1), it.id, it.kind))?;
+    }
+    print(&format!("At most {limit} calls if nothing is retried. Nothing was asked."))?;
+    Ok(Exit::Done)
+}
+
+struct Row {
+    id: String,
+    kind: String,
+    depth: usize,
+    calls: u32,
+    asks: String,
+}
+
+/// The most calls of these steps, each run so many times.
+async fn figures(
+    scope: &Scope,
+    steps: &[PlanStep],
+    times: u32,
+    depth: usize,
+    rows: &mut Vec<Row>,
+) -> anyhow::Result<u32> {
+    let mut sum: u32 = 0;
+    for step in steps {
+        let place = rows.len();
+        let (kind, id) = (step.step_type.clone(), step.id.clone());
+        rows.push(Row { id, kind, depth, calls: 0, asks: String::new() });
+        let (calls, asks) = match &step.action {
+            Action::Prompt(action) => (times, names(&action.spec)),
+            Action::Discuss(action) => {
+                let plan = scope.plan(&action.spec).await?;
+                (plan.usual.calls.saturating_mul(times), names(&action.spec))
+            }
+            Action::Tool(action) => (0, action.tool.clone()),
+            Action::Parallel { steps, .. } => {
+                (Box::pin(figures(scope, steps, times, depth + 1, rows)).await?, String::new())
+            }
+            Action::Conditional { then, otherwise, condition } => {
+                let one = Box::pin(figures(scope, then, times, depth + 1, rows)).await?;
+                let other = Box::pin(figures(scope, otherwise, times, depth + 1, rows)).await?;
+                (one.max(other), format!("if {condition}"))
+            }
+            Action::Loop { steps, most, .. } => {
+                let times = times.saturating_mul(*most as u32);
+                let calls = Box::pin(figures(scope, steps, times, depth + 1, rows)).await?;
+                (calls, format!("up to {most} times"))
+            }
+        };
+        rows[place].calls = calls;
+        rows[place].asks = asks;
+        sum = sum.saturating_add(calls);
+    }
+    Ok(sum)
+}
+
+fn names(spec: &Spec) -> String {
+    spec.participants.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,169 @@
+//! `ax run` and `ax workflow`.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::desk::Desk;
+
+/// The workflow of the seed, as printed there.
+const SEED: &str = r#"workflowId: architecture-decision
+version: "1.0.0"
+name: Architecture Decision Workflow
+
+steps:
+  - stepId: gather-requirements
+    type: prompt
+    config:
+      prompt: "Summarize the key requirements for: {{input}}"
+
+  - stepId: discuss-options
+    type: discuss
+    dependencies: [gather-requirements]
+    config:
+      pattern: debate
+      providers: [claude, gemini, codex]
+      rounds: 2
+      prompt: |
+        Based on these requirements:
+        {{steps.gather-requirements.output}}
+
+        Debate the best architecture approach.
+      roles:
+        claude: proponent
+        gemini: opponent
+        codex: judge
+      consensus:
+        method: moderator
+        synthesizer: codex
+
+  - stepId: document-decision
+    type: prompt
+    dependencies: [discuss-options]
+    config:
+      prompt: |
+        Create an ADR based on this discussion:
+        {{steps.discuss-options.output.synthesis}}
+"#;
+
+const QUICK: [&str; 3] = ["--offline", "--simulate", "latency=0ms"];
+
+fn run<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    ["run", file].into_iter().chain(QUICK).chain(more.iter().copied()).collect()
+}
+
+#[test]
+fn b11_the_workflow_of_the_seed_runs_as_printed() {
+    let desk = Desk::new();
+    let file = desk.write("seed.yaml", SEED);
+    desk.ax(&["workflow", "check", &file]).ends(0);
+    let result = desk.ax(&run(&file, &["--input", "a chat service", "--json"])).ends(0).json();
+    let steps: Vec<(&Value, &Value)> =
+        result["stepResults"].as_array().unwrap().iter().map(|it| (&it["stepId"], &it["status"])).collect();
+    let done = json!("done");
+    let ids = ["gather-requirements", "discuss-options", "document-decision"].map(Value::from);
+    assert_eq!(steps, ids.iter().map(|id| (id, &done)).collect::<Vec<_>>());
+    assert_eq!((&result["success"], &result["workflowId"]), (&json!(true), &json!("architecture-decision")));
+    let id = result["runId"].as_str().unwrap();
+    assert_eq!(desk.ax(&["show", id, "--json"]).ends(0).json(), result);
+    desk.ax(&["export", id]).ends(0);
+}
+
+#[test]
+fn b11_the_text_of_the_last_step_is_printed() {
+    let desk = Desk::new();
+    let file = desk.write("seed.yaml", SEED);
+    let said = desk.ax(&run(&file, &["--input", "a chat service"])).ends(0);
+    assert!(said.out.contains("Create an ADR based on this discussion"), "{said:#?}");
+}
+
+/// Six prompts, one after the other.
+fn six(desk: &Desk) -> String {
+    let mut text = "workflowId: six\nversion: 1.0.0\nsteps:\n".to_owned();
+    for number in 1..=6 {
+        writeln!(
+            text,
+            "  - {{ stepId: p{number}, type: prompt, config: {{ prompt: 'Question {number}' }} }}"
+        )
+        .unwrap();
+    }
+    desk.write("six.yaml", &text)
+}
+
+#[test]
+fn b11_a_budget_of_three_calls_ends_a_run_of_six_with_what_it_has() {
+    let desk = Desk::new();
+    let file = six(&desk);
+    let result = desk.ax(&run(&file, &["--max-calls", "3", "--json"])).ends(5).json();
+    assert_eq!(result["costSummary"]["totalCalls"], json!(3));
+    assert_eq!(result["error"]["code"], json!("DISCUSSION_CALL_BUDGET_EXCEEDED"));
+    assert!(result["output"]["content"].is_string());
+    let said = desk.ax(&run(&file, &["--dry-run"])).ends(0);
+    assert!(said.out.contains("At most 6 calls"), "{said:#?}");
+}
+
+#[test]
+fn b11_a_failed_step_ends_with_exit_code_7() {
+    let desk = Desk::new();
+    let text = "workflowId: w\nversion: 1.0.0\nsteps:\n  - { stepId: bad, type: loop, config: { items: '{{input.x}}', steps: [{ stepId: s, type: prompt, config: { prompt: x } }] } }\n  - { stepId: late, type: prompt, config: { prompt: x } }\n";
+    let file = desk.write("w.yaml", text);
+    let result = desk.ax(&run(&file, &["--json"])).ends(7).json();
+    assert_eq!(result["error"]["failedStepId"], json!("bad"));
+    assert_eq!(result["error"]["code"], json!("LOOP_NOT_A_LIST"));
+    assert_eq!(result["stepResults"][1]["status"], json!("skipped"));
+}
+
+#[test]
+fn b11_mistakes_are_printed_with_their_lines_and_nothing_is_asked() {
+    let desk = Desk::new();
+    let file =
+        desk.write("w.yaml", "workflowId: w\nversion: 1.0.0\nsteps:\n  - stepId: a\n    type: promt\n");
+    let said = desk.ax(&run(&file, &[])).ends(2);
+    let place = format!("{file}:5:11: there is no step type promt");
+    said.says(&[&place, "    type: promt", "Nothing was asked"]).prints_nothing();
+    desk.ax(&run("nothing.yaml", &[])).ends(2).says(&["there is no workflow nothing.yaml"]);
+    let six = six(&desk);
+    desk.ax(&run(&six, &["--input", "{no"])).ends(2).says(&["--input: is no JSON"]);
+    desk.ax(&run(&six, &["--set", "x"])).ends(2).says(&["--set: must be KEY=VALUE"]);
+}
+
+#[test]
+fn b11_a_declared_tool_needs_permission_and_gets_data_on_its_standard_input() {
+    let desk = Desk::new();
+    desk.configure("[tools.shout]\ncommand = [\"tr\", \"a-z\", \"A-Z\"]\n");
+    let text = "workflowId: w\nversion: 1.0.0\nsteps:\n  - { stepId: loud, type: tool, tool: shout, config: { args: { say: '{{input.what}} $(touch x)' } } }\n";
+    let file = desk.write("w.yaml", text);
+    let what = "what=$(touch x); `touch x`";
+    desk.ax(&run(&file, &["--set", what])).ends(2).says(&["--allow-tools shout"]);
+    let allowed = ["--set", what, "--allow-tools", "shout", "--json"];
+    let result = desk.ax(&run(&file, &allowed)).ends(0).json();
+    assert_eq!(result["output"], json!({ "SAY": "$(TOUCH X); `TOUCH X` $(TOUCH X)" }));
+    assert!(!desk.home().join("x").exists());
+}
+
+#[test]
+fn b11_memory_is_kept_in_versions_between_runs() {
+    let desk = Desk::new();
+    let text = "workflowId: w\nversion: 1.0.0\nsteps:\n  - { stepId: keep, type: tool, tool: memory_store, config: { key: k, value: { n: '{{input.n}}' } } }\n  - { stepId: find, type: tool, tool: memory_retrieve, config: { key: k } }\n";
+    let file = desk.write("w.yaml", text);
+    for n in 1..=2 {
+        let set = format!("n={n}");
+        let result = desk.ax(&run(&file, &["--set", &set, "--json"])).ends(0).json();
+        assert_eq!(
+            (&result["output"]["version"], &result["output"]["value"]),
+            (&json!(n), &json!({ "n": n }))
+        );
+    }
+}
+
+#[test]
+fn b11_workflows_are_found_by_name_and_the_schema_is_printed() {
+    let desk = Desk::new();
+    let folder = desk.config().parent().unwrap().join("workflows");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("decide.yaml"), SEED).unwrap();
+    assert!(desk.ax(&["workflow", "list"]).ends(0).out.contains("decide"));
+    desk.ax(&["workflow", "check", "decide"]).ends(0);
+    assert!(desk.ax(&["workflow", "show", "decide"]).ends(0).out.contains("gather-requirements"));
+    assert_eq!(desk.ax(&["workflow", "schema"]).ends(0).json()["title"], "Workflow");
+}

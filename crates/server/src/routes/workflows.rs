@@ -1,0 +1,131 @@
+//! Starts runs of workflows.
+
+use axum::{extract::State, http::HeaderMap, response::Response};
+use quorum::{
+    Request,
+    workflow::{
+        LARGEST_FILE, RunError, RunOrder, Wrong,
+        find::{file_of, folders},
+    },
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::{
+    app::App,
+    body::Body,
+    guard::Caller,
+    problem::Problem,
+    routes::discussions::{self, Accepted, Order},
+};
+
+/// An order to run a workflow: the workflow itself, or the name of one that the server has.
+#[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Run {
+    /// The workflow: an object, or a YAML or JSON text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    workflow: Option<Value>,
+    /// The name of a workflow in one of the server's folders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// What the run is given.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    input: Value,
+    /// Values by name, for `{{name}}`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[schema(value_type = Object)]
+    variables: Map<String, Value>,
+    /// The maximum number of calls of all steps together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_calls: Option<u32>,
+    /// The maximum cost in USD.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_cost: Option<f64>,
+    /// Whether to use simulated voices even if real ones are available.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    offline: Option<bool>,
+}
+
+/// Run a workflow
+///
+/// The run is a discussion like any other: its result, events and commands are at the addresses in
+/// the answer. Its steps may use memory and no other tool.
+#[utoipa::path(
+    post, path = "/api/workflows/runs", tag = "discussions", request_body = Run,
+    params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
+    responses((status = 202, description = "It is running; Location has its address", body = Accepted))
+)]
+pub(super) async fn run(
+    State(app): State<App>,
+    Caller(scope): Caller,
+    headers: HeaderMap,
+    Body(wanted): Body<Run>,
+) -> Result<Response, Problem> {
+    let (file, text) = written(&wanted, &folders(&scope.quorum().config().file))?;
+    let mut request = Request {
+        max_calls: wanted.max_calls,
+        max_cost: wanted.max_cost,
+        offline: wanted.offline,
+        ..Request::default()
+    };
+    discussions::choose_voices(&app, &mut request);
+    let order = RunOrder {
+        file,
+        text,
+        input: wanted.input.clone(),
+        variables: wanted.variables.clone(),
+        request,
+        how_to_allow: "only memory can be used over HTTP".to_owned(),
+        ..RunOrder::default()
+    };
+    let spec = scope.plan_workflow(&order).map_err(refused)?;
+    let order = Order { what: "workflow", headers: &headers, body: &wanted };
+    let discussion = discussions::start(&app, &scope, spec, order).await?;
+    Ok(discussions::accepted(&discussion, None))
+}
+
+/// The workflow's text, and what mistakes in it are reported under.
+fn written(wanted: &Run, folders: &[std::path::PathBuf]) -> Result<(String, Vec<u8>), Problem> {
+    match (&wanted.workflow, &wanted.name) {
+        (Some(Value::String(text)), None) => Ok(("workflow".to_owned(), text.clone().into_bytes())),
+        (Some(workflow @ Value::Object(_)), None) => {
+            let text = serde_json::to_string_pretty(workflow).unwrap_or_default();
+            Ok(("workflow".to_owned(), text.into_bytes()))
+        }
+        (Some(_), None) => Err(Problem::field("workflow", "must be an object or a text")),
+        (None, Some(name)) => named(name, folders),
+        (Some(_), Some(_)) => Err(Problem::field("workflow", "give the workflow or a name, not both")),
+        (None, None) => Err(Problem::field("workflow", "is missing; give the workflow or a name")),
+    }
+}
+
+/// A workflow of the server's folders. A path is no name: a client must not choose a file.
+fn named(name: &str, folders: &[std::path::PathBuf]) -> Result<(String, Vec<u8>), Problem> {
+    let plain = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
+    let is_name = !name.is_empty() && name.len() <= 128 && name.chars().all(plain);
+    let in_folders =
+        |file: &std::path::PathBuf| file.parent().is_some_and(|it| folders.iter().any(|f| f == it));
+    let file = if is_name { file_of(name, folders).filter(in_folders) } else { None };
+    let unknown = || Problem::field("name", "there is no workflow of this name on the server");
+    let file = file.ok_or_else(unknown)?;
+    let text = std::fs::read(&file).map_err(|_| unknown())?;
+    if text.len() > LARGEST_FILE {
+        return Err(Problem::field("name", "the workflow file is too large"));
+    }
+    Ok((name.to_owned(), text))
+}
+
+fn refused(error: RunError) -> Problem {
+    match error {
+        RunError::Wrong(wrong) => Problem::field("workflow", mistakes(&wrong)),
+        RunError::Quorum(error) => error.into(),
+    }
+}
+
+fn mistakes(wrong: &Wrong) -> String {
+    wrong.lines().join("\n")
+}
