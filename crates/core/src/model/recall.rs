@@ -20,8 +20,8 @@ pub struct Recall {
     pub session: Option<Uuid>,
 }
 
-/// A past discussion as it is shown to participants: a copy, made before the discussion began. It is
-/// part of the record, so nothing is looked up again when the discussion is resumed, replayed or
+/// A past discussion as it is shown to participants: a copy, made before the discussion began. It
+/// is part of the record, so nothing is looked up again when the discussion is resumed, replayed or
 /// forked (INV-DISC-630).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -2,7 +2,8 @@
 //! are ranked (INV-DISC-631).
 //!
 //! Every store uses this module, because SQLite and PostgreSQL fold accents and cut endings in
-//! their own ways. A store keeps [`indexed`] texts and looks up the [`content_words`] of a question.
+//! their own ways. A store keeps [`indexed`] texts and looks up the [`content_words`] of a
+//! question.
 
 mod fold;
 mod function_words;

@@ -31,8 +31,8 @@ pub trait Archive: Send + Sync {
         })
     }
 
-    /// Lists discussions of the same tenant that hold a copy of this one's answer, newest first, hidden
-    /// ones included.
+    /// Lists discussions of the same tenant that hold a copy of this one's answer, newest first,
+    /// hidden ones included.
     fn copies(&self, of: DiscussionId) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
 
     /// Hides finished discussions whose retention has ended, and removes those that have been

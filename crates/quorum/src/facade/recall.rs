@@ -27,8 +27,8 @@ const LINKS: usize = 3;
 const SCORE_STEPS: f64 = 1_000.0;
 
 impl Scope {
-    /// Checks a request like [`Scope::check`], fills it from the discussion it follows, and looks up
-    /// what it recalls. Costs nothing.
+    /// Checks a request like [`Scope::check`], fills it from the discussion it follows, and looks
+    /// up what it recalls. Costs nothing.
     pub async fn order(&self, request: &Request) -> Result<Spec, Error> {
         let spec = match &request.follows {
             Some(source) => self.following(source, request).await?,

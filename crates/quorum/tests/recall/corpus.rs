@@ -85,18 +85,20 @@ async fn inv_disc_631_of_200_discussions_the_right_one_is_recalled_in_memory() {
     is_good(measure(&MemoryStore::new()).await);
 }
 
-/// How many discussions the archive of the timed test has.
-const MANY: usize = 10_000;
+/// How many discussions the archive of the timed test has, and the limit for a search in ms. The
+/// promised figures are for a release build in the long mode: `QUORUM_LONG=1 cargo test --release
+/// --test recall ten_thousand -- --nocapture`. Otherwise the test only runs the same code.
+fn timed() -> (usize, f64) {
+    if std::env::var_os("QUORUM_LONG").is_some() { (10_000, 20.0) } else { (400, 1_000.0) }
+}
 
-/// Measures a search of 10,000 discussions with answers and turns of a usual length. Timed, so it
-/// is run by name: `cargo test --release --test recall -- --ignored ten_thousand --nocapture`.
 #[tokio::test]
-#[ignore = "takes minutes to fill the archive, and its limit holds for a release build"]
 async fn inv_disc_631_ten_thousand_discussions_are_searched_within_20_ms() {
+    let (many, limit) = timed();
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(folder.path().join("quorum.db")).unwrap();
     let texts: Vec<&str> = lines(include_str!("discussions.txt")).map(|it| it.1).collect();
-    for at in 0..MANY {
+    for at in 0..many {
         let text = |step: usize| texts[(at * 7 + step * 13 + at / 200) % texts.len()];
         let (topic, _) = text(0).split_once(" | ").unwrap();
         let answer = [text(0), text(1), text(2), text(3), text(4)].join(" ");
@@ -113,8 +115,8 @@ async fn inv_disc_631_ten_thousand_discussions_are_searched_within_20_ms() {
     times.sort_by(f64::total_cmp);
     let (median, slowest) = (times[times.len() / 2], times[times.len() - 1]);
     println!(
-        "search in {MANY} discussions: median {median:.1} ms, slowest of {} {slowest:.1} ms",
+        "search in {many} discussions: median {median:.1} ms, slowest of {} {slowest:.1} ms",
         times.len()
     );
-    assert!(median < 20.0, "{median} ms");
+    assert!(median < limit, "{median} ms");
 }
