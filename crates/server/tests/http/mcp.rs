@@ -80,7 +80,8 @@ async fn b10_a_tenant_sees_only_its_own_and_the_audit_names_the_token() {
     let id = json!({ "id": done["discussionId"] });
     assert_eq!(call(&server, Some(ANN), "ax_result", &id).await["status"], "completed");
     let foreign = call(&server, Some(BOB), "ax_result", &id).await;
-    let expected = json!({ "code": "NOT_FOUND", "message": "there is no discussion with this id", "tool": "ax_result" });
+    let expected =
+        json!({ "code": "NOT_FOUND", "message": "there is no discussion with this id", "tool": "ax_result" });
     assert_eq!(foreign, expected);
     assert_eq!(call(&server, Some(BOB), "ax_history", &json!({})).await["discussions"], json!([]));
     let uri = format!("discussion://{}/result", done["discussionId"].as_str().unwrap());
@@ -105,7 +106,11 @@ async fn b10_the_guard_stands_before_it() {
     assert_eq!(status(asked().header("origin", "https://panel.example.org")).await, 200);
     assert_eq!(status(asked().header("host", "evil.example")).await, 421);
     assert_eq!(status(posting(&server, Some(ANN), &json!([list]))).await, 400);
-    let large = message(1, "tools/call", &json!({ "name": "ax_discuss", "arguments": { "topic": "x".repeat(5 << 20) } }));
+    let large = message(
+        1,
+        "tools/call",
+        &json!({ "name": "ax_discuss", "arguments": { "topic": "x".repeat(5 << 20) } }),
+    );
     assert_eq!(status(posting(&server, Some(ANN), &large)).await, 413);
     let get = server.request("GET", "/mcp").header("authorization", format!("Bearer {ANN}"));
     assert_eq!(status(get.header("accept", "text/event-stream")).await, 405);

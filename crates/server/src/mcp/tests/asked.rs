@@ -21,8 +21,16 @@ async fn b10_bad_input_is_refused_with_every_mistake_and_nothing_is_spent() {
     let cases = [
         ("ax_discuss", json!({}), vec!["topic: is missing"]),
         ("ax_discuss", json!({ "topic": "" }), vec!["topic: is empty"]),
-        ("ax_discuss", json!({ "topic": "x".repeat(5_001) }), vec!["topic: has 5001, and must have 1 to 5000 characters"]),
-        ("ax_discuss_quick", json!({ "topic": "x".repeat(2_001) }), vec!["topic: has 2001, and must have 1 to 2000 characters"]),
+        (
+            "ax_discuss",
+            json!({ "topic": "x".repeat(5_001) }),
+            vec!["topic: has 5001, and must have 1 to 5000 characters"],
+        ),
+        (
+            "ax_discuss_quick",
+            json!({ "topic": "x".repeat(2_001) }),
+            vec!["topic: has 2001, and must have 1 to 2000 characters"],
+        ),
         ("ax_discuss_quick", json!({ "topic": "x?", "rounds": 1 }), vec!["rounds: there is no such field"]),
         (
             "ax_discuss",
@@ -40,27 +48,50 @@ async fn b10_bad_input_is_refused_with_every_mistake_and_nothing_is_spent() {
                 "temperature: must be from 0 to 2, not 9",
             ],
         ),
-        ("ax_discuss", json!({ "topic": "x?", "providers": ["claude"] }), vec!["providers: has 1, and must have 2 to 6 entries"]),
+        (
+            "ax_discuss",
+            json!({ "topic": "x?", "providers": ["claude"] }),
+            vec!["providers: has 1, and must have 2 to 6 entries"],
+        ),
         ("ax_discuss", json!({ "topic": "x?", "rounds": 0 }), vec!["rounds: must be from 1 to 10, not 0"]),
-        ("ax_discuss_recursive", json!({ "topic": "x?", "maxDepth": 0 }), vec!["maxDepth: must be from 1 to 4, not 0"]),
-        ("ax_discuss_recursive", json!({ "topic": "x?", "maxDepth": 5, "totalBudget": 1, "maxCalls": 4 }), vec![
-            "maxDepth: must be from 1 to 4, not 5",
-            "totalBudget: must be from 30000 to 1800000, not 1",
-            "maxCalls: must be from 5 to 100, not 4",
-        ]),
-        ("ax_control", json!({ "id": "x", "action": "stopp" }), vec![
-            "action: must be one of pause, resume, stop, abort, note, judge, window, not \"stopp\"; did you mean `stop`?",
-        ]),
-        ("ax_history", json!({ "limit": 51, "sessionId": "x" }), vec![
-            "limit: must be from 1 to 50, not 51", "sessionId: must be a UUID, not x",
-        ]),
+        (
+            "ax_discuss_recursive",
+            json!({ "topic": "x?", "maxDepth": 0 }),
+            vec!["maxDepth: must be from 1 to 4, not 0"],
+        ),
+        (
+            "ax_discuss_recursive",
+            json!({ "topic": "x?", "maxDepth": 5, "totalBudget": 1, "maxCalls": 4 }),
+            vec![
+                "maxDepth: must be from 1 to 4, not 5",
+                "totalBudget: must be from 30000 to 1800000, not 1",
+                "maxCalls: must be from 5 to 100, not 4",
+            ],
+        ),
+        (
+            "ax_control",
+            json!({ "id": "x", "action": "stopp" }),
+            vec![
+                "action: must be one of pause, resume, stop, abort, note, judge, window, not \"stopp\"; did you mean `stop`?",
+            ],
+        ),
+        (
+            "ax_history",
+            json!({ "limit": 51, "sessionId": "x" }),
+            vec!["limit: must be from 1 to 50, not 51", "sessionId: must be a UUID, not x"],
+        ),
         ("ax_say", json!({ "id": "x" }), vec!["text: is missing"]),
     ];
     for (tool, arguments, expected) in cases {
         assert_eq!(mistakes(&mut client, tool, arguments.clone()).await, expected, "{tool} {arguments}");
     }
     // What only the request itself shows is reported beside it.
-    let told = mistakes(&mut client, "ax_discuss", json!({ "topic": "x?", "rounds": 0, "votingOptions": ["a", "a"] })).await;
+    let told = mistakes(
+        &mut client,
+        "ax_discuss",
+        json!({ "topic": "x?", "rounds": 0, "votingOptions": ["a", "a"] }),
+    )
+    .await;
     assert_eq!(told, ["rounds: must be from 1 to 10, not 0", "votingOptions: a is listed twice"]);
     let twice = json!({ "topic": "x?", "consensus": "voting", "consensusMethod": "voting" });
     assert_eq!(mistakes(&mut client, "ax_discuss", twice).await.len(), 1);
@@ -127,7 +158,9 @@ async fn b10_every_tool_says_what_it_does_and_takes_what_the_registry_declares()
     let tools = listed["result"]["tools"].as_array().unwrap();
     let hints = |name: &str| {
         let tool = tools.iter().find(|it| it["name"] == name).unwrap();
-        assert!(tool["outputSchema"]["type"] == "object" && tool["inputSchema"]["additionalProperties"] == false);
+        assert!(
+            tool["outputSchema"]["type"] == "object" && tool["inputSchema"]["additionalProperties"] == false
+        );
         let mut hints = tool["annotations"].clone();
         hints.as_object_mut().unwrap().remove("title");
         hints
@@ -175,8 +208,12 @@ async fn b10_resources_prompts_and_completion() {
     let unknown = client.request("resources/read", json!({ "uri": uri })).await;
     assert_eq!([&unknown["error"]["code"], &unknown["error"]["data"]["uri"]], [&json!(-32_002), &json!(uri)]);
     let prompts = client.request("prompts/list", json!({})).await;
-    let names: Vec<&str> =
-        prompts["result"]["prompts"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
+    let names: Vec<&str> = prompts["result"]["prompts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|it| it["name"].as_str())
+        .collect();
     assert_eq!(names, ["debate", "critique", "decide"]);
     let filled = json!({ "name": "decide", "arguments": { "question": "Which?", "options": "A, B" } });
     let prompt = client.request("prompts/get", filled).await;

@@ -22,7 +22,8 @@ fn with(mut order: Value, field: &str, value: Value) -> Value {
 #[tokio::test(start_paused = true)]
 async fn b10_an_equal_order_that_still_runs_is_joined() {
     let mut client = Client::legacy().await;
-    let (one, two) = (client.calling("ax_discuss", order(2_000)).await, client.calling("ax_discuss", order(2_000)).await);
+    let (one, two) =
+        (client.calling("ax_discuss", order(2_000)).await, client.calling("ax_discuss", order(2_000)).await);
     let one = client.result("ax_discuss", one).await["structuredContent"].clone();
     let two = client.result("ax_discuss", two).await["structuredContent"].clone();
     assert_eq!(one["discussionId"], two["discussionId"]);

@@ -46,5 +46,9 @@ async fn b10_a_client_that_can_ask_its_user_is_asked_and_goes_on() {
     again["inputResponses"] = json!({ step: { "action": "accept", "content": { "text": "A bridge." } } });
     let id = client.begin("tools/call", again).await;
     let told = client.result("ax_discuss", id).await["structuredContent"].clone();
-    assert_eq!([&told["status"], &told["discussionId"]], [&json!("completed"), &result["requestState"]], "{told}");
+    assert_eq!(
+        [&told["status"], &told["discussionId"]],
+        [&json!("completed"), &result["requestState"]],
+        "{told}"
+    );
 }

@@ -23,7 +23,8 @@ fn check(schema: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
                 wrong("is no UUID");
             }
             "required" => {
-                let missing = rule.as_array().unwrap().iter().filter(|it| value.get(it.as_str().unwrap()).is_none());
+                let missing =
+                    rule.as_array().unwrap().iter().filter(|it| value.get(it.as_str().unwrap()).is_none());
                 missing.for_each(|it| wrong(&format!("{it} is missing")));
             }
             "anyOf" => {
@@ -41,7 +42,9 @@ fn check(schema: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
             check(rule, field, &format!("{path}/{name}"), found);
         }
     }
-    for (at, item) in value.as_array().into_iter().flatten().enumerate().filter(|_| schema["items"].is_object()) {
+    for (at, item) in
+        value.as_array().into_iter().flatten().enumerate().filter(|_| schema["items"].is_object())
+    {
         check(&schema["items"], item, &format!("{path}/{at}"), found);
     }
 }

@@ -52,7 +52,8 @@ fn input(surface: &Surface<'_>) -> Value {
     }
     properties["maxDepth"] = range(&DEPTH, Some(USUAL_DEPTH), "How deep sub-discussions may go");
     properties["maxCalls"] = range(&CALLS, Some(USUAL_CALLS), "The most calls to providers in all");
-    properties[schema::TOTAL_BUDGET.0] = range(&BUDGET_MS, None, "The time budget of all levels, in milliseconds");
+    properties[schema::TOTAL_BUDGET.0] =
+        range(&BUDGET_MS, None, "The time budget of all levels, in milliseconds");
     schema
 }
 
