@@ -9,4 +9,4 @@ const stdio = async () => {
 const transport = process.argv[2] === 'stdio'
   ? await stdio()
   : new sdk.StreamableHTTPClientTransport(new URL(process.env.MCP_URL));
-await run(new sdk.Client({ name: 'a test', version: '1' }), transport);
+await run(new sdk.Client({ name: 'a test', version: '1' }), transport, (options) => [options]);

@@ -7,4 +7,4 @@ import { run } from './talk.mjs';
 const transport = process.argv[2] === 'stdio'
   ? new StdioClientTransport({ command: process.env.AX, args: ['mcp', '--offline'], env: { ...process.env } })
   : new StreamableHTTPClientTransport(new URL(process.env.MCP_URL));
-await run(new Client({ name: 'a test', version: '1' }), transport);
+await run(new Client({ name: 'a test', version: '1' }), transport, (options) => [undefined, options]);

@@ -1,13 +1,13 @@
 // What both TypeScript clients do: every tool once, progress, and a call that the client gives up.
 import assert from 'node:assert/strict';
 
-export async function run(client, transport) {
+export async function run(client, transport, withOptions) {
   await client.connect(transport);
   const tools = new Set((await client.listTools()).tools.map((it) => it.name));
   const used = new Set();
   const call = async (name, args, options) => {
     used.add(name);
-    const result = await client.callTool({ name, arguments: args }, undefined, options);
+    const result = await client.callTool({ name, arguments: args }, ...withOptions(options));
     assert.ok(result.structuredContent, JSON.stringify(result));
     return result.structuredContent;
   };

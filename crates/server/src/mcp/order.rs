@@ -3,12 +3,7 @@
 
 use quorum::{
     Discussion, Fault, OrderKey, Request, Started,
-    model::{
-        command::Command,
-        id::{DiscussionId, Seq},
-        lifecycle::Lifecycle,
-        spec::Spec,
-    },
+    model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, spec::Spec},
 };
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -23,7 +18,7 @@ use crate::{
         failure::Failure,
         schema::{ALIASES, TOTAL_BUDGET},
         task,
-        wait::{Wait, Waited, told},
+        wait::{Start, Wait, Waited, told},
     },
     problem::Problem,
     routes::discussions::{choose_voices, run_slot},
@@ -45,8 +40,7 @@ pub(crate) struct Begun {
     pub(crate) discussion: Discussion,
     /// Whether it was running already.
     joined: bool,
-    /// The last fact before it was resumed.
-    after: Option<Seq>,
+    start: Start,
 }
 
 impl Order {
@@ -140,12 +134,12 @@ pub(crate) async fn held(call: &Call, order: Order) -> Result<Reply, Failure> {
 
 /// Answers about a discussion that this call has begun.
 pub(crate) async fn answered(call: &Call, begun: Begun) -> Result<Reply, Failure> {
-    let Begun { discussion, joined, after } = begun;
+    let Begun { discussion, joined, start } = begun;
     if call.takes_tasks() {
         return task::created(&discussion).await;
     }
     let calls = &call.app.mcp.calls;
-    let wait = Wait { call, discussion: &discussion, until: call.until("maxWaitMs"), after };
+    let wait = Wait { call, discussion: &discussion, until: call.until("maxWaitMs"), start };
     calls.wait_for(discussion.id());
     let ended = wait.end().await;
     let is_last = calls.leave(discussion.id());
@@ -185,8 +179,8 @@ async fn continued(
     responses: &rmcp::model::InputResponses,
 ) -> Result<Begun, Failure> {
     let discussion = call.scope.discussion(id).await?;
-    let after = task::said(&call.app, &discussion, responses).await?;
-    Ok(Begun { discussion, joined: false, after })
+    let start = task::said(&call.app, &discussion, responses).await?;
+    Ok(Begun { discussion, joined: false, start })
 }
 
 async fn begun(call: &Call, order: Order) -> Result<Begun, Failure> {
@@ -211,7 +205,7 @@ async fn begun(call: &Call, order: Order) -> Result<Begun, Failure> {
 /// Whether an equal order still makes sense to join: it is neither over nor paused by somebody.
 async fn is_open(begun: &Begun) -> Result<bool, Failure> {
     let lifecycle = begun.discussion.state().await?.lifecycle;
-    let was_revived = begun.after.is_some();
+    let was_revived = begun.start == Start::Resumed;
     Ok(!lifecycle.is_terminal() && (lifecycle != Lifecycle::Paused || was_revived))
 }
 
@@ -226,29 +220,25 @@ async fn start(call: &Call, spec: Spec, key: &OrderKey) -> Result<Begun, Failure
     let started = call.scope.start_once(spec, Some(key)).await?;
     let joined = started.handle.is_none();
     let discussion = call.app.hub.publish(started, slot);
-    let after = if joined { revived(call, &discussion).await? } else { None };
-    Ok(Begun { discussion, joined, after })
+    let start = if joined { revived(call, &discussion).await? } else { Start::AsItIs };
+    Ok(Begun { discussion, joined, start })
 }
 
-/// Resumes a discussion that a cancelled call had paused; the last fact before that.
-async fn revived(call: &Call, discussion: &Discussion) -> Result<Option<Seq>, Failure> {
-    if !call.app.mcp.calls.take_pause(discussion.id()) {
-        return Ok(None);
-    }
-    let state = discussion.state().await?;
-    if state.lifecycle.is_terminal() {
-        return Ok(None);
+/// Resumes a discussion that a cancelled call had paused.
+async fn revived(call: &Call, discussion: &Discussion) -> Result<Start, Failure> {
+    if !call.app.mcp.calls.take_pause(discussion.id()) || discussion.state().await?.lifecycle.is_terminal() {
+        return Ok(Start::AsItIs);
     }
     if let quorum::Steered::Here(handle) = discussion.resume().await? {
         call.app.hub.follow(discussion, &handle);
     }
-    Ok(Some(state.seq))
+    Ok(Start::Resumed)
 }
 
 /// A discussion that another tool has started.
 pub(crate) fn started(call: &Call, started: Started, slot: crate::live::hub::RunSlot) -> Begun {
     let joined = started.handle.is_none();
-    Begun { discussion: call.app.hub.publish(started, slot), joined, after: None }
+    Begun { discussion: call.app.hub.publish(started, slot), joined, start: Start::AsItIs }
 }
 
 /// The key of a fork, with a digest of what is forked and how.

@@ -3,7 +3,7 @@
 
 use quorum::{
     Discussion, Steered,
-    model::{command::Command, id::Seq, state::State, time::iso},
+    model::{command::Command, state::State, time::iso},
 };
 use rmcp::model::{
     CallToolResult, CreateTaskResult, DetailedTask, InputRequest, InputRequests, InputRequiredResult,
@@ -18,6 +18,7 @@ use crate::{
         call::Reply,
         failure::Failure,
         progress,
+        wait::Start,
     },
 };
 
@@ -95,14 +96,14 @@ pub(crate) fn question(state: &State) -> Option<InputRequiredResult> {
     questions(state).map(|asked| InputRequiredResult::new(Some(asked), Some(state.id.to_string())))
 }
 
-/// Passes the answers of people on. Returns the last fact before that, if anything was said.
+/// Passes the answers of people on.
 pub(crate) async fn said(
     app: &App,
     discussion: &Discussion,
     responses: &InputResponses,
-) -> Result<Option<Seq>, Failure> {
+) -> Result<Start, Failure> {
     let state = discussion.state().await?;
-    let mut after = None;
+    let mut start = Start::AsItIs;
     for (step, response) in responses {
         let awaited = state.awaiting.iter().find(|it| it.answers.to_string() == *step);
         // A person that declines has said nothing, and is still awaited.
@@ -114,9 +115,9 @@ pub(crate) async fn said(
         if let Steered::Here(handle) = steered {
             app.hub.follow(discussion, &handle);
         }
-        after = Some(state.seq);
+        start = Start::Resumed;
     }
-    Ok(after)
+    Ok(start)
 }
 
 fn words(response: &Value) -> Option<&str> {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use quorum::{Discussion, model::id::Seq};
+use quorum::Discussion;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
@@ -20,13 +20,25 @@ use crate::{
 /// How often to look whether the process that ran it is gone.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// How long a discussion that was resumed may look as before.
+pub(crate) const EFFECT: Duration = Duration::from_secs(2);
+
 /// A wait for a discussion.
 pub(crate) struct Wait<'w> {
     pub(crate) call: &'w Call,
     pub(crate) discussion: &'w Discussion,
     pub(crate) until: Instant,
-    /// The last fact before it was resumed: until there is a newer one, its state is the old one.
-    pub(crate) after: Option<Seq>,
+    /// Whether it was resumed for this call: then it may look paused for another moment.
+    pub(crate) start: Start,
+}
+
+/// What went before a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// The discussion is as it looks.
+    AsItIs,
+    /// It was just resumed, or spoken to.
+    Resumed,
 }
 
 /// How a wait ended.
@@ -48,12 +60,15 @@ impl Wait<'_> {
         let spec = follower.look(|state| state.spec.clone());
         let mut progress = Progress::of(call, spec);
         let mut look_at = Instant::now();
+        let mut stale_until = (self.start == Start::Resumed).then(|| Instant::now() + EFFECT);
         loop {
             let Some((steps, line)) = follower.look(|it| (progress::steps(it), progress::line(it))) else {
                 return Err(Failure::no_such_discussion());
             };
             progress.tell(steps, line).await;
-            if follower.look(|it| self.is_settled(it)) == Some(true) || follower.is_over() {
+            let is_settled = follower.look(answer::is_settled) == Some(true);
+            stale_until = stale_until.filter(|until| is_settled && Instant::now() < *until);
+            if follower.is_over() || (is_settled && stale_until.is_none()) {
                 return Ok((Waited::Settled, follower));
             }
             tokio::select! {
@@ -64,16 +79,13 @@ impl Wait<'_> {
                 () = follower.changed() => {}
                 () = sleep_until(self.until) => return Ok((Waited::Going, follower)),
                 () = progress.due() => {}
+                () = sleep_until(stale_until.unwrap_or(self.until)), if stale_until.is_some() => {}
                 () = sleep_until(look_at) => {
                     self.take_over().await?;
                     look_at = Instant::now() + LOOK;
                 }
             }
         }
-    }
-
-    fn is_settled(&self, state: &quorum::model::state::State) -> bool {
-        answer::is_settled(state) && self.after.is_none_or(|after| state.seq > after)
     }
 
     async fn take_over(&self) -> Result<(), Failure> {

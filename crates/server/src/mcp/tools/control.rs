@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     mcp::{
         Surface,
+        answer::status,
         arguments::Mistake,
         call::{Call, Reply},
         failure::Failure,
@@ -71,7 +72,7 @@ fn input(surface: &Surface<'_>) -> Value {
 
 async fn run(call: &Call) -> Result<Reply, Failure> {
     let discussion = call.discussion().await?;
-    let before = discussion.state().await?.seq;
+    let before = discussion.state().await?;
     let action = call.text("action").unwrap_or_default();
     let steered = match action {
         "pause" => discussion.steer(Command::Pause).await?,
@@ -89,12 +90,12 @@ async fn run(call: &Call) -> Result<Reply, Failure> {
         }
     };
     if let Steered::Idle(state) = &steered
-        && super::super::answer::status(state) != "paused"
+        && status(state) != "paused"
     {
         let message = format!("the discussion is not running, so there is nothing to {action}");
         return Err(Problem::new(problem::WRONG_STATE, message).into());
     }
-    taken(call, &discussion, steered, before).await
+    taken(call, &discussion, steered, &before).await
 }
 
 async fn resumed(call: &Call, discussion: &Discussion) -> Result<Steered, Failure> {

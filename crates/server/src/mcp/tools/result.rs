@@ -9,7 +9,7 @@ use crate::mcp::{
     failure::Failure,
     schema,
     tools::{Effect, Form, Tool, without},
-    wait::{Wait, told},
+    wait::{Start, Wait, told},
 };
 
 const SECTIONS: &[&str] = &["synthesis", "dissent", "votes", "rounds"];
@@ -57,7 +57,7 @@ fn input(_: &Surface<'_>) -> Value {
 
 async fn run(call: &Call) -> Result<Reply, Failure> {
     let discussion = call.discussion().await?;
-    let wait = Wait { call, discussion: &discussion, until: call.until("waitMs"), after: None };
+    let wait = Wait { call, discussion: &discussion, until: call.until("waitMs"), start: Start::AsItIs };
     let (_, follower) = wait.end().await?;
     let Some(section) = call.text("section") else {
         return Ok(Reply::done(told(call, &follower, Extent::of(&call.arguments))?));

@@ -1,23 +1,18 @@
 //! Takes a person's turn.
 
-use std::time::Duration;
-
-use quorum::{Discussion, Steered, model::id::Seq};
+use quorum::{Discussion, Snapshot, Steered, model::state::State};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use crate::mcp::{
     Surface,
-    answer::Extent,
+    answer::{Extent, is_settled, status},
     call::{Call, Reply},
     failure::Failure,
     schema,
     tools::{Effect, Form, Tool, without},
-    wait::told,
+    wait::{EFFECT, told},
 };
-
-/// How long to wait until an action has taken effect.
-const EFFECT: Duration = Duration::from_secs(2);
 
 pub(crate) const TOOL: Tool = Tool {
     name: "say",
@@ -56,9 +51,9 @@ fn input(_: &Surface<'_>) -> Value {
 
 async fn run(call: &Call) -> Result<Reply, Failure> {
     let discussion = call.discussion().await?;
-    let before = discussion.state().await?.seq;
+    let before = discussion.state().await?;
     let said = discussion.say(call.text("as"), call.text("text").unwrap_or_default(), None).await?;
-    taken(call, &discussion, said, before).await
+    taken(call, &discussion, said, &before).await
 }
 
 /// Waits for a moment until an action has taken effect, and says where the discussion stands.
@@ -66,17 +61,23 @@ pub(crate) async fn taken(
     call: &Call,
     discussion: &Discussion,
     steered: Steered,
-    before: Seq,
+    before: &Snapshot,
 ) -> Result<Reply, Failure> {
     if let Steered::Here(handle) = steered {
         call.app.hub.follow(discussion, &handle);
     }
     let mut follower = call.app.hub.follower(discussion).await?;
     let until = Instant::now() + EFFECT;
-    while follower.look(|it| it.seq <= before) == Some(true) {
+    while follower.look(|it| is_as_before(it, before)) == Some(true) {
         if tokio::time::timeout_at(until, follower.changed()).await.is_err() {
             break;
         }
     }
     Ok(Reply::done(told(call, &follower, Extent::Compact)?))
+}
+
+/// Whether nothing has happened yet; where it waited for somebody, whether it still does.
+fn is_as_before(state: &State, before: &State) -> bool {
+    let waits_as_before = status(state) == status(before) && state.awaiting == before.awaiting;
+    state.seq <= before.seq || (is_settled(before) && waits_as_before)
 }
