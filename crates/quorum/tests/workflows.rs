@@ -159,9 +159,10 @@ fn b11_a_workflow_has_at_most_200_steps_and_five_levels() {
     }
     refuses(&steps, &["204:5: a workflow may have 200 steps, those inside others included"]);
     let nested = |levels: usize| {
-        let inner = (1..levels).fold("{ stepId: s0, type: prompt, config: { prompt: x } }".to_owned(), |it, level| {
-            format!("{{ stepId: s{level}, type: parallel, config: {{ steps: [{it}] }} }}")
-        });
+        let inner = (1..levels)
+            .fold("{ stepId: s0, type: prompt, config: { prompt: x } }".to_owned(), |it, level| {
+                format!("{{ stepId: s{level}, type: parallel, config: {{ steps: [{it}] }} }}")
+            });
         with_steps(&format!("  - {inner}\n"))
     };
     assert!(checked(nested(5)).is_ok());

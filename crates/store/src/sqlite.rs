@@ -11,9 +11,8 @@ use quorum_core::{
         time::Timestamp,
     },
     seams::{
-        MemoryQuery, NewMemory, Remembered,
-        Append, Archive, AuditEntry, Claim, Created, Expired, Reservation, Retention, Session, Store,
-        StoreError, Summary, Wanted,
+        Append, Archive, AuditEntry, Claim, Created, Expired, MemoryQuery, NewMemory, Remembered,
+        Reservation, Retention, Session, Store, StoreError, Summary, Wanted,
     },
 };
 

@@ -253,7 +253,10 @@ fn greet(state: &Snapshot, Ending { output, greeting, .. }: Ending) {
     simulated.into_iter().for_each(note);
     if let Some(plan) = plan_of(spec) {
         note(&format!("{} {}: {}", plan.workflow, plan.version, count(plan.steps.len() as u64, "step")));
-        return note(&format!("id {0}  (from another terminal: ax pause, ax stop or ax abort {0})", state.id));
+        return note(&format!(
+            "id {0}  (from another terminal: ax pause, ax stop or ax abort {0})",
+            state.id
+        ));
     }
     let seat = |it: &Participant| match &it.role {
         role if *role == Role::SPEAKER => it.name.clone(),

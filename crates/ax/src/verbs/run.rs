@@ -3,6 +3,7 @@
 use std::{io::Read, path::PathBuf};
 
 use anyhow::Context;
+use quorum::patterns::workflow::plan::{Action, PlanStep};
 use quorum::{
     Scope,
     model::spec::Spec,
@@ -12,7 +13,6 @@ use quorum::{
         plan_of, schema,
     },
 };
-use quorum::patterns::workflow::plan::{Action, PlanStep};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -99,9 +99,7 @@ fn list(scope: &Scope, json: bool) -> anyhow::Result<Exit> {
     let folders = folders(&scope.quorum().config().file);
     let found = all(&folders);
     if json {
-        let entry = |it: &quorum::workflow::find::Found| {
-            json!({ "name": it.name, "file": it.file, "hidden": it.hidden })
-        };
+        let entry = |it: &quorum::workflow::find::Found| json!({ "name": it.name, "file": it.file, "hidden": it.hidden });
         print_json(&found.iter().map(entry).collect::<Vec<Value>>())?;
         return Ok(Exit::Done);
     }
@@ -219,7 +217,9 @@ fn warn_about_input(spec: &Spec) {
     let Some(plan) = plan_of(spec).filter(|it| !it.input.is_object()) else { return };
     let written = serde_json::to_string(&plan.steps).unwrap_or_default();
     if written.contains("{{input.") || written.contains("${input.") {
-        note("warning: the workflow uses fields of its input, and the input is no JSON object; they stay as written");
+        note(
+            "warning: the workflow uses fields of its input, and the input is no JSON object; they stay as written",
+        );
     }
 }
 

@@ -81,7 +81,11 @@ fn b11_the_text_of_the_last_step_is_printed() {
 fn six(desk: &Desk) -> String {
     let mut text = "workflowId: six\nversion: 1.0.0\nsteps:\n".to_owned();
     for number in 1..=6 {
-        writeln!(text, "  - {{ stepId: p{number}, type: prompt, config: {{ prompt: 'Question {number}' }} }}").unwrap();
+        writeln!(
+            text,
+            "  - {{ stepId: p{number}, type: prompt, config: {{ prompt: 'Question {number}' }} }}"
+        )
+        .unwrap();
     }
     desk.write("six.yaml", &text)
 }
@@ -112,7 +116,8 @@ fn b11_a_failed_step_ends_with_exit_code_7() {
 #[test]
 fn b11_mistakes_are_printed_with_their_lines_and_nothing_is_asked() {
     let desk = Desk::new();
-    let file = desk.write("w.yaml", "workflowId: w\nversion: 1.0.0\nsteps:\n  - stepId: a\n    type: promt\n");
+    let file =
+        desk.write("w.yaml", "workflowId: w\nversion: 1.0.0\nsteps:\n  - stepId: a\n    type: promt\n");
     let said = desk.ax(&run(&file, &[])).ends(2);
     let place = format!("{file}:5:11: there is no step type promt");
     said.says(&[&place, "    type: promt", "Nothing was asked"]).prints_nothing();
@@ -144,7 +149,10 @@ fn b11_memory_is_kept_in_versions_between_runs() {
     for n in 1..=2 {
         let set = format!("n={n}");
         let result = desk.ax(&run(&file, &["--set", &set, "--json"])).ends(0).json();
-        assert_eq!((&result["output"]["version"], &result["output"]["value"]), (&json!(n), &json!({ "n": n })));
+        assert_eq!(
+            (&result["output"]["version"], &result["output"]["value"]),
+            (&json!(n), &json!({ "n": n }))
+        );
     }
 }
 

@@ -11,7 +11,8 @@ use crate::{
         time::Timestamp,
     },
     seams::{
-        Archive, AuditEntry, Expired, MemoryQuery, NewMemory, Remembered, Reservation, Retention, Session, StoreError, Summary, Wanted,
+        Archive, AuditEntry, Expired, MemoryQuery, NewMemory, Remembered, Reservation, Retention, Session,
+        StoreError, Summary, Wanted,
     },
 };
 

@@ -11,9 +11,9 @@ use quorum_core::model::{
     command::{Command, CommandId, Note, Say},
     error::{Code, ErrorClass, Problem},
     event::{
-        Convened, ToolError, ToolPlaced, ToolUsed,
-        Abandoned, Absent, Ancestor, Awaited, Broken, Conclusion, Event, Fact, FailedTurn, Fork, Lineage,
-        Noted, Placed, Retried, RetryPoint, SubConcluded, TalkEnd, UnreadReply, WindUp,
+        Abandoned, Absent, Ancestor, Awaited, Broken, Conclusion, Convened, Event, Fact, FailedTurn, Fork,
+        Lineage, Noted, Placed, Retried, RetryPoint, SubConcluded, TalkEnd, ToolError, ToolPlaced, ToolUsed,
+        UnreadReply, WindUp,
     },
     id::{DiscussionId, Seq, Step, Tenant},
     lifecycle::Lifecycle,
@@ -308,16 +308,11 @@ fn calls(step: &Step) -> Vec<Sample> {
 
 /// A pattern that works through a plan, with discussions of its own and tools.
 fn working() -> Vec<Sample> {
-    let retry = RetryPolicy {
-        max_attempts: 3,
-        backoff_ms: 500,
-        multiplier: 2.0,
-        on: vec![ErrorClass::RateLimit],
-    };
+    let retry =
+        RetryPolicy { max_attempts: 3, backoff_ms: 500, multiplier: 2.0, on: vec![ErrorClass::RateLimit] };
     let plan = Some(Arc::new(json!({ "steps": [{ "id": "one" }] })));
     let spec = Arc::new(Spec { participants: Vec::new(), retry: Some(retry), plan, ..(*spec()).clone() });
-    let convened =
-        Convened { name: "one".into(), pattern: "talk".into(), digest: "00ff00ff00ff00ff".into() };
+    let convened = Convened { name: "one".into(), pattern: "talk".into(), digest: "00ff00ff00ff00ff".into() };
     let placed = ToolPlaced {
         name: "each/2/keep".into(),
         tool: "memory_store".into(),

@@ -136,7 +136,8 @@ fn token(rest: &str, first: char) -> Result<(Token, usize), ConditionError> {
         if let Some(inner) = rest.strip_prefix(open) {
             let length = inner.find(close).ok_or_else(|| error(format!("{open} has no {close}")))?;
             let parsed = Expression::parse(&inner[..length]);
-            let path = parsed.ok_or_else(|| error(format!("{open}{}{close} is no path", &inner[..length])))?;
+            let path =
+                parsed.ok_or_else(|| error(format!("{open}{}{close} is no path", &inner[..length])))?;
             return Ok((Token::Path(path), open.len() + length + close.len()));
         }
     }
@@ -318,9 +319,8 @@ fn is_true(value: &Value) -> bool {
 
 fn compare(one: &Value, comparison: Comparison, other: &Value) -> Result<bool, ConditionError> {
     let ordered = || {
-        order(one, other).ok_or_else(|| {
-            error(format!("{} and {} can't be ordered", in_short(one), in_short(other)))
-        })
+        order(one, other)
+            .ok_or_else(|| error(format!("{} and {} can't be ordered", in_short(one), in_short(other))))
     };
     match comparison {
         Comparison::Equal => Ok(is_equal(one, other)),

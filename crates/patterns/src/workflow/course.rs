@@ -216,9 +216,9 @@ impl Course {
         };
         let ran = |it: &&StepResult| it.status != Status::Skipped;
         let spans = self.results.values().filter(is_inside).filter(ran);
-        spans.map(|it| (it.from_ms, it.from_ms + it.duration_ms)).reduce(|one, other| {
-            (one.0.min(other.0), one.1.max(other.1))
-        })
+        spans
+            .map(|it| (it.from_ms, it.from_ms + it.duration_ms))
+            .reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
     fn parallel(&mut self, step: &PlanStep, frame: &Frame, steps: &[PlanStep], fail_safe: bool) {

@@ -132,7 +132,13 @@ pub(super) fn came(end: JobEnd, as_prompt: bool, json: bool) -> Came {
         JobResult::Tool(used) => {
             let ToolUsed { output, error, attempt, took_ms, .. } = *used;
             let output = error.map_or(Ok(output), |it| Err(StepError::new(&it.code, it.message)));
-            Came { output, from_ms, duration_ms: took_ms, retry_count: attempt.saturating_sub(1), child: None }
+            Came {
+                output,
+                from_ms,
+                duration_ms: took_ms,
+                retry_count: attempt.saturating_sub(1),
+                child: None,
+            }
         }
         JobResult::Discussion { end, state } => {
             let output = match &state {
@@ -187,8 +193,9 @@ fn answered(end: &SubConcluded, state: &Snapshot, json: bool) -> Result<Value, S
         },
     });
     if json {
-        let read = read_json(&turn.text)
-            .ok_or_else(|| StepError::new("OUTPUT_NOT_JSON", "the answer is no JSON, which the step requires"))?;
+        let read = read_json(&turn.text).ok_or_else(|| {
+            StepError::new("OUTPUT_NOT_JSON", "the answer is no JSON, which the step requires")
+        })?;
         output["json"] = read;
     }
     Ok(output)
@@ -227,7 +234,11 @@ fn failed(problem: &Problem) -> StepError {
 }
 
 /// The list that a loop goes through.
-pub(super) fn items(written: &Value, scope: &dyn Scope, unresolved: &mut Vec<String>) -> Result<Vec<Value>, StepError> {
+pub(super) fn items(
+    written: &Value,
+    scope: &dyn Scope,
+    unresolved: &mut Vec<String>,
+) -> Result<Vec<Value>, StepError> {
     let filled = fill_value(written, scope, unresolved).map_err(too_long("LOOP_NOT_A_LIST"))?;
     match filled {
         Value::Array(items) => Ok(items),

@@ -195,7 +195,8 @@ fn text_of(step: &PlanStep, result: &StepResult, results: &BTreeMap<String, Step
             chapters.collect::<Vec<_>>().join("\n\n")
         }
         (Action::Loop { .. }, Value::Array(outputs)) => {
-            let chapters = outputs.iter().zip(1..).map(|(output, number)| chapter(&format!("{number}"), output));
+            let chapters =
+                outputs.iter().zip(1..).map(|(output, number)| chapter(&format!("{number}"), output));
             chapters.collect::<Vec<_>>().join("\n\n")
         }
         (_, output) => in_text(output),

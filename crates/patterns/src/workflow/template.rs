@@ -193,7 +193,9 @@ pub struct Filled {
 
 /// Why a text could not be filled: it would be too long.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the text has {length} characters after filling, and at most {LONGEST_FILLED} are allowed; {longest} alone has {of_it}")]
+#[error(
+    "the text has {length} characters after filling, and at most {LONGEST_FILLED} are allowed; {longest} alone has {of_it}"
+)]
 pub struct TooLong {
     /// The length of the text.
     pub length: usize,
@@ -270,8 +272,7 @@ pub fn fill_value(value: &Value, scope: &dyn Scope, unresolved: &mut Vec<String>
             Value::Array(items.collect::<Result<_, _>>()?)
         }
         Value::Object(fields) => {
-            let filled =
-                fields.iter().map(|(key, it)| Ok((key.clone(), fill_value(it, scope, unresolved)?)));
+            let filled = fields.iter().map(|(key, it)| Ok((key.clone(), fill_value(it, scope, unresolved)?)));
             Value::Object(filled.collect::<Result<_, _>>()?)
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),

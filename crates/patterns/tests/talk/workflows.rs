@@ -108,7 +108,8 @@ fn done(ids: &[&str]) -> Vec<(String, Status)> {
 
 /// A workflow with every type of step that asks, nested.
 fn everything() -> Vec<PlanStep> {
-    let review = vec![step("one", &[], ask("One on {{steps.gather.output}}")), step("two", &[], ask_of("bob", "Two"))];
+    let review =
+        vec![step("one", &[], ask("One on {{steps.gather.output}}")), step("two", &[], ask_of("bob", "Two"))];
     let turn = vec![
         step("draft", &[], ask("Draft {{item}} {{index}}")),
         step("polish", &["draft"], ask("Polish {{steps.draft.output.content}}")),
@@ -312,7 +313,10 @@ async fn b11_a_run_is_paused_and_resumed_and_stopped() {
             assert!(finished.outcome().success);
             assert_eq!(table.panel.asked().len(), 2);
         } else {
-            assert_eq!(finished.outcome().stopping_reason.map(|it| it.name().to_owned()), Some("user_stop".into()));
+            assert_eq!(
+                finished.outcome().stopping_reason.map(|it| it.name().to_owned()),
+                Some("user_stop".into())
+            );
             assert_eq!(table.panel.asked().len(), 0);
         }
     }

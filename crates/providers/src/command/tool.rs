@@ -9,9 +9,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{
-    Dialect, complaint, environment::Launch, plain, process::Process, supervisor::Supervisor,
-};
+use super::{Dialect, complaint, environment::Launch, plain, process::Process, supervisor::Supervisor};
 use crate::source::Program;
 
 /// The most that a tool may return, in bytes.

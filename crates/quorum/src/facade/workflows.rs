@@ -90,7 +90,10 @@ impl Scope {
             let spec = match &step.action {
                 Action::Prompt(action) => &action.spec,
                 Action::Discuss(action) => &action.spec,
-                Action::Tool(_) | Action::Parallel { .. } | Action::Conditional { .. } | Action::Loop { .. } => {
+                Action::Tool(_)
+                | Action::Parallel { .. }
+                | Action::Conditional { .. }
+                | Action::Loop { .. } => {
                     return;
                 }
             };

@@ -118,15 +118,17 @@ impl Reading<'_> {
         for known in ["category", "tags", "metadata"] {
             fields.take(&[known], &mut self.wrong);
         }
-        let concurrency = fields.whole(&["concurrency"], 1..=20, &mut self.wrong).unwrap_or(USUAL_CONCURRENCY);
-        let mut variables = match fields.take(&["variables"], &mut self.wrong).map(|it| (it.place, it.plain())) {
-            None => Map::new(),
-            Some((_, Value::Object(variables))) => variables,
-            Some((place, _)) => {
-                self.wrong.push(Mistake::at(place, "variables must be a map of names and values"));
-                Map::new()
-            }
-        };
+        let concurrency =
+            fields.whole(&["concurrency"], 1..=20, &mut self.wrong).unwrap_or(USUAL_CONCURRENCY);
+        let mut variables =
+            match fields.take(&["variables"], &mut self.wrong).map(|it| (it.place, it.plain())) {
+                None => Map::new(),
+                Some((_, Value::Object(variables))) => variables,
+                Some((place, _)) => {
+                    self.wrong.push(Mistake::at(place, "variables must be a map of names and values"));
+                    Map::new()
+                }
+            };
         variables.extend(given);
         let steps = fields.list(&["steps"], &mut self.wrong);
         fields.finish(&mut self.wrong);
@@ -243,7 +245,8 @@ impl Reading<'_> {
         fields.short_text(&["name"], LONGEST_NAME, &mut self.wrong);
         fields.short_text(&["description"], LONGEST_DESCRIPTION, &mut self.wrong);
         let timeout_ms = fields.whole(&["timeout", "timeoutMs"], 1_000..=3_600_000, &mut self.wrong);
-        let may_fail = fields.choice(&["onError"], &["fail", "continue"], &mut self.wrong) == Some("continue");
+        let may_fail =
+            fields.choice(&["onError"], &["fail", "continue"], &mut self.wrong) == Some("continue");
         let named = fields.list(&["dependencies"], &mut self.wrong);
         let named = named.map(|(_, items)| {
             let read = |it: &Node| Some((text(it, "dependencies", &mut self.wrong)?, it.place));
@@ -279,7 +282,9 @@ impl Reading<'_> {
             let names: Vec<&str> = STEPS.iter().map(|it| it.name).collect();
             let message = match nearest(&written, names.iter().copied()) {
                 Some(near) => format!("there is no step type {}; did you mean {near}?", in_short(&written)),
-                None => format!("there is no step type {}; there are {}", in_short(&written), names.join(", ")),
+                None => {
+                    format!("there is no step type {}; there are {}", in_short(&written), names.join(", "))
+                }
             };
             self.wrong.push(Mistake::at(node.place, message));
         }

@@ -25,5 +25,5 @@ pub use quorum_patterns::workflow::{
     plan_of,
     report::{Status, StepResult},
 };
-pub use result::{CostSummary, RunResult, RunProblem};
+pub use result::{CostSummary, RunProblem, RunResult};
 pub use step::STEPS;

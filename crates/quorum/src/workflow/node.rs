@@ -147,10 +147,9 @@ impl Node {
             with_snippet: false,
         };
         serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-            let place = error.location().map_or(Place { line: 1, column: 1 }, |it| Place {
-                line: it.line(),
-                column: it.column(),
-            });
+            let place = error
+                .location()
+                .map_or(Place { line: 1, column: 1 }, |it| Place { line: it.line(), column: it.column() });
             let message = error.without_snippet().to_string();
             let first = message.lines().next().unwrap_or("the file can't be read").to_owned();
             Mistake::at(place, first)

@@ -14,10 +14,8 @@ pub fn schema() -> Value {
             "then": { "properties": { "config": (it.schema)() } },
         })
     };
-    let types: Vec<Value> = STEPS
-        .iter()
-        .map(|it| json!({ "const": it.name, "description": it.summary }))
-        .collect();
+    let types: Vec<Value> =
+        STEPS.iter().map(|it| json!({ "const": it.name, "description": it.summary })).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Workflow",

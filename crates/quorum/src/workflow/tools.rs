@@ -170,15 +170,8 @@ async fn store(archive: &dyn Archive, used: &ToolUse, now: Timestamp) -> Result<
         return Err(wrong(format!("the value has {size} bytes, and {LARGEST_VALUE} may be kept")));
     }
     let origin = format!("{}/{}", used.discussion, used.step);
-    let new = NewMemory {
-        tenant,
-        namespace: namespace.clone(),
-        key: key.clone(),
-        value,
-        at: now,
-        expires,
-        origin,
-    };
+    let new =
+        NewMemory { tenant, namespace: namespace.clone(), key: key.clone(), value, at: now, expires, origin };
     let version = archive.remember(new).await.map_err(|it| unavailable(&it))?;
     Ok(json!({ "stored": true, "namespace": namespace, "key": key, "version": version }))
 }
@@ -187,8 +180,13 @@ async fn retrieve(archive: &dyn Archive, used: &ToolUse, now: Timestamp) -> Resu
     let given = arguments(used, &["namespace", "key"])?;
     let namespace = text(given, "namespace")?.unwrap_or_else(|| USUAL_NAMESPACE.to_owned());
     let key = text(given, "key")?.filter(|it| !it.is_empty()).ok_or_else(|| wrong("key is missing"))?;
-    let query =
-        MemoryQuery { namespace: Some(namespace.clone()), key: Some(key.clone()), words: Vec::new(), limit: 1, now };
+    let query = MemoryQuery {
+        namespace: Some(namespace.clone()),
+        key: Some(key.clone()),
+        words: Vec::new(),
+        limit: 1,
+        now,
+    };
     let all = archive.remembered(used.tenant.clone(), query).await.map_err(|it| unavailable(&it))?;
     Ok(match all.first() {
         Some(it) => {

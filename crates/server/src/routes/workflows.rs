@@ -107,7 +107,8 @@ fn written(wanted: &Run, folders: &[std::path::PathBuf]) -> Result<(String, Vec<
 fn named(name: &str, folders: &[std::path::PathBuf]) -> Result<(String, Vec<u8>), Problem> {
     let plain = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
     let is_name = !name.is_empty() && name.len() <= 128 && name.chars().all(plain);
-    let in_folders = |file: &std::path::PathBuf| file.parent().is_some_and(|it| folders.iter().any(|f| f == it));
+    let in_folders =
+        |file: &std::path::PathBuf| file.parent().is_some_and(|it| folders.iter().any(|f| f == it));
     let file = if is_name { file_of(name, folders).filter(in_folders) } else { None };
     let unknown = || Problem::field("name", "there is no workflow of this name on the server");
     let file = file.ok_or_else(unknown)?;

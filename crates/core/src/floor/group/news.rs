@@ -46,7 +46,11 @@ struct Batch {
 impl Group<'_, '_> {
     /// Takes in this arrival and all others that have arrived by now; records them in one write,
     /// then starts the next actions.
-    pub(super) async fn take_in(&mut self, first: Arrival<News>, draining: bool) -> Result<Option<WindUp>, Halt> {
+    pub(super) async fn take_in(
+        &mut self,
+        first: Arrival<News>,
+        draining: bool,
+    ) -> Result<Option<WindUp>, Halt> {
         let arrivals = self.arrived(first);
         let is_faulty = arrivals.iter().any(|(_, news)| news.is_err());
         let mut batch = Batch::default();

@@ -62,9 +62,9 @@ impl Floor {
         let mut chain = state.lineage.as_ref().map(|it| it.chain.clone()).unwrap_or_default();
         chain.push(Ancestor { id: state.id, topic: state.spec.topic.clone() });
         let total_ms = spec.timing.total_ms;
-        let level_ms = spec.recursion.map_or(total_ms, |recursion| {
-            recursion.strategy.level_ms(total_ms, recursion.max_depth, 0)
-        });
+        let level_ms = spec
+            .recursion
+            .map_or(total_ms, |recursion| recursion.strategy.level_ms(total_ms, recursion.max_depth, 0));
         let left_ms = self.left_until(deadline_ms);
         Lineage { root, parent: state.id, depth: 0, chain, level_ms: level_ms.min(left_ms) }
     }
@@ -80,14 +80,15 @@ impl Floor {
 /// The fact that begins a job's discussion.
 pub(super) fn convened(name: &str, spec: &Spec) -> Convened {
     let written = serde_json::to_string(spec).unwrap_or_default();
-    Convened { name: name.to_owned(), pattern: spec.pattern.clone(), digest: digest_of([written.as_str()].into_iter()) }
+    Convened {
+        name: name.to_owned(),
+        pattern: spec.pattern.clone(),
+        digest: digest_of([written.as_str()].into_iter()),
+    }
 }
 
 /// The end of a job's discussion, with its state as recorded.
-pub(super) async fn discussion_end(
-    services: &Services,
-    end: SubConcluded,
-) -> Result<JobResult, StoreError> {
+pub(super) async fn discussion_end(services: &Services, end: SubConcluded) -> Result<JobResult, StoreError> {
     let state = match end.child {
         Some(child) => child_state(services, child).await?,
         None => None,

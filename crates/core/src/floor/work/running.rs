@@ -257,7 +257,8 @@ impl<'f, 's> Running<'f, 's> {
             return;
         } else if state.fork.is_some() && !call.again_in_forks && self.floor.source.has_tool(step) {
             let tool = &call.tool;
-            let message = format!("{tool} was used with other arguments before, and a fork uses no tool again");
+            let message =
+                format!("{tool} was used with other arguments before, and a fork uses no tool again");
             ToolError::new(NOT_AGAIN, message)
         } else if is_ours || call.repeatable {
             self.use_tool(index, step, call);
@@ -413,12 +414,7 @@ impl<'f, 's> Running<'f, 's> {
 }
 
 fn placed(job: &Job, call: &ToolCall, attempt: u32) -> ToolPlaced {
-    ToolPlaced {
-        name: job.name.clone(),
-        tool: call.tool.clone(),
-        attempt,
-        arguments: call.arguments.clone(),
-    }
+    ToolPlaced { name: job.name.clone(), tool: call.tool.clone(), attempt, arguments: call.arguments.clone() }
 }
 
 /// The budget of the run that a job's discussion found used up. One with limits of its own may have

@@ -92,11 +92,7 @@ pub(super) fn action(reading: &mut Reading<'_>, place: Place, asked: Asked) -> O
     if prompt.as_ref().is_some_and(|it| it.trim().is_empty()) {
         reading.wrong(place, "prompt is empty; leave it out to ask the input");
     }
-    let voice = OneVoice {
-        text,
-        system: None,
-        request: Request { providers, participants, ..manner },
-    };
+    let voice = OneVoice { text, system: None, request: Request { providers, participants, ..manner } };
     match one_voice(&voice, reading.at.setting) {
         Ok(mut spec) => {
             spec.retry.clone_from(&reading.common.retry);
