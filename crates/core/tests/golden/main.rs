@@ -12,9 +12,8 @@ use quorum_core::model::{
     command::{Command, CommandId, Note, Say},
     error::{Code, ErrorClass, Problem},
     event::{
-        Abandoned, Absent, Ancestor, Awaited, Broken, Conclusion, Event, Fact, FailedTurn, Fork,
-        Lineage, Noted, Placed, Retried, RetryPoint, SubConcluded, TalkEnd,
-        UnreadReply, WindUp,
+        Abandoned, Absent, Ancestor, Awaited, Broken, Conclusion, Event, Fact, FailedTurn, Fork, Lineage,
+        Noted, Placed, Retried, RetryPoint, SubConcluded, TalkEnd, UnreadReply, WindUp,
     },
     id::{DiscussionId, Seq, Step, Tenant},
     lifecycle::Lifecycle,
