@@ -224,6 +224,9 @@ const KINDS = {
     stand(state, turn.participant, 'convening', topic);
     state.subs.set(step, { participant: turn.participant, topic, end: null });
   },
+  child_convened(state, { step, name }) {
+    state.subs.set(step, { participant: name, topic: name, end: null });
+  },
   sub_concluded(state, fact) {
     const sub = state.subs.get(fact.step);
     if (sub) sub.end = { child: fact.child, synthesis: fact.synthesis, problem: fact.problem };

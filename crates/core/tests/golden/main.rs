@@ -6,6 +6,7 @@
 mod agents;
 mod recall;
 mod windows;
+mod working;
 
 use std::sync::Arc;
 
@@ -15,9 +16,8 @@ use quorum_core::model::{
     command::{Command, CommandId, Note, Say},
     error::{Code, ErrorClass, Problem},
     event::{
-        Abandoned, Absent, Ancestor, Awaited, Broken, Conclusion, Convened, Event, Fact, FailedTurn, Fork,
-        Lineage, Noted, Placed, Retried, RetryPoint, SubConcluded, TalkEnd, ToolError, ToolPlaced, ToolUsed,
-        UnreadReply, WindUp,
+        Abandoned, Absent, Ancestor, Awaited, Broken, Conclusion, Event, Fact, FailedTurn, Fork, Lineage,
+        Noted, Placed, Retried, RetryPoint, SubConcluded, TalkEnd, UnreadReply, WindUp,
     },
     id::{DiscussionId, Seq, Step, Tenant},
     lifecycle::Lifecycle,
@@ -26,7 +26,6 @@ use quorum_core::model::{
     outcome::{Claim, Decision, Dissent, ResultKind, Standing, StoppingReason, Structure},
     participant::{Participant, Role},
     reading::{Reading, Source, Stance},
-    retry_policy::RetryPolicy,
     ruling::{AwaitedChoice, Ruled, Ruling, RulingAwaited},
     settings::Settings,
     spec::{
@@ -132,7 +131,7 @@ fn samples() -> Vec<Fact> {
         .chain(agents::agents())
         .chain(recall::recall())
         .chain(clients())
-        .chain(working());
+        .chain(working::working());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -320,47 +319,6 @@ fn calls(step: &Step) -> Vec<Sample> {
         ),
         (sub.clone(), Event::SubRequested { turn: turn(step), topic: "eight or four?".into() }),
         (sub, Event::SubConcluded(concluded)),
-    ]
-}
-
-/// A pattern that works through a plan, with discussions of its own and tools.
-fn working() -> Vec<Sample> {
-    let retry =
-        RetryPolicy { max_attempts: 3, backoff_ms: 500, multiplier: 2.0, on: vec![ErrorClass::RateLimit] };
-    let plan = Some(Arc::new(json!({ "steps": [{ "id": "one" }] })));
-    let spec = Arc::new(Spec { participants: Vec::new(), retry: Some(retry), plan, ..(*spec()).clone() });
-    let convened = Convened { name: "one".into(), pattern: "talk".into(), digest: "00ff00ff00ff00ff".into() };
-    let placed = ToolPlaced {
-        name: "each/2/keep".into(),
-        tool: "memory_store".into(),
-        attempt: 1,
-        arguments: json!({ "key": "a", "value": [1, true] }),
-    };
-    let error = ToolError::new(ToolError::INTERRUPTED, "it was under way").transient();
-    let failed = ToolUsed {
-        name: "each/2/keep".into(),
-        attempt: 1,
-        output: Value::Null,
-        error: Some(error),
-        retry_in_ms: Some(500),
-        took_ms: 12,
-        reused: false,
-    };
-    let used = ToolUsed {
-        attempt: 2,
-        output: json!({ "version": 1 }),
-        error: None,
-        retry_in_ms: None,
-        reused: true,
-        ..failed.clone()
-    };
-    let (one, keep) = (Some(Step::job("one")), Some(Step::job("each/2/keep")));
-    vec![
-        (None, Event::Opened { spec, flow: 1, lineage: None, fork: None }),
-        (one, Event::ChildConvened(convened)),
-        (keep.clone(), Event::ToolPlaced(placed)),
-        (keep.clone(), Event::ToolUsed(failed)),
-        (keep, Event::ToolUsed(used)),
     ]
 }
 

@@ -1,5 +1,5 @@
-//! The calls, waits and sub-discussions that a group or a schedule has under way, and their results that arrived
-//! early.
+//! The calls, waits and sub-discussions that a group or a schedule has under way, and their results
+//! that arrived early.
 
 use std::{any::Any, collections::VecDeque, panic::AssertUnwindSafe};
 
