@@ -5,7 +5,10 @@ use std::{
     time::Duration,
 };
 
-use quorum::{Config, config::server::{Tasks, Token}};
+use quorum::{
+    Config,
+    config::server::{Tasks, Token},
+};
 
 /// The port that the first clients expect.
 const PORT: u16 = 3000;

@@ -20,7 +20,8 @@ fn serve(desk: &Desk) -> (Running, String) {
 
 /// Sends the order with its key; the answer is read from the stream.
 fn ask(address: &str, stream: bool) -> TcpStream {
-    let body = json!({ "model": "quorum", "stream": stream, "messages": [{ "role": "user", "content": "Tabs?" }] });
+    let body =
+        json!({ "model": "quorum", "stream": stream, "messages": [{ "role": "user", "content": "Tabs?" }] });
     let body = body.to_string();
     let mut connection = TcpStream::connect(address).unwrap();
     connection.set_read_timeout(Some(Duration::from_secs(120))).unwrap();

@@ -3,7 +3,9 @@
 use quorum_core::registry::Consensus;
 
 use super::{
-    OPTIONS, RESULTS, answer_value::formatted, longest,
+    OPTIONS, RESULTS,
+    answer_value::formatted,
+    longest,
     poll::{self, Rule},
     tally::{Count, Measure},
 };

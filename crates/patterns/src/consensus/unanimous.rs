@@ -3,7 +3,9 @@
 use quorum_core::registry::Consensus;
 
 use super::{
-    OPTIONS, RESULTS, THRESHOLD, answer_value::formatted, longest, no_effect,
+    OPTIONS, RESULTS, THRESHOLD,
+    answer_value::formatted,
+    longest, no_effect,
     poll::{self, Rule},
     tally::{Count, Measure},
 };

@@ -24,8 +24,8 @@ pub(crate) const REMINDERS: &[Reminder] = &[Reminder {
 /// The text of the value, if it is one and satisfies the schema.
 pub(crate) fn fitting(schema: &Value, text: &str) -> Result<String, Misread> {
     let text = unfenced(text);
-    let value: Value =
-        serde_json::from_str(text).map_err(|error| Misread::new(format!("it is not a JSON value: {error}")))?;
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| Misread::new(format!("it is not a JSON value: {error}")))?;
     match mismatch(schema, &value) {
         None => Ok(text.to_owned()),
         Some(wrong) => Err(Misread::new(format!("it does not satisfy the schema: {wrong}"))),
@@ -82,7 +82,8 @@ mod tests {
 
     #[test]
     fn a_value_is_read_with_and_without_a_fence_and_checked() {
-        let schema = json!({ "type": "object", "required": ["n"], "properties": { "n": { "type": "integer" } } });
+        let schema =
+            json!({ "type": "object", "required": ["n"], "properties": { "n": { "type": "integer" } } });
         for text in ["{\"n\": 1}", " {\"n\": 1}\n", "```json\n{\"n\": 1}\n```", "```\n{\"n\": 1}\n```"] {
             assert_eq!(fitting(&schema, text).as_deref(), Ok("{\"n\": 1}"), "{text}");
         }

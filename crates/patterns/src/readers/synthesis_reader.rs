@@ -14,9 +14,9 @@ use quorum_core::{
 use serde_json::Value;
 
 use crate::readers::{
-    Synthesis, json_value,
+    Synthesis,
     json::{Object, flag, last_object_with, may_hold, objects, text, texts, value},
-    synthesis_mark,
+    json_value, synthesis_mark,
 };
 
 /// The kind of a synthesis in the record.

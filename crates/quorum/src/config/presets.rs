@@ -151,7 +151,8 @@ pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Mista
             keys.filter_map(|key| preset.read(&section, &key, &config.registry).err()).map(Mistake::from),
         );
         if config.registry.pattern(name).is_some() {
-            let message = format!("presets.{name}: a pattern has this name, and quorum/{name} would mean both");
+            let message =
+                format!("presets.{name}: a pattern has this name, and quorum/{name} would mean both");
             mistakes.0.push(Mistake::from(message));
         }
         config.presets.insert(name.clone(), preset);

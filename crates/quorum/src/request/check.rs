@@ -22,8 +22,9 @@ use crate::{
         Request, Setting, Simulate, Voicing,
         bounds::{Complaints, capped},
         limits::{
-            BUDGET_MS, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_CONVERSATION, LONGEST_OPTION, LONGEST_TOPIC, OPTIONS,
-            PROVIDER_TIMEOUT, ROUNDS, SHARE, SYNTHESIS_MS, TEMPERATURE, TOKENS_PER_TURN, most_seats,
+            BUDGET_MS, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_CONVERSATION, LONGEST_OPTION,
+            LONGEST_TOPIC, OPTIONS, PROVIDER_TIMEOUT, ROUNDS, SHARE, SYNTHESIS_MS, TEMPERATURE,
+            TOKENS_PER_TURN, most_seats,
         },
         panel, seats, settings, window,
     },

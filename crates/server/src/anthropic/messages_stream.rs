@@ -93,7 +93,8 @@ impl Format for MessageStream {
     }
 
     fn end(&mut self, answer: &Answer, _: &State) -> Vec<Bytes> {
-        let mut frames = if self.open == Some(Block::Text) { Vec::new() } else { MessageStream::open(self, Block::Text) };
+        let mut frames =
+            if self.open == Some(Block::Text) { Vec::new() } else { MessageStream::open(self, Block::Text) };
         frames.extend(self.close());
         let delta = json!({
             "delta": { "stop_reason": stop_reason(answer.ended), "stop_sequence": answer.stop },

@@ -87,7 +87,12 @@ impl Hub {
         self.listen_to(discussion, handle, self.run_slot());
     }
 
-    pub(crate) fn listen_to(self: &Arc<Self>, discussion: &Discussion, handle: &Handle, slot: Option<RunSlot>) {
+    pub(crate) fn listen_to(
+        self: &Arc<Self>,
+        discussion: &Discussion,
+        handle: &Handle,
+        slot: Option<RunSlot>,
+    ) {
         let signals: Signals = handle.signals().boxed();
         let mut channels = self.channels();
         let (channel, is_new) = entered(&mut channels, &self.channel(discussion));

@@ -59,7 +59,8 @@ pub(super) async fn complete(
     if wanted.stream {
         let slot = stream_slot(&app, &scope)?;
         let client = start(&app, &scope, &wanted, sent, Waiting::OnStream).await?;
-        let format = ChatStream::new(&wanted.model, client.discussion().id(), has_usage, wanted.fusion.is_some());
+        let format =
+            ChatStream::new(&wanted.model, client.discussion().id(), has_usage, wanted.fusion.is_some());
         return streamed(&app, client, slot, wanted.panel.thinking, format).await;
     }
     let client = start(&app, &scope, &wanted, sent, Waiting::ForTheEnd).await?;

@@ -6,7 +6,9 @@ use axum::{
     http::HeaderMap,
     response::{IntoResponse, Response},
 };
-use quorum::model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, state::State as DiscussionState};
+use quorum::model::{
+    command::Command, id::DiscussionId, lifecycle::Lifecycle, state::State as DiscussionState,
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -60,7 +62,8 @@ pub(super) async fn create(
         let slot = stream_slot(&app, &scope)?;
         let waiting = if is_background { Waiting::Not } else { Waiting::OnStream };
         let client = start(&app, &scope, &wanted, sent, waiting).await?;
-        let format = ResponseStream::new(&wanted.model, client.discussion().id(), previous, wanted.fusion.is_some());
+        let format =
+            ResponseStream::new(&wanted.model, client.discussion().id(), previous, wanted.fusion.is_some());
         return streamed(&app, client, slot, wanted.panel.thinking, format).await;
     }
     let waiting = if is_background { Waiting::Not } else { Waiting::ForTheEnd };

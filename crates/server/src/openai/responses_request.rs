@@ -124,7 +124,8 @@ fn item(conversation: &mut Conversation, item: &Value, param: &str) -> Result<()
         // What a model thought, and what other tools did, is not part of the conversation.
         "reasoning" | "openrouter:fusion" => Ok(()),
         _ => {
-            let message = format!("items of the type {} are not supported", in_short(format_args!("{kind:?}")));
+            let message =
+                format!("items of the type {} are not supported", in_short(format_args!("{kind:?}")));
             Err(Fault::new(StatusCode::BAD_REQUEST, "unsupported_content", message).at(param))
         }
     }

@@ -214,8 +214,7 @@ impl Format for ResponseStream {
             so_far.push_str(text);
         }
         let (id, index) = (format!("msg_{}", self.id()), self.output.len());
-        let delta =
-            json!({ "item_id": id, "output_index": index, "content_index": 0, "delta": text, "logprobs": [] });
+        let delta = json!({ "item_id": id, "output_index": index, "content_index": 0, "delta": text, "logprobs": [] });
         frames.push(self.event("response.output_text.delta", delta));
         frames
     }

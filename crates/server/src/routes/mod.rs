@@ -19,9 +19,10 @@ use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
+    anthropic,
     app::App,
     guard::{callers, headers::headers, names, pages, unread::unread},
-    anthropic, openai, openapi,
+    openai, openapi,
     problem::{self, Problem},
     seeds,
     v1::fault::envelopes,

@@ -4,13 +4,7 @@
 use axum::http::StatusCode;
 use quorum::{
     Registry,
-    model::{
-        error::Code,
-        lifecycle::Lifecycle,
-        money::Usage as Tokens,
-        outcome::Outcome,
-        state::State,
-    },
+    model::{error::Code, lifecycle::Lifecycle, money::Usage as Tokens, outcome::Outcome, state::State},
     vocabulary::json_schema::mismatch,
 };
 use serde_json::{Value, json};
@@ -134,9 +128,10 @@ fn of_answer(state: &State) -> u64 {
 
 /// What the completions cost, in USD.
 fn completion_cost(state: &State) -> f64 {
-    let costs = state.turns.iter().filter_map(|it| {
-        Some(it.bill.price?.output.dollars() * it.bill.usage.completion as f64 / 1e6)
-    });
+    let costs = state
+        .turns
+        .iter()
+        .filter_map(|it| Some(it.bill.price?.output.dollars() * it.bill.usage.completion as f64 / 1e6));
     costs.sum()
 }
 

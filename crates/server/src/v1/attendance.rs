@@ -28,9 +28,22 @@ const REMEMBERED: Duration = Duration::from_secs(600);
 /// The interval at which a discussion that another process runs is looked at.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// The number of locks for equal orders; orders beyond that number share them.
+const LOCKS: usize = 64;
+
 /// The discussions that clients wait for, or did so a short while ago.
-#[derive(Default)]
-pub(crate) struct Desk(Mutex<HashMap<DiscussionId, Arc<Attended>>>);
+pub(crate) struct Desk {
+    entries: Mutex<HashMap<DiscussionId, Arc<Attended>>>,
+    /// Serialise the starts of equal orders, so that a repetition finds what it repeats.
+    starting: [tokio::sync::Mutex<()>; LOCKS],
+}
+
+impl Default for Desk {
+    fn default() -> Self {
+        let starting = std::array::from_fn(|_| tokio::sync::Mutex::new(()));
+        Desk { entries: Mutex::default(), starting }
+    }
+}
 
 /// One of them.
 pub(crate) struct Attended {
@@ -67,6 +80,12 @@ pub(crate) enum Repetition {
 }
 
 impl Desk {
+    /// Waits for its turn to start or join a discussion of this order.
+    pub(crate) async fn turn(&self, order: &str) -> tokio::sync::MutexGuard<'_, ()> {
+        let sum = order.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+        self.starting[sum % LOCKS].lock().await
+    }
+
     /// Enters a discussion with its first client.
     pub(crate) fn enter(&self, discussion: &Discussion, order: &str, is_detached: bool) -> Client {
         let presence = Presence { clients: 0, left: None, ended: None };
@@ -114,7 +133,7 @@ impl Desk {
     }
 
     fn entries(&self) -> MutexGuard<'_, HashMap<DiscussionId, Arc<Attended>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

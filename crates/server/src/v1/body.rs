@@ -7,10 +7,7 @@ use axum::{
 };
 use serde_json::{Map, Value};
 
-use crate::{
-    app::App,
-    v1::fault::Fault,
-};
+use crate::{app::App, v1::fault::Fault};
 
 /// The header that tells a panel behind a panel.
 pub(crate) const DEPTH: &str = "x-quorum-depth";

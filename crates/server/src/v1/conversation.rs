@@ -45,9 +45,8 @@ impl Conversation {
     /// messages.
     pub(crate) fn asked(self, param: &str) -> Result<Asked, Fault> {
         let Conversation { instructions, mut said } = self;
-        let refused = |message: &str| {
-            Fault::new(StatusCode::BAD_REQUEST, "invalid_request_error", message).at(param)
-        };
+        let refused =
+            |message: &str| Fault::new(StatusCode::BAD_REQUEST, "invalid_request_error", message).at(param);
         let Some(last) = said.pop() else { return Err(refused("there is no message by the user")) };
         if last.by != Author::User {
             return Err(refused("the last message must be the user's; an answer can't be continued"));

@@ -132,7 +132,8 @@ mod tests {
     fn an_answer_has_no_more_tokens_than_asked_for() {
         let order = ClientOrder { max_tokens: Some(3), ..ClientOrder::default() };
         let mut cut = Cut::of(Some(&order));
-        let passed: String = "one two three four five six".split_inclusive(' ').map(|it| cut.push(it)).collect();
+        let passed: String =
+            "one two three four five six".split_inclusive(' ').map(|it| cut.push(it)).collect();
         let passed = passed + &cut.end();
         assert!(Family::O200k.estimate(&passed) <= 3 && passed.starts_with("one"), "{passed}");
         assert_eq!(cut.ended(), Ended::Length);

@@ -111,7 +111,8 @@ pub(crate) fn failed(failed: &FailedTurn) -> Value {
 /// The arguments in Fusion's terms; `None` if the synthesizer listed none.
 fn analysis(state: &State, outcome: &Outcome) -> Option<Value> {
     let claims = &outcome.consensus.claims;
-    if !outcome.consensus.structure.is_given() || (claims.is_empty() && outcome.consensus.agreements.is_empty())
+    if !outcome.consensus.structure.is_given()
+        || (claims.is_empty() && outcome.consensus.agreements.is_empty())
     {
         return None;
     }
@@ -119,13 +120,15 @@ fn analysis(state: &State, outcome: &Outcome) -> Option<Value> {
     let everyone = state.spec.speakers().len();
     let held: Vec<&Claim> = claims.iter().filter(|it| it.attacked_by.is_empty()).collect();
     let shared = held.iter().filter(|it| 2 <= it.supported_by.len());
-    let consensus: Vec<&String> = outcome.consensus.agreements.iter().chain(shared.clone().map(|it| &it.text)).collect();
-    let partial = shared.filter(|it| it.supported_by.len() < everyone).map(|it| {
-        json!({ "models": it.supported_by.iter().map(model).collect::<Vec<_>>(), "point": it.text })
-    });
-    let single = held.iter().filter(|it| it.supported_by.len() == 1).map(|it| {
-        json!({ "model": model(&it.supported_by[0]), "insight": it.text })
-    });
+    let consensus: Vec<&String> =
+        outcome.consensus.agreements.iter().chain(shared.clone().map(|it| &it.text)).collect();
+    let partial = shared.filter(|it| it.supported_by.len() < everyone).map(
+        |it| json!({ "models": it.supported_by.iter().map(model).collect::<Vec<_>>(), "point": it.text }),
+    );
+    let single = held
+        .iter()
+        .filter(|it| it.supported_by.len() == 1)
+        .map(|it| json!({ "model": model(&it.supported_by[0]), "insight": it.text }));
     let contradictions = claims.iter().filter(|it| !it.attacked_by.is_empty()).map(|it| {
         let stance = |stance: &'static str| move |name: &String| (name.clone(), stance);
         let stances = it.supported_by.iter().map(stance("supports it"));

@@ -211,13 +211,7 @@ async fn planned(app: &App, scope: &Scope, spec: Spec) -> Result<quorum::Figures
     }
 }
 
-fn one_voice(
-    app: &App,
-    scope: &Scope,
-    wanted: &Wanted,
-    name: &str,
-    request: Request,
-) -> Result<Spec, Fault> {
+fn one_voice(app: &App, scope: &Scope, wanted: &Wanted, name: &str, request: Request) -> Result<Spec, Fault> {
     let length = wanted.max_tokens.map(|it| it.clamp(*TOKENS_PER_TURN.start(), *TOKENS_PER_TURN.end()));
     let mut request = Request {
         providers: Some(vec![name.to_owned()]),

@@ -57,7 +57,10 @@ mod tests {
     #[test]
     fn a_task_is_known_by_its_beginning_alone() {
         let check = |question: &str, expected: bool| assert_eq!(is_task(question), expected, "{question}");
-        check("### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.", true);
+        check(
+            "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.",
+            true,
+        );
         check("### Task:\nGenerate 1-3 broad tags categorizing the main themes", true);
         check("\n### Task:\nSuggest 3-5 relevant follow-up questions or prompts", true);
         check("What does \"### Task:\nGenerate a concise, 3-5 word title\" mean?", false);

@@ -94,7 +94,10 @@ pub(crate) fn schemas(_: &Registry) -> [(Cow<'static, str>, Value); 3] {
     let asked = json!({ "model": "quorum", "messages": [{ "role": "user", "content": TABS }] });
     [
         (ChatOrder::name(), body(chat, &["model", "messages"], &asked)),
-        (ResponseOrder::name(), body(response, &["model", "input"], &json!({ "model": "quorum", "input": TABS }))),
+        (
+            ResponseOrder::name(),
+            body(response, &["model", "input"], &json!({ "model": "quorum", "input": TABS })),
+        ),
         (MessageOrder::name(), body(message, &["model", "messages"], &asked)),
     ]
 }

@@ -21,7 +21,11 @@ fn refused(answer: &Answer, status: u16, code: &str, param: Option<&str>) {
 #[track_caller]
 fn refused_message(answer: &Answer, status: u16, kind: &str) {
     let told = answer.json();
-    assert_eq!((answer.status.as_u16(), &told["type"], &told["error"]["type"]), (status, &json!("error"), &json!(kind)), "{told}");
+    assert_eq!(
+        (answer.status.as_u16(), &told["type"], &told["error"]["type"]),
+        (status, &json!("error"), &json!(kind)),
+        "{told}"
+    );
     assert!(told["error"]["message"].is_string(), "{told}");
 }
 
@@ -50,7 +54,12 @@ async fn a9_messages_that_ask_nothing_are_refused() {
             refused_message(&answer, 400, "invalid_request_error");
         }
     }
-    refused(&chat(&server, &json!({ "model": "quorum" })).await, 400, "invalid_request_error", Some("messages"));
+    refused(
+        &chat(&server, &json!({ "model": "quorum" })).await,
+        400,
+        "invalid_request_error",
+        Some("messages"),
+    );
     let role = said(json!([{ "role": "robot", "content": "x" }]));
     refused(&chat(&server, &role).await, 400, "invalid_value", Some("messages[0].role"));
     refused(&chat(&server, &json!({ "messages": [user] })).await, 400, "invalid_value", Some("model"));
@@ -88,7 +97,12 @@ async fn a9_bodies_that_are_no_requests_are_refused() {
     refused(&post("/v1/chat/completions", json_type, large.clone()).await, 413, "request_too_large", None);
     refused_message(&post("/v1/messages", json_type, large).await, 413, "request_too_large");
     let text = question("quorum").to_string();
-    refused(&post("/v1/chat/completions", "text/plain", text.clone()).await, 415, "unsupported_media_type", None);
+    refused(
+        &post("/v1/chat/completions", "text/plain", text.clone()).await,
+        415,
+        "unsupported_media_type",
+        None,
+    );
     refused_message(&post("/v1/messages", "text/plain", text.clone()).await, 415, "invalid_request_error");
     let untyped = answered(server.request("POST", "/v1/chat/completions").body(text)).await;
     refused(&untyped, 415, "unsupported_media_type", None);
@@ -130,19 +144,23 @@ async fn a9_values_that_are_out_of_bounds_are_refused_by_name() {
     }
     let block = json!([{ "role": "user", "content": [{ "type": "image", "source": {} }] }]);
     refused_message(&server.post("/v1/messages", &said(block)).await, 400, "invalid_request_error");
-    for more in [json!({ "max_tokens": 0 }), json!({ "temperature": 3 }), json!({ "tool_choice": { "type": "any" } })] {
+    for more in
+        [json!({ "max_tokens": 0 }), json!({ "temperature": 3 }), json!({ "tool_choice": { "type": "any" } })]
+    {
         let answer = server.post("/v1/messages", &with(question("quorum"), more)).await;
         refused_message(&answer, 400, "invalid_request_error");
     }
     // Tools that need not be called are ignored, and said to be.
-    let told = chat(&server, &with(question("quorum"), json!({ "tools": [function], "tool_choice": "auto" }))).await;
+    let told =
+        chat(&server, &with(question("quorum"), json!({ "tools": [function], "tool_choice": "auto" }))).await;
     assert_eq!(told.json()["quorum"]["ignored"], json!(["tools"]), "{}", told.text);
 }
 
 #[tokio::test]
 async fn a9_schemas_that_are_none_are_refused() {
     let server = TestServer::open(FAST).await;
-    let recursive = json!({ "$defs": { "a": { "properties": { "a": { "$ref": "#/$defs/a" } } } }, "$ref": "#/$defs/a" });
+    let recursive =
+        json!({ "$defs": { "a": { "properties": { "a": { "$ref": "#/$defs/a" } } } }, "$ref": "#/$defs/a" });
     for schema in [
         json!("object"),
         json!({ "type": "thing" }),
@@ -152,7 +170,12 @@ async fn a9_schemas_that_are_none_are_refused() {
     ] {
         let format = json!({ "type": "json_schema", "json_schema": { "name": "x", "strict": true, "schema": schema } });
         let body = with(question("quorum"), json!({ "response_format": format }));
-        refused(&chat(&server, &body).await, 400, "invalid_schema", Some("response_format.json_schema.schema"));
+        refused(
+            &chat(&server, &body).await,
+            400,
+            "invalid_schema",
+            Some("response_format.json_schema.schema"),
+        );
     }
 }
 
@@ -168,10 +191,26 @@ async fn a9_strangers_are_refused_in_the_vendors_form() {
             answered(post().bearer_auth(ANN).header("origin", "https://evil.example")).await,
             answered(post().bearer_auth(ANN).header("host", "evil.example")).await,
         ];
-        let openai = [(401, "invalid_api_key"), (401, "invalid_api_key"), (401, "invalid_api_key"), (403, "origin_not_allowed"), (421, "host_not_allowed")];
-        let anthropic = ["authentication_error", "authentication_error", "authentication_error", "permission_error", "invalid_request_error"];
+        let openai = [
+            (401, "invalid_api_key"),
+            (401, "invalid_api_key"),
+            (401, "invalid_api_key"),
+            (403, "origin_not_allowed"),
+            (421, "host_not_allowed"),
+        ];
+        let anthropic = [
+            "authentication_error",
+            "authentication_error",
+            "authentication_error",
+            "permission_error",
+            "invalid_request_error",
+        ];
         for ((answer, (status, code)), kind) in answers.iter().zip(openai).zip(anthropic) {
-            if path == "/v1/messages" { refused_message(answer, status, kind) } else { refused(answer, status, code, None) }
+            if path == "/v1/messages" {
+                refused_message(answer, status, kind)
+            } else {
+                refused(answer, status, code, None)
+            }
         }
         assert_eq!(answered(post().header("x-api-key", ANN)).await.status, 200);
     }
@@ -191,7 +230,12 @@ async fn a9_a_budget_that_is_too_small_is_refused_with_the_least_figure() {
     // Reached on the way: an answer that says so.
     let enough = with(question("quorum"), json!({ "quorum": { "max_calls": 5 } }));
     let told = chat(&server, &enough).await;
-    assert_eq!((told.status.as_u16(), &told.json()["quorum"]["degraded"]), (200, &json!(true)), "{}", told.text);
+    assert_eq!(
+        (told.status.as_u16(), &told.json()["quorum"]["degraded"]),
+        (200, &json!(true)),
+        "{}",
+        told.text
+    );
 }
 
 #[tokio::test]
@@ -216,15 +260,24 @@ async fn a9_too_many_discussions_are_a_429() {
     for path in ["/v1/chat/completions", "/v1/responses", "/v1/messages"] {
         let body = with(question("quorum"), json!({ "input": "Tabs?" }));
         let answer = server.post(path, &body).await;
-        assert_eq!((answer.status.as_u16(), &answer.headers["retry-after"]), (429, &"5".parse().unwrap()), "{}", answer.text);
+        assert_eq!(
+            (answer.status.as_u16(), &answer.headers["retry-after"]),
+            (429, &"5".parse().unwrap()),
+            "{}",
+            answer.text
+        );
     }
 }
 
 #[tokio::test]
 async fn a9_odd_characters_are_stored_as_replacements() {
     let server = TestServer::open(FAST).await;
-    let body = r#"{"model": "quorum", "messages": [{"role": "user", "content": "Tabs\ud83d or\u0000 spaces?"}]}"#;
-    let answer = answered(server.request("POST", "/v1/chat/completions").header("content-type", "application/json").body(body)).await;
+    let body =
+        r#"{"model": "quorum", "messages": [{"role": "user", "content": "Tabs\ud83d or\u0000 spaces?"}]}"#;
+    let answer = answered(
+        server.request("POST", "/v1/chat/completions").header("content-type", "application/json").body(body),
+    )
+    .await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     let listed = server.get("/api/discussions").await.json();
     assert_eq!(listed[0]["topic"], "Tabs\u{fffd} or\u{fffd} spaces?");
@@ -235,9 +288,17 @@ async fn a12_a_panel_on_a_panel_is_refused() {
     let server = TestServer::open(FAST).await;
     for path in ["/v1/chat/completions", "/v1/messages"] {
         let answer = answered(server.posting(path, &question("quorum")).header("x-quorum-depth", "1")).await;
-        assert_eq!((answer.status.as_u16(), &answer.json()["error"]["code"]), (400, &json!("recursion_refused")));
+        assert_eq!(
+            (answer.status.as_u16(), &answer.json()["error"]["code"]),
+            (400, &json!("recursion_refused"))
+        );
     }
-    let itself = |name: &str| format!("[providers.{name}]\nwire = 'openai-chat'\nbase_url = '{}/v1'\nmodel = 'quorum'\n", server.base);
+    let itself = |name: &str| {
+        format!(
+            "[providers.{name}]\nwire = 'openai-chat'\nbase_url = '{}/v1'\nmodel = 'quorum'\n",
+            server.base
+        )
+    };
     let outer = TestServer::voiced(&(itself("one") + &itself("two"))).await;
     let answer = chat(&outer, &question("quorum")).await;
     refused(&answer, 503, "all_providers_failed", None);

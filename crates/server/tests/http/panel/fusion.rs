@@ -9,7 +9,17 @@ fn reply(asked: &quorum_testkit::server::Asked) -> String {
     let Some(from) = asked.last().find("[STRUCTURE_") else { return format!("{} says tabs.", asked.model) };
     let mark = &asked.last()[from..=from + asked.last()[from..].find(']').unwrap()];
     // The writer sees labels, so it takes the names that it was told.
-    let names: Vec<&str> = asked.system.split("Participants: ").nth(1).unwrap().split('.').next().unwrap().split([',', ' ']).filter(|it| it.starts_with('@')).collect();
+    let names: Vec<&str> = asked
+        .system
+        .split("Participants: ")
+        .nth(1)
+        .unwrap()
+        .split('.')
+        .next()
+        .unwrap()
+        .split([',', ' '])
+        .filter(|it| it.starts_with('@'))
+        .collect();
     let [a, b, c] = names[..] else { return "Tabs.".to_owned() };
     let claims = json!([
         { "text": "tabs adapt", "supportedBy": [a, b] },
@@ -49,7 +59,9 @@ async fn i19_fusion_is_one_round_with_its_item_for_those_that_ask() {
 #[tokio::test]
 async fn i19_the_nine_events_of_fusion_are_sent_to_those_that_ask() {
     let failing = quorum_testkit::server::Fault::Status(400);
-    let vendor = vendor().replies("*", |asked| if asked.last().contains("[STRUCTURE_") { "Tabs.".into() } else { "Tabs adapt.".into() });
+    let vendor = vendor().replies("*", |asked| {
+        if asked.last().contains("[STRUCTURE_") { "Tabs.".into() } else { "Tabs adapt.".into() }
+    });
     let vendor = vendor.fault("gamma-1", failing).start();
     let server = TestServer::voiced(&config(&vendor)).await;
     let plugin = json!([{ "id": "fusion", "analysis_models": ["alpha", "beta", "gamma"] }]);
@@ -60,19 +72,33 @@ async fn i19_the_nine_events_of_fusion_are_sent_to_those_that_ask() {
         let name = format!("response.fusion_call.{name}");
         events.iter().filter(|it| it.0 == name).map(|it| &it.1).collect()
     };
-    assert_eq!((of("in_progress").len(), of("panel.added").len(), of("panel.completed").len()), (1, 3, 2), "{}", streamed.text);
+    assert_eq!(
+        (of("in_progress").len(), of("panel.added").len(), of("panel.completed").len()),
+        (1, 3, 2),
+        "{}",
+        streamed.text
+    );
     assert_eq!((of("panel.failed").len(), of("completed").len()), (1, 1));
     assert!(of("panel.failed")[0]["error"].is_string());
-    let delta: String = of("panel.delta").iter().filter(|it| it["model"] == "alpha/alpha-1").filter_map(|it| it["delta"].as_str()).collect();
+    let delta: String = of("panel.delta")
+        .iter()
+        .filter(|it| it["model"] == "alpha/alpha-1")
+        .filter_map(|it| it["delta"].as_str())
+        .collect();
     assert_eq!(delta, "Tabs adapt.");
     let analysis = of("analysis.in_progress");
     assert_eq!(analysis.len(), 1);
-    assert!(analysis[0]["judge_model"].is_string() && analysis[0]["judge_model"] == analysis[0]["analyst_model"]);
+    assert!(
+        analysis[0]["judge_model"].is_string() && analysis[0]["judge_model"] == analysis[0]["analyst_model"]
+    );
     // A judge that lists nothing is no error: responses without an analysis.
     assert_eq!(of("analysis.completed").len(), 0);
     assert_eq!(of("completed")[0]["item"].get("analysis"), None);
     for (name, data) in &events {
         let is_numbered = data["sequence_number"].is_u64();
-        assert!(is_numbered && (!name.contains("fusion_call") || data["item_id"].is_string()), "{name} {data}");
+        assert!(
+            is_numbered && (!name.contains("fusion_call") || data["item_id"].is_string()),
+            "{name} {data}"
+        );
     }
 }

@@ -74,7 +74,10 @@ async fn i19_two_live_equal_requests_are_two_discussions_and_a_key_makes_them_on
     assert_eq!(one.headers["x-quorum-discussion"], other.headers["x-quorum-discussion"]);
     assert_eq!(calls(&vendor).len(), 12);
     let another = keyed(&server, "k", &with(body, json!({ "seed": 7 }))).await;
-    assert_eq!((another.status.as_u16(), &another.json()["error"]["code"]), (422, &json!("idempotency_key_reused")));
+    assert_eq!(
+        (another.status.as_u16(), &another.json()["error"]["code"]),
+        (422, &json!("idempotency_key_reused"))
+    );
 }
 
 #[tokio::test]

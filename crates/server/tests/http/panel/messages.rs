@@ -46,7 +46,10 @@ async fn i19_a_discussion_is_a_message_with_a_thinking_block_and_text() {
     assert_eq!(deltas("text"), text["text"].as_str().unwrap());
     assert!(deltas("thinking").contains("[R1 beta] Tabs"));
     let last = &events[events.len() - 2].1;
-    assert_eq!((&last["delta"]["stop_reason"], &last["usage"]["output_tokens"]), (&json!("end_turn"), &json!(80)));
+    assert_eq!(
+        (&last["delta"]["stop_reason"], &last["usage"]["output_tokens"]),
+        (&json!("end_turn"), &json!(80))
+    );
     assert!(events.iter().all(|it| it.1["type"] == it.0.as_str()), "{events:?}");
 }
 
@@ -73,7 +76,9 @@ async fn i19_tool_blocks_and_system_messages_are_part_of_the_conversation() {
     assert_eq!(answer.json()["content"].as_array().unwrap().len(), 1, "no thinking block");
     assert_eq!(answer.json()["quorum"]["ignored"], json!(["tools"]));
     let asked = vendor.requests().iter().find_map(|it| it.asked()).unwrap();
-    for part in ["Be kind.", "# The question\n\nWell?", "> [called clock({\"zone\":\"UTC\"})]", "tool:\n> noon"] {
+    for part in
+        ["Be kind.", "# The question\n\nWell?", "> [called clock({\"zone\":\"UTC\"})]", "tool:\n> noon"]
+    {
         assert!(asked.system.contains(part), "{part:?} is not in {}", asked.system);
     }
 }

@@ -37,9 +37,16 @@ async fn i19_a_discussion_is_a_response_with_a_reasoning_item_and_a_message() {
     let events = events(&streamed.text);
     let numbers: Vec<u64> = events.iter().map(|it| it.1["sequence_number"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (0..events.len() as u64).collect::<Vec<_>>());
-    assert_eq!((events[0].0.as_str(), events.last().unwrap().0.as_str()), ("response.created", "response.completed"));
+    assert_eq!(
+        (events[0].0.as_str(), events.last().unwrap().0.as_str()),
+        ("response.created", "response.completed")
+    );
     assert!(events.iter().all(|it| it.1.get("error").is_none()), "no event has an error at its top");
-    let deltas: String = events.iter().filter(|it| it.0 == "response.output_text.delta").filter_map(|it| it.1["delta"].as_str()).collect();
+    let deltas: String = events
+        .iter()
+        .filter(|it| it.0 == "response.output_text.delta")
+        .filter_map(|it| it.1["delta"].as_str())
+        .collect();
     assert_eq!(deltas, text);
     assert_eq!(events.last().unwrap().1["response"]["output"][1]["content"][0]["text"], text);
     assert!(!streamed.text.contains("fusion"), "only clients that ask for it get its events");
@@ -81,7 +88,10 @@ async fn i19_a_previous_response_is_the_conversation_so_far() {
     }
     let unknown = with(next, json!({ "previous_response_id": "resp_unknown" }));
     let refused = server.post("/v1/responses", &unknown).await;
-    assert_eq!((refused.status.as_u16(), &refused.json()["error"]["param"]), (404, &json!("previous_response_id")));
+    assert_eq!(
+        (refused.status.as_u16(), &refused.json()["error"]["param"]),
+        (404, &json!("previous_response_id"))
+    );
 }
 
 #[tokio::test]

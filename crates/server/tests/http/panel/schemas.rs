@@ -29,7 +29,9 @@ fn reply(asked: &quorum_testkit::server::Asked, value: &str) -> String {
         Some(text[from..=from + text[from..].find(']')?].to_owned())
     });
     match (is_asked || asked.system.contains("JSON Schema"), mark) {
-        (true, Some(mark)) => format!("{value}\n\n{mark}\n{{\"claims\": [], \"agreements\": [\"width\"], \"dissent\": []}}"),
+        (true, Some(mark)) => {
+            format!("{value}\n\n{mark}\n{{\"claims\": [], \"agreements\": [\"width\"], \"dissent\": []}}")
+        }
         (true, None) => value.to_owned(),
         (false, _) => "Tabs.".to_owned(),
     }
@@ -108,19 +110,32 @@ async fn a8_twenty_schemas_give_valid_values_or_a_clean_error() {
         (object(json!({ "a": { "anyOf": [text, { "type": "integer" }] } })), json!({ "a": 1 })),
         (object(json!({ "a": { "type": "integer", "minimum": 1, "maximum": 5 } })), json!({ "a": 5 })),
         (object(json!({ "a": { "type": "string", "minLength": 1, "maxLength": 3 } })), json!({ "a": "äöü" })),
-        (object(json!({ "a": { "type": "array", "items": text, "minItems": 1, "maxItems": 2 } })), json!({ "a": ["x"] })),
+        (
+            object(json!({ "a": { "type": "array", "items": text, "minItems": 1, "maxItems": 2 } })),
+            json!({ "a": ["x"] }),
+        ),
         (object(json!({ "a": { "type": "string", "format": "date" } })), json!({ "a": "2026-11-17" })),
-        (with(object(json!({ "a": { "$ref": "#/$defs/leaf" } })), json!({ "$defs": { "leaf": leaf } })), json!({ "a": { "name": "x" } })),
-        (object(json!({ "a": { "type": "number", "exclusiveMinimum": 0, "multipleOf": 0.5 } })), json!({ "a": 1.5 })),
+        (
+            with(object(json!({ "a": { "$ref": "#/$defs/leaf" } })), json!({ "$defs": { "leaf": leaf } })),
+            json!({ "a": { "name": "x" } }),
+        ),
+        (
+            object(json!({ "a": { "type": "number", "exclusiveMinimum": 0, "multipleOf": 0.5 } })),
+            json!({ "a": 1.5 }),
+        ),
         (object(json!({ "a": { "description": "any", "title": "A" } })), json!({ "a": [1, { "b": 2 }] })),
-        (object(json!({ "a": text, "b": object(json!({ "c": object(json!({ "d": text })) })) })), json!({ "a": "1", "b": { "c": { "d": "2" } } })),
+        (
+            object(json!({ "a": text, "b": object(json!({ "c": object(json!({ "d": text })) })) })),
+            json!({ "a": "1", "b": { "c": { "d": "2" } } }),
+        ),
     ];
     for (schema, value) in cases {
         let text = value.to_string();
         let vendor = vendor().replies("*", move |asked| reply(asked, &text)).start();
         let server = TestServer::voiced(&config(&vendor)).await;
         let told = chat(&server, &order("alpha", &schema)).await.json();
-        let content = told["choices"][0]["message"]["content"].as_str().unwrap_or_else(|| panic!("{schema}: {told}"));
+        let content =
+            told["choices"][0]["message"]["content"].as_str().unwrap_or_else(|| panic!("{schema}: {told}"));
         assert_eq!(serde_json::from_str::<Value>(content).unwrap(), value, "{schema}");
         let wrong = super::vendor().replies("*", |asked| reply(asked, "[{}]"));
         vendor.follow(wrong);

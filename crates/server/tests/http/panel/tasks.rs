@@ -51,7 +51,8 @@ async fn a6_a_question_about_tasks_is_for_the_panel() {
 async fn i19_the_configuration_says_what_answers_tasks() {
     for (tasks, expected) in [("gamma", vec!["gamma-1"]), ("panel", vec!["alpha-1", "beta-1", "gamma-1"])] {
         let vendor = vendor().start();
-        let server = TestServer::voiced(&(config(&vendor) + &format!("[server]\ntasks = \"{tasks}\"\n"))).await;
+        let server =
+            TestServer::voiced(&(config(&vendor) + &format!("[server]\ntasks = \"{tasks}\"\n"))).await;
         let body = json!({ "model": "quorum", "messages": [{ "role": "user", "content": TASKS[0] }] });
         assert_eq!(chat(&server, &body).await.status, 200);
         let mut asked = calls(&vendor);
