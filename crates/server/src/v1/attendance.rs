@@ -13,7 +13,7 @@ use quorum::{
     model::{command::Command, id::DiscussionId},
 };
 use tokio::{
-    sync::watch,
+    sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, watch},
     time::{Instant, sleep, sleep_until},
 };
 
@@ -34,15 +34,21 @@ const LOCKS: usize = 64;
 /// The discussions that clients wait for, or did so a short while ago.
 pub(crate) struct Desk {
     entries: Mutex<HashMap<DiscussionId, Arc<Attended>>>,
-    /// Serialise the starts of equal orders, so that a repetition finds what it repeats.
-    starting: [tokio::sync::Mutex<()>; LOCKS],
+    /// A repetition waits for the starts of equal orders, so that it finds what it repeats.
+    starting: [RwLock<()>; LOCKS],
 }
 
 impl Default for Desk {
     fn default() -> Self {
-        let starting = std::array::from_fn(|_| tokio::sync::Mutex::new(()));
+        let starting = std::array::from_fn(|_| RwLock::new(()));
         Desk { entries: Mutex::default(), starting }
     }
+}
+
+/// A turn to start or join a discussion, for as long as it is held.
+pub(crate) enum Turn<'d> {
+    Alone(#[expect(dead_code, reason = "it is held")] RwLockWriteGuard<'d, ()>),
+    SideBySide(#[expect(dead_code, reason = "it is held")] RwLockReadGuard<'d, ()>),
 }
 
 /// One of them.
@@ -80,10 +86,12 @@ pub(crate) enum Repetition {
 }
 
 impl Desk {
-    /// Waits for its turn to start or join a discussion of this order.
-    pub(crate) async fn turn(&self, order: &str) -> tokio::sync::MutexGuard<'_, ()> {
+    /// Waits for its turn to start or join a discussion of this order: a repetition alone, others
+    /// side by side.
+    pub(crate) async fn turn(&self, order: &str, is_repetition: bool) -> Turn<'_> {
         let sum = order.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
-        self.starting[sum % LOCKS].lock().await
+        let lock = &self.starting[sum % LOCKS];
+        if is_repetition { Turn::Alone(lock.write().await) } else { Turn::SideBySide(lock.read().await) }
     }
 
     /// Enters a discussion with its first client.

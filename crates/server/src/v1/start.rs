@@ -64,7 +64,9 @@ struct Start {
 impl Start {
     async fn begin(self, waiting: Waiting) -> Result<Client, Fault> {
         let Start { app, scope, wanted, digest, key, is_repeated } = self;
-        let _turn = app.desk.turn(key.as_ref().map_or(&digest, |it| &it.key)).await;
+        let (order, is_repetition) =
+            (key.as_ref().map_or(&digest, |it| &it.key), is_repeated || key.is_some());
+        let _turn = app.desk.turn(order, is_repetition).await;
         let order = Order { digest, key, is_repeated };
         begun(&app, &scope, &wanted, order, waiting).await
     }
