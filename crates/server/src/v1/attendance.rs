@@ -13,7 +13,7 @@ use quorum::{
     model::{command::Command, id::DiscussionId},
 };
 use tokio::{
-    sync::watch,
+    sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, watch},
     time::{Instant, sleep, sleep_until},
 };
 
@@ -28,9 +28,28 @@ const REMEMBERED: Duration = Duration::from_secs(600);
 /// The interval at which a discussion that another process runs is looked at.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// The number of locks for equal orders; orders beyond that number share them.
+const LOCKS: usize = 64;
+
 /// The discussions that clients wait for, or did so a short while ago.
-#[derive(Default)]
-pub(crate) struct Desk(Mutex<HashMap<DiscussionId, Arc<Attended>>>);
+pub(crate) struct Desk {
+    entries: Mutex<HashMap<DiscussionId, Arc<Attended>>>,
+    /// A repetition waits for the starts of equal orders, so that it finds what it repeats.
+    starting: [RwLock<()>; LOCKS],
+}
+
+impl Default for Desk {
+    fn default() -> Self {
+        let starting = std::array::from_fn(|_| RwLock::new(()));
+        Desk { entries: Mutex::default(), starting }
+    }
+}
+
+/// A turn to start or join a discussion, for as long as it is held.
+pub(crate) enum Turn<'d> {
+    Alone(#[expect(dead_code, reason = "it is held")] RwLockWriteGuard<'d, ()>),
+    SideBySide(#[expect(dead_code, reason = "it is held")] RwLockReadGuard<'d, ()>),
+}
 
 /// One of them.
 pub(crate) struct Attended {
@@ -67,6 +86,14 @@ pub(crate) enum Repetition {
 }
 
 impl Desk {
+    /// Waits for its turn to start or join a discussion of this order: a repetition alone, others
+    /// side by side.
+    pub(crate) async fn turn(&self, order: &str, is_repetition: bool) -> Turn<'_> {
+        let sum = order.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+        let lock = &self.starting[sum % LOCKS];
+        if is_repetition { Turn::Alone(lock.write().await) } else { Turn::SideBySide(lock.read().await) }
+    }
+
     /// Enters a discussion with its first client.
     pub(crate) fn enter(&self, discussion: &Discussion, order: &str, is_detached: bool) -> Client {
         let presence = Presence { clients: 0, left: None, ended: None };
@@ -114,7 +141,7 @@ impl Desk {
     }
 
     fn entries(&self) -> MutexGuard<'_, HashMap<DiscussionId, Arc<Attended>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Starts the discussion of a request, or joins the one that it repeats.
 
 use axum::http::{HeaderMap, StatusCode};
-use quorum::{Error, Scope, model::lifecycle::Lifecycle};
+use quorum::{Error, OrderKey, Scope, model::lifecycle::Lifecycle};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -27,7 +27,8 @@ pub(crate) struct Sent<'r> {
     pub(crate) body: &'r Map<String, Value>,
 }
 
-/// The discussion of this request, with its client in attendance.
+/// The discussion of this request, with its client in attendance. In a task of its own: a client
+/// that leaves meanwhile must not leave a discussion behind that nobody attends.
 pub(crate) async fn start(
     app: &App,
     scope: &Scope,
@@ -37,8 +38,55 @@ pub(crate) async fn start(
 ) -> Result<Client, Fault> {
     let digest = digest(scope, &sent);
     let key = order_key(sent.headers, sent.path, sent.body)?;
+    let start = Start {
+        app: app.clone(),
+        scope: scope.clone(),
+        wanted: wanted.clone(),
+        digest,
+        key,
+        is_repeated: is_repeated(sent.headers),
+    };
+    match tokio::spawn(start.begin(waiting)).await {
+        Ok(started) => started,
+        Err(error) => Err(Error::Fault(error.to_string()).into()),
+    }
+}
+
+struct Start {
+    app: App,
+    scope: Scope,
+    wanted: Wanted,
+    digest: String,
+    key: Option<OrderKey>,
+    is_repeated: bool,
+}
+
+impl Start {
+    async fn begin(self, waiting: Waiting) -> Result<Client, Fault> {
+        let Start { app, scope, wanted, digest, key, is_repeated } = self;
+        let (order, is_repetition) =
+            (key.as_ref().map_or(&digest, |it| &it.key), is_repeated || key.is_some());
+        let _turn = app.desk.turn(order, is_repetition).await;
+        let order = Order { digest, key, is_repeated };
+        begun(&app, &scope, &wanted, order, waiting).await
+    }
+}
+
+struct Order {
+    digest: String,
+    key: Option<OrderKey>,
+    is_repeated: bool,
+}
+
+async fn begun(
+    app: &App,
+    scope: &Scope,
+    wanted: &Wanted,
+    Order { digest, key, is_repeated }: Order,
+    waiting: Waiting,
+) -> Result<Client, Fault> {
     if key.is_none() && waiting != Waiting::Not {
-        let repetition = if is_repeated(sent.headers) { Repetition::Declared } else { Repetition::Possible };
+        let repetition = if is_repeated { Repetition::Declared } else { Repetition::Possible };
         if let Some(client) = app.desk.join(&digest, repetition) {
             return Ok(client);
         }
