@@ -47,7 +47,7 @@ pub(super) struct Prompt {
 }
 
 const FRAME: u64 = 200;
-const DEBATER: u64 = 300;
+pub(super) const DEBATER: u64 = 300;
 const JUDGE: u64 = 430;
 const WRITER: u64 = 120;
 const PROSE: u64 = 75;
