@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::{
     AgentError, Folders, Profile,
     ability::Ability,
-    document::{self, ending_of},
+    document::{self, LARGEST, ending_of},
     folders::{self, Found, read_text},
     resolve::{Situation, seat_of},
 };
@@ -158,7 +158,12 @@ impl Quorum {
     /// file; a text without one is recognised by its content.
     pub fn register(&self, name: Option<&Path>, text: &str, replace: bool) -> Result<Registered, AgentError> {
         let ending = || PathBuf::from(format!("input.{}", ending_of(text)));
-        let part = Part::of(&name.map_or_else(ending, Path::to_owned), text)?;
+        let file = name.map_or_else(ending, Path::to_owned);
+        if LARGEST < text.len() as u64 {
+            let message = format!("is larger than {} KiB", LARGEST / 1024);
+            return Err(AgentError::File { file, message });
+        }
+        let part = Part::of(&file, text)?;
         part.check_place(self.folders(), replace)?;
         part.keep(self.folders())
     }

@@ -121,7 +121,9 @@ impl Profile {
         fields.known()?;
         let id: String = fields.get("agentId")?.ok_or_else(|| fields.wrong("agentId is missing"))?;
         if !is_agent_id(&id) {
-            return Err(fields.wrong(&AgentError::NotAnId { written: in_short(format_args!("{id:?}")) }));
+            return Err(
+                fields.wrong(AgentError::NotAnId { written: in_short(format_args!("{id:?}")) }.to_string())
+            );
         }
         let abilities: Abilities = fields.get("abilities")?.unwrap_or_default();
         fields.abilities(&abilities)?;
@@ -169,8 +171,8 @@ struct Fields<'f> {
 }
 
 impl Fields<'_> {
-    fn wrong(&self, message: impl ToString) -> AgentError {
-        AgentError::Invalid { file: self.file.to_owned(), line: None, message: message.to_string() }
+    fn wrong(&self, message: impl Into<String>) -> AgentError {
+        AgentError::Invalid { file: self.file.to_owned(), line: None, message: message.into() }
     }
 
     /// Refuses a field that no profile has.

@@ -69,15 +69,15 @@ pub(super) fn seated(
                 let name = Participant::free_name(&seats, &seat.name);
                 seats.push(Participant { name, ..seat });
             }
-            Err(complaint) => wrong.0.push(complaint),
+            Err(complaint) => wrong.0.push(*complaint),
         }
     }
     seats
 }
 
-fn seat_of(written: &Seating, field: &str, agents: MakeAgent<'_>) -> Result<Participant, Complaint> {
-    let wrong = |message: String| Complaint::new(field, Code::InvalidRequest, message);
-    let agent = |id: &str| agents(id).map_err(|error| agent_complaint(field, &error));
+fn seat_of(written: &Seating, field: &str, agents: MakeAgent<'_>) -> Result<Participant, Box<Complaint>> {
+    let wrong = |message: String| Box::new(Complaint::new(field, Code::InvalidRequest, message));
+    let agent = |id: &str| agents(id).map_err(|error| Box::new(agent_complaint(field, &error)));
     let written = match written {
         Seating::Person(Seat { person, user }) => return person_of(person, user.as_deref()).map_err(wrong),
         Seating::KeptAgent(seat) => return Ok(Participant::clone(seat)),

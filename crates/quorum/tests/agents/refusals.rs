@@ -115,6 +115,8 @@ fn b08_registering_checks_first_and_overwrites_only_when_told() {
     let kept = quorum.register(None, other, true).unwrap();
     assert_eq!(quorum.agent("ann", "").unwrap().file, kept.file);
     assert!(matches!(quorum.register(None, "agentId: ../x", false), Err(AgentError::Invalid { .. })));
+    let long = format!("agentId: bob\n{}", "# \n".repeat(1 << 17));
+    assert!(matches!(quorum.register(None, &long, false), Err(AgentError::File { .. })));
     assert_eq!(quorum.remove_agent("ann").unwrap(), kept.file);
     assert!(matches!(quorum.remove_agent("ann"), Err(AgentError::Unknown { .. })));
 }
