@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use quorum_core::{
     model::{
         id::{DiscussionId, Tenant},
-        relevance::{Match, Rules, WEIGHTS, keeps, ranked},
+        relevance::{self, Match, Rules, WEIGHTS, ranked},
         time::Timestamp,
     },
     seams::{Found, Query, Recalling, Summary, Wanted},
@@ -146,15 +146,19 @@ fn looked_up(
 ) -> Result<(Words, HashMap<i64, usize>), JobError> {
     let columns = if query.recalling.is_some() { "{topic synthesis} : " } else { "" };
     let mut statement = connection.prepare_cached("SELECT rowid FROM search WHERE search MATCH ?1")?;
-    let mut words = Words { content: 0, looked_up: Vec::new() };
-    let mut counts: HashMap<i64, usize> = HashMap::new();
+    let mut having: Vec<Vec<i64>> = Vec::new();
     for word in &query.words {
         let rows = statement.query_map([format!("{columns}\"{word}\"")], |row| row.get(0))?;
         let mut with_it: Vec<i64> = rows.collect::<Result<_, _>>()?;
         with_it.retain(|number| candidates.contains_key(number));
-        if !keeps(with_it.len(), candidates.len()) {
-            continue;
-        }
+        having.push(with_it);
+    }
+    let numbers: Vec<usize> = having.iter().map(Vec::len).collect();
+    let are_looked_up = relevance::looked_up(&numbers, candidates.len());
+    let mut words = Words { content: 0, looked_up: Vec::new() };
+    let mut counts: HashMap<i64, usize> = HashMap::new();
+    let kept = query.words.iter().zip(having).zip(are_looked_up).filter(|it| it.1);
+    for ((word, with_it), _) in kept {
         words.content += 1;
         if !with_it.is_empty() {
             words.looked_up.push(word.clone());

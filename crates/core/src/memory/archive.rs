@@ -8,7 +8,7 @@ use crate::{
     memory::{Discussion, MemoryStore},
     model::{
         id::{DiscussionId, Tenant},
-        relevance::{Match, Rules, WEIGHTS, Weighted, bm25, keeps, key, ranked, terms},
+        relevance::{Match, Rules, WEIGHTS, Weighted, bm25, key, looked_up, ranked, terms},
         time::Timestamp,
     },
     seams::{
@@ -198,7 +198,10 @@ fn found<'d>(roots: &[&'d Discussion], query: &Query) -> Vec<(&'d Discussion, f6
         matched_in.iter().any(|words| words.contains(word))
     };
     let count = |word: &String| pages.iter().filter(|page| has(page, word)).count();
-    let words: Vec<&String> = query.words.iter().filter(|it| keeps(count(it), pages.len())).collect();
+    let counts: Vec<usize> = query.words.iter().map(count).collect();
+    let are_looked_up = looked_up(&counts, pages.len());
+    let words: Vec<&String> =
+        query.words.iter().zip(are_looked_up).filter(|it| it.1).map(|it| it.0).collect();
     let weighted: Vec<Weighted> = pages.iter().map(|page| weighted(page, &words)).collect();
     let scored = roots.iter().zip(&pages).zip(bm25(&weighted));
     let matches = scored.filter_map(|((it, page), relevance)| {

@@ -12,7 +12,7 @@ mod stem;
 
 use uuid::Uuid;
 
-pub use ranking::{Match, Rules, WEIGHTS, Weighted, bm25, keeps, ranked};
+pub use ranking::{Match, Rules, WEIGHTS, Weighted, bm25, looked_up, ranked};
 
 /// The most content words of a question that are looked up; a longer question is told apart by its
 /// first ones.
