@@ -502,7 +502,10 @@ fn mistakes_inside_a_field_are_refused() {
         let error = serde_json::from_str::<Request>(&format!(r#"{{"topic":"x",{inside}}}"#)).unwrap_err();
         assert!(error.to_string().starts_with(expected), "{inside}: {error}");
     };
-    check(r#""participants":[{"person":"a","x":1}]"#, "unknown field `x`, expected `person` or `user`");
+    check(
+        r#""participants":[{"person":"a","x":1}]"#,
+        "unknown field `x`, expected one of `type`, `id`, `person`, `user`",
+    );
     check(r#""participants":[["a"]]"#, "invalid type: sequence, expected who takes part");
     check(r#""simulate":[1]"#, "invalid type: sequence, expected an object");
     check(r#""roles":{"a":"judge","a":"judge"}"#, "duplicate field `a`");

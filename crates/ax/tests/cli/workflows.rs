@@ -130,7 +130,7 @@ fn b11_mistakes_are_printed_with_their_lines_and_nothing_is_asked() {
 #[test]
 fn b11_a_declared_tool_needs_permission_and_gets_data_on_its_standard_input() {
     let desk = Desk::new();
-    desk.configure("[tools.shout]\ncommand = [\"tr\", \"a-z\", \"A-Z\"]\n");
+    desk.configure("[tools.shout]\ncommand = [\"/usr/bin/tr\", \"a-z\", \"A-Z\"]\n");
     let text = "workflowId: w\nversion: 1.0.0\nsteps:\n  - { stepId: loud, type: tool, tool: shout, config: { args: { say: '{{input.what}} $(touch x)' } } }\n";
     let file = desk.write("w.yaml", text);
     let what = "what=$(touch x); `touch x`";

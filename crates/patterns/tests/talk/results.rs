@@ -78,6 +78,8 @@ pub(crate) struct Vote {
     pub(crate) confidence: f64,
     #[serde(default)]
     pub(crate) reasoning: String,
+    /// The weight of a seat that is no plain provider's.
+    pub(crate) weight: Option<f64>,
 }
 
 /// A consensus check of a dialogue (A10).
