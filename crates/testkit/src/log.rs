@@ -1,6 +1,6 @@
 //! The event log as text, one line per fact, for readable tests.
 
-use quorum_core::model::event::{Absent, Event, Fact};
+use quorum_core::model::event::{Absent, Conclusion, Event, Fact, ToolUsed};
 
 /// All facts as lines.
 #[must_use]
@@ -91,21 +91,11 @@ fn told(event: &Event) -> String {
         }
         Event::ChildConvened(it) => format!("begins {} ({})", it.name, it.pattern),
         Event::ToolPlaced(it) => format!("uses {} for {} #{}", it.tool, it.name, it.attempt),
-        Event::ToolUsed(it) => {
-            let output = || it.output.to_string();
-            format!("{} returned {}", it.name, it.error.as_ref().map_or_else(output, |it| it.code.clone()))
-        }
+        Event::ToolUsed(used) => tool_used(used),
         Event::CommandTaken { command, .. } => format!("told to {command}"),
         Event::WoundUp { reason } => format!("winds up: {reason:?}"),
         Event::Decided { decision } => format!("decided: {}", decision.synthesis),
-        Event::Concluded(end) => {
-            let problem = end.problem.as_ref().map(|it| format!(" {}", it.code)).unwrap_or_default();
-            format!(
-                "concluded: {} {}{problem}",
-                if end.success { "success" } else { "no success" },
-                end.stopping.name()
-            )
-        }
+        Event::Concluded(end) => concluded(end),
         Event::Failed { problem, .. } => format!("failed: {problem}"),
         Event::Retried(retried) => {
             let with: String = retried.reseated.iter().map(|name| format!(" {name}")).collect();
@@ -113,6 +103,17 @@ fn told(event: &Event) -> String {
         }
         Event::Unknown => "something unknown".to_owned(),
     }
+}
+
+fn tool_used(used: &ToolUsed) -> String {
+    let output = || used.output.to_string();
+    format!("{} returned {}", used.name, used.error.as_ref().map_or_else(output, |it| it.code.clone()))
+}
+
+fn concluded(end: &Conclusion) -> String {
+    let problem = end.problem.as_ref().map(|it| format!(" {}", it.code)).unwrap_or_default();
+    let success = if end.success { "success" } else { "no success" };
+    format!("concluded: {success} {}{problem}", end.stopping.name())
 }
 
 fn panel(seated: &[String], absent: &[Absent]) -> String {

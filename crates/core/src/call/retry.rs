@@ -93,23 +93,23 @@ mod tests {
         failures
     }
 
-    fn waits(class: ErrorClass, retries: Retries) -> Vec<u64> {
+    fn waits(class: ErrorClass, retries: &Retries) -> Vec<u64> {
         let error = ProviderError::new(class, "no");
-        (1..).map_while(|count| failures(class, count).wait_ms(&error, &retries, 0)).collect()
+        (1..).map_while(|count| failures(class, count).wait_ms(&error, retries, 0)).collect()
     }
 
     #[test]
     fn d12_back_off_doubles_and_ends_by_class() {
-        assert_eq!(waits(ErrorClass::Network, Retries::ByClass), [1_000, 2_000, 4_000]);
-        assert_eq!(waits(ErrorClass::ApiError, Retries::ByClass), [1_000, 2_000]);
-        assert_eq!(waits(ErrorClass::RateLimit, Retries::ByClass), [1_000, 2_000, 4_000, 8_000, 16_000]);
-        assert_eq!(waits(ErrorClass::Authentication, Retries::ByClass), [0; 0]);
+        assert_eq!(waits(ErrorClass::Network, &Retries::ByClass), [1_000, 2_000, 4_000]);
+        assert_eq!(waits(ErrorClass::ApiError, &Retries::ByClass), [1_000, 2_000]);
+        assert_eq!(waits(ErrorClass::RateLimit, &Retries::ByClass), [1_000, 2_000, 4_000, 8_000, 16_000]);
+        assert_eq!(waits(ErrorClass::Authentication, &Retries::ByClass), [0; 0]);
     }
 
     #[test]
     fn a13_a_vote_is_retried_once_and_a_turn_twice() {
-        assert_eq!(waits(ErrorClass::Network, Retries::AtMost(1)).len(), 1);
-        assert_eq!(waits(ErrorClass::Network, Retries::AtMost(2)).len(), 2);
+        assert_eq!(waits(ErrorClass::Network, &Retries::AtMost(1)).len(), 1);
+        assert_eq!(waits(ErrorClass::Network, &Retries::AtMost(2)).len(), 2);
     }
 
     #[test]

@@ -342,7 +342,7 @@ fn compare(one: &Value, comparison: Comparison, other: &Value) -> Result<bool, C
 }
 
 fn in_short(value: &Value) -> String {
-    quorum_core::model::excerpt::in_short(&value.to_string())
+    quorum_core::model::excerpt::in_short(value.to_string())
 }
 
 /// A text and a number are compared as numbers if the text is one.

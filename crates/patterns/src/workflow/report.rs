@@ -157,7 +157,7 @@ pub fn in_order(plan: &Plan, results: &BTreeMap<String, StepResult>) -> Vec<Step
     let key = |it: &StepResult| {
         let names = it.path.split('/');
         names
-            .map(|name| name.parse().map_or_else(|_| places.get(name).copied().unwrap_or(0), |it: usize| it))
+            .map(|name| name.parse().unwrap_or_else(|_| places.get(name).copied().unwrap_or(0)))
             .collect::<Vec<usize>>()
     };
     let mut all: Vec<StepResult> = results.values().cloned().collect();

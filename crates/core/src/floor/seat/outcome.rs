@@ -172,7 +172,7 @@ fn patience_ms(seat: &Seat, failed: &Failed, situation: &Situation) -> Option<u6
 fn retry_ms(seat: &Seat, failed: &Failed, situation: &Situation) -> Option<u64> {
     let retries = seat.question.ask().retries.clone();
     let rules = Rules { retries, may_shrink: seat.may_shrink(), draw: situation.draw };
-    seat.tried.retry_ms(&failed.error, rules, situation.moment.now)
+    seat.tried.retry_ms(&failed.error, &rules, situation.moment.now)
 }
 
 fn given_up<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcome<P> {

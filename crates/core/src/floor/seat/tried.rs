@@ -103,7 +103,7 @@ impl Tried {
 
     /// How long to wait before the next attempt after `error`, which is already counted; `None` if
     /// there is no next attempt.
-    pub(crate) fn retry_ms(&self, error: &ProviderError, rules: Rules, now: Instant) -> Option<u64> {
+    pub(crate) fn retry_ms(&self, error: &ProviderError, rules: &Rules, now: Instant) -> Option<u64> {
         let wait_ms = if error.class == ErrorClass::ContextOverflow && rules.may_shrink {
             0
         } else {

@@ -207,7 +207,6 @@ impl<'f, 's> Running<'f, 's> {
     fn begin(&mut self, job: Job) {
         let index = self.begun.len();
         self.under_way += 1;
-        self.begun.push(job.clone());
         let step = Step::job(&job.name);
         match &job.work {
             Work::Discussion(spec) => {
@@ -216,6 +215,7 @@ impl<'f, 's> Running<'f, 's> {
             }
             Work::Tool(call) => self.begin_tool(index, &step, call),
         }
+        self.begun.push(job);
     }
 
     fn hold(
