@@ -45,6 +45,6 @@ impl Past {
         let Past { recall, recall_from, no_recall, .. } = self;
         let is_given = recall.is_some() || !recall_from.is_empty() || *no_recall;
         let from = recall_from.iter().map(|it| it.trim().to_lowercase()).collect();
-        is_given.then(|| RecallRequest { most: *recall, from, session: None })
+        is_given.then_some(RecallRequest { most: *recall, from, session: None })
     }
 }

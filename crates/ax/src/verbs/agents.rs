@@ -72,7 +72,7 @@ fn row(agent: &AgentEntry) -> String {
 }
 
 fn show(quorum: &Quorum, id: &str, topic: &str, listed: &Listed) -> anyhow::Result<Exit> {
-    let shown = quorum.agent(id, topic).map_err(usage)?;
+    let shown = quorum.agent(id, topic).map_err(|it| usage(&it))?;
     if listed.json {
         print_json(&shown)?;
     } else {
@@ -107,7 +107,7 @@ fn register(quorum: &Quorum, args: &Registering) -> anyhow::Result<Exit> {
         } else {
             quorum.register_file(file, args.force)
         };
-        told(&registered.map_err(usage)?);
+        told(&registered.map_err(|it| usage(&it))?);
     }
     Ok(Exit::Done)
 }
@@ -123,7 +123,7 @@ fn told(registered: &Registered) {
 }
 
 fn remove(quorum: &Quorum, id: &str) -> anyhow::Result<Exit> {
-    let file: PathBuf = quorum.remove_agent(id).map_err(usage)?;
+    let file: PathBuf = quorum.remove_agent(id).map_err(|it| usage(&it))?;
     note(&format!("Removed {id}: {}", file.display()));
     Ok(Exit::Done)
 }
@@ -146,8 +146,8 @@ fn import(quorum: &Quorum, folder: &Path, force: bool) -> anyhow::Result<Exit> {
     }
 }
 
-fn usage(error: AgentError) -> Usage {
-    Usage(worded(&error))
+fn usage(error: &AgentError) -> Usage {
+    Usage(worded(error))
 }
 
 /// An error with its folder and what to do next.

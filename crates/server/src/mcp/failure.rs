@@ -18,14 +18,15 @@ const NOT_FOUND: &str = "NOT_FOUND";
 pub(crate) struct Failure {
     pub(crate) code: String,
     pub(crate) message: String,
-    details: Map<String, Value>,
+    /// What is wrong with the arguments, field by field.
+    mistakes: Vec<String>,
     retry_after_ms: Option<u64>,
 }
 
 impl Failure {
     pub(crate) fn new(code: &str, message: impl Into<String>) -> Self {
         let (code, message) = (code.to_owned(), message.into());
-        Failure { code, message, details: Map::new(), retry_after_ms: None }
+        Failure { code, message, mistakes: Vec::new(), retry_after_ms: None }
     }
 
     /// The same words whether an id is malformed, unknown or another tenant's.
@@ -39,17 +40,15 @@ impl Failure {
         Failure::invalid(told.join("; "), told)
     }
 
-    fn invalid(message: String, told: Vec<String>) -> Self {
-        let mut failure = Failure::new(INVALID_INPUT, message);
-        failure.details.insert("validationErrors".to_owned(), json!(told));
-        failure
+    fn invalid(message: impl Into<String>, mistakes: Vec<String>) -> Self {
+        Failure { mistakes, ..Failure::new(INVALID_INPUT, message) }
     }
 
     /// The result that reports it.
     pub(crate) fn result(&self, listed: &ListedTool) -> CallToolResult {
         let mut told = json!({ "code": self.code, "message": self.message, "tool": listed.name });
-        if !self.details.is_empty() {
-            told["details"] = Value::Object(self.details.clone());
+        if self.code == INVALID_INPUT {
+            told["details"] = json!({ "validationErrors": self.mistakes });
         }
         if let Some(ms) = self.retry_after_ms {
             told["retryAfterMs"] = json!(ms);
@@ -74,7 +73,7 @@ impl From<Problem> for Failure {
         let told = || document.fields.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
         let is = |kind: problem::Kind| document.code == kind.code();
         let mut failure = match document.status {
-            400 => Failure::invalid(document.detail.clone(), told()),
+            400 => Failure::invalid(&document.detail, told()),
             404 => Failure::no_such_discussion(),
             _ if is(problem::KEY_REUSED) => Failure::new("KEY_REUSED", &document.detail),
             _ if is(problem::TOO_MANY_RUNNING) => Failure::new("BUSY", &document.detail),

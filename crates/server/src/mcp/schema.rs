@@ -57,7 +57,7 @@ pub(crate) fn order(surface: &Surface<'_>) -> Value {
     let mut properties = order_fields(surface.registry);
     properties.extend(call_fields());
     properties.insert("idempotencyKey".to_owned(), key());
-    object(properties, &["topic"])
+    object(&properties, &["topic"])
 }
 
 /// The fields of a request: no null, since a field is left out; with descriptions and other names.
@@ -180,7 +180,7 @@ pub(crate) fn query() -> Value {
 }
 
 /// An input schema: these fields and no others.
-pub(crate) fn object(properties: Map<String, Value>, required: &[&str]) -> Value {
+pub(crate) fn object(properties: &Map<String, Value>, required: &[&str]) -> Value {
     json!({
         "type": "object", "properties": properties, "required": required, "additionalProperties": false,
     })

@@ -129,9 +129,9 @@ impl ResponseStream {
         frames
     }
 
-    fn fusion_event(&mut self, name: &str, fields: Value) -> Bytes {
+    fn fusion_event(&mut self, name: &str, fields: &Value) -> Bytes {
         let id = format!("fus_{}", self.id());
-        let fields = with(&fields, json!({ "item_id": id, "output_index": 0 }));
+        let fields = with(fields, json!({ "item_id": id, "output_index": 0 }));
         self.event(&format!("response.fusion_call.{name}"), fields)
     }
 
@@ -143,7 +143,7 @@ impl ResponseStream {
                 if let Some(panel) = &mut self.fusion {
                     panel.spoken.insert(step.clone(), 0);
                 }
-                vec![self.fusion_event("panel.added", json!({ "model": model(&placed.participant) }))]
+                vec![self.fusion_event("panel.added", &json!({ "model": model(&placed.participant) }))]
             }
             (Event::CallPlaced(placed), Some(step)) if step.is_deciding() => {
                 if self.fusion.as_mut().is_none_or(|it| std::mem::replace(&mut it.is_analysed, true)) {
@@ -152,16 +152,16 @@ impl ResponseStream {
                 // Both names are needed: clients drop the event without either of them.
                 let analyst = model(&placed.participant);
                 let fields = json!({ "analyst_model": analyst, "judge_model": analyst });
-                vec![self.fusion_event("analysis.in_progress", fields)]
+                vec![self.fusion_event("analysis.in_progress", &fields)]
             }
             (Event::TurnCompleted { turn }, Some(_)) if turn.form.is_none() => {
                 let fields = json!({ "model": model(&turn.participant), "content": turn.prose() });
-                vec![self.fusion_event("panel.completed", fields)]
+                vec![self.fusion_event("panel.completed", &fields)]
             }
             (Event::TurnFailed(failed), Some(_)) => {
                 let told = fusion::failed(failed);
                 let fields = json!({ "model": model(&failed.participant), "error": told["error"] });
-                vec![self.fusion_event("panel.failed", fields)]
+                vec![self.fusion_event("panel.failed", &fields)]
             }
             _ => Vec::new(),
         }
@@ -177,7 +177,7 @@ impl ResponseStream {
         *told += text.len();
         let Some(placed) = state.under_way.get(step) else { return Vec::new() };
         let fields = json!({ "model": model_of(state, &placed.participant), "delta": text });
-        vec![self.fusion_event("panel.delta", fields)]
+        vec![self.fusion_event("panel.delta", &fields)]
     }
 }
 
@@ -192,7 +192,7 @@ impl Format for ResponseStream {
             let item = json!({ "type": "openrouter:fusion", "id": format!("fus_{}", self.id()), "status": "in_progress" });
             self.output.push(item.clone());
             frames.push(self.event("response.output_item.added", json!({ "output_index": 0, "item": item })));
-            frames.push(self.fusion_event("in_progress", json!({})));
+            frames.push(self.fusion_event("in_progress", &json!({})));
         }
         frames
     }
@@ -239,9 +239,9 @@ impl Format for ResponseStream {
         if self.fusion.is_some() {
             let item = fusion_item(state, answer);
             if let Some(analysis) = item.get("analysis") {
-                frames.push(self.fusion_event("analysis.completed", json!({ "analysis": analysis })));
+                frames.push(self.fusion_event("analysis.completed", &json!({ "analysis": analysis })));
             }
-            frames.push(self.fusion_event("completed", json!({ "item": item })));
+            frames.push(self.fusion_event("completed", &json!({ "item": item })));
             frames.push(self.event("response.output_item.done", json!({ "output_index": 0, "item": item })));
             self.output[0] = item;
         }

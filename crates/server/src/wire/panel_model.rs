@@ -76,10 +76,10 @@ const MOST_FIELDS: usize = 100;
 pub(crate) fn schemas(_: &Registry) -> [(Cow<'static, str>, Value); 3] {
     let chat = json!({
         "messages": messages(&["system", "developer", "user", "assistant", "tool", "function"]),
-        "response_format": open(json!({ "type": { "type": "string", "enum": ["text", "json_object", "json_schema"] } })),
+        "response_format": open(&json!({ "type": { "type": "string", "enum": ["text", "json_object", "json_schema"] } })),
         "max_completion_tokens": tokens(), "max_tokens": tokens(), "stop": stops(),
         "n": { "type": ["integer", "null"], "minimum": 1, "maximum": 1 },
-        "stream_options": open(json!({ "include_usage": { "type": ["boolean", "null"] } })),
+        "stream_options": open(&json!({ "include_usage": { "type": ["boolean", "null"] } })),
     });
     let input = json!({ "oneOf": [text(), messages(&["system", "developer", "user", "assistant"])] });
     let response = json!({
@@ -110,7 +110,7 @@ fn body(own: Value, required: &[&str], example: &Value) -> Value {
         "model": { "type": "string", "minLength": 1, "maxLength": 2 * LONGEST_NAME, "examples": ["quorum"] },
         "stream": { "type": ["boolean", "null"] },
         "temperature": { "type": ["number", "null"], "minimum": 0, "maximum": 2 },
-        "metadata": open(json!({ "session_id": { "type": "string", "maxLength": LONGEST_SESSION } })),
+        "metadata": open(&json!({ "session_id": { "type": "string", "maxLength": LONGEST_SESSION } })),
         "quorum": panel(),
     });
     if let (Value::Object(properties), Value::Object(own)) = (&mut properties, own) {
@@ -126,7 +126,7 @@ fn body(own: Value, required: &[&str], example: &Value) -> Value {
 /// The field `quorum`.
 fn panel() -> Value {
     let name = json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_NAME });
-    open(json!({
+    open(&json!({
         "max_cost": { "type": ["number", "null"], "minimum": 1e-9, "maximum": 1e9 },
         "max_calls": { "type": ["integer", "null"], "minimum": 1, "maximum": u32::MAX },
         "rounds": { "type": ["integer", "null"], "minimum": ROUNDS.start(), "maximum": ROUNDS.end() },
@@ -139,7 +139,7 @@ fn panel() -> Value {
 }
 
 /// An object with these fields and others that are ignored.
-fn open(properties: Value) -> Value {
+fn open(properties: &Value) -> Value {
     json!({ "type": ["object", "null"], "properties": properties, "maxProperties": MOST_FIELDS })
 }
 

@@ -41,19 +41,19 @@ mod tests {
     const TABLE: &str = "[mcp_servers.quorum]\ncommand = \"/bin/ax\"\nargs = [\"mcp\"]\n";
 
     #[track_caller]
-    fn check(text: &str, expected: Edit) {
-        assert_eq!(with_table(text, "mcp_servers", TABLE), expected);
+    fn check(text: &str, expected: &Edit) {
+        assert_eq!(with_table(text, "mcp_servers", TABLE), *expected);
     }
 
     #[test]
     fn b10_a_table_is_added_once_and_the_rest_stays_as_it_was() {
         let kept = "# mine\nmodel = 'x' # why\n\n[mcp_servers.other]\ncommand = \"o\"";
         let added = format!("{kept}\n\n{TABLE}");
-        check(kept, Edit::Added(added.clone()));
-        check(&added, Edit::Present);
-        check("", Edit::Added(TABLE.to_owned()));
-        check("[mcp_servers.quorum]\ncommand = \"mine\"\n", refused("has another entry named quorum"));
-        check("mcp_servers = {}\n", refused("lists mcp_servers in a form that can't be added to"));
+        check(kept, &Edit::Added(added.clone()));
+        check(&added, &Edit::Present);
+        check("", &Edit::Added(TABLE.to_owned()));
+        check("[mcp_servers.quorum]\ncommand = \"mine\"\n", &refused("has another entry named quorum"));
+        check("mcp_servers = {}\n", &refused("lists mcp_servers in a form that can't be added to"));
         assert!(matches!(with_table("[", "mcp_servers", TABLE), Edit::Refused(it) if it.contains("TOML")));
     }
 

@@ -79,7 +79,7 @@ impl Client {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (close, closing) = oneshot::channel::<()>();
         let scope: Scope = quorum.scope(Tenant::default(), "ann");
-        let server = (quorum.clone(), Settings { limits, ..settings() }, scope);
+        let server = (quorum, Settings { limits, ..settings() }, scope);
         let ended = tokio::spawn(converse(server, split(theirs), async {
             // A client that goes away closes nothing.
             if closing.await.is_err() {

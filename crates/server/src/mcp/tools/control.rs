@@ -67,7 +67,7 @@ fn input(surface: &Surface<'_>) -> Value {
     ];
     let fields: Map<String, Value> =
         fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
-    schema::object(fields, &["id", "action"])
+    schema::object(&fields, &["id", "action"])
 }
 
 async fn run(call: &Call) -> Result<Reply, Failure> {

@@ -74,7 +74,7 @@ fn input(surface: &Surface<'_>) -> Value {
     );
     fields.extend(schema::call_fields());
     fields.insert("idempotencyKey".to_owned(), schema::key());
-    schema::object(fields, &["id"])
+    schema::object(&fields, &["id"])
 }
 
 async fn run(call: &Call) -> Result<Reply, Failure> {

@@ -52,7 +52,7 @@ fn input(_: &Surface<'_>) -> Value {
     let fields = [("query", schema::query()), ("limit", limit), ("sessionId", session)];
     let fields: Map<String, Value> =
         fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
-    schema::object(fields, &[])
+    schema::object(&fields, &[])
 }
 
 fn output(_: &Surface<'_>) -> Value {

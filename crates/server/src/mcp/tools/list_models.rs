@@ -20,7 +20,7 @@ pub(crate) const TOOL: Tool = Tool {
     },
     effect: Effect::Reads,
     form: Form::Json,
-    input: |_| schema::object(Map::new(), &[]),
+    input: |_| schema::object(&Map::new(), &[]),
     output,
     run: |call, mistakes| {
         Box::pin(async move {

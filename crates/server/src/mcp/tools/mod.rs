@@ -51,8 +51,10 @@ pub(crate) struct Tool {
     pub(crate) output: fn(&Surface<'_>) -> Value,
     /// Runs it. The arguments may have mistakes by the schema; a tool that checks them further
     /// reports them together.
-    pub(crate) run: for<'c> fn(&'c Call, Vec<Mistake>) -> BoxFuture<'c, Result<Reply, Failure>>,
+    pub(crate) run: Run,
 }
+
+type Run = for<'c> fn(&'c Call, Vec<Mistake>) -> BoxFuture<'c, Result<Reply, Failure>>;
 
 /// The form of a tool's text content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

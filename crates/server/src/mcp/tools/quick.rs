@@ -48,7 +48,7 @@ fn input(_: &Surface<'_>) -> Value {
     let topic = json!({
         "type": "string", "minLength": 1, "maxLength": LONGEST_TOPIC, "description": "The question",
     });
-    schema::object(Map::from_iter([("topic".to_owned(), topic)]), &["topic"])
+    schema::object(&Map::from_iter([("topic".to_owned(), topic)]), &["topic"])
 }
 
 fn output(_: &Surface<'_>) -> Value {

@@ -52,7 +52,7 @@ fn input(_: &Surface<'_>) -> Value {
     ];
     let fields: Map<String, Value> =
         fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
-    schema::object(fields, &["id"])
+    schema::object(&fields, &["id"])
 }
 
 async fn run(call: &Call) -> Result<Reply, Failure> {

@@ -46,7 +46,7 @@ fn input(_: &Surface<'_>) -> Value {
     ];
     let fields: Map<String, Value> =
         fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
-    schema::object(fields, &["id", "text"])
+    schema::object(&fields, &["id", "text"])
 }
 
 async fn run(call: &Call) -> Result<Reply, Failure> {

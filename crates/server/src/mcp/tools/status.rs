@@ -47,7 +47,7 @@ fn description(_: &Surface<'_>) -> String {
 }
 
 fn input(_: &Surface<'_>) -> Value {
-    schema::object(Map::from_iter([("id".to_owned(), schema::id())]), &[])
+    schema::object(&Map::from_iter([("id".to_owned(), schema::id())]), &[])
 }
 
 fn output(surface: &Surface<'_>) -> Value {
