@@ -28,20 +28,40 @@ pub const WRITER: Role = Role::named("writer");
 
 /// The roles of a debate.
 pub(crate) const OF_A_DEBATE: &[RoleKind] = &[
-    RoleKind { name: "proponent", summary: "Argues for what the question proposes", speaks: true },
-    RoleKind { name: "opponent", summary: "Argues against what the question proposes", speaks: true },
-    RoleKind { name: "judge", summary: "Judges the debate", speaks: false },
-    RoleKind { name: "moderator", summary: "Takes no side and keeps to the point", speaks: true },
-    RoleKind { name: "neutral", summary: "Gives a balanced view", speaks: true },
-    RoleKind { name: "writer", summary: "Writes the answer and takes no part in the debate", speaks: false },
+    RoleKind {
+        name: "proponent",
+        summary: "Argues for what the question proposes",
+        speaks: true,
+        has_part: true,
+    },
+    RoleKind {
+        name: "opponent",
+        summary: "Argues against what the question proposes",
+        speaks: true,
+        has_part: true,
+    },
+    RoleKind { name: "judge", summary: "Judges the debate", speaks: false, has_part: true },
+    RoleKind {
+        name: "moderator",
+        summary: "Takes no side and keeps to the point",
+        speaks: true,
+        has_part: true,
+    },
+    RoleKind { name: "neutral", summary: "Gives a balanced view", speaks: true, has_part: true },
+    RoleKind {
+        name: "writer",
+        summary: "Writes the answer and takes no part in the debate",
+        speaks: false,
+        has_part: false,
+    },
 ];
 
 /// The roles of a roundtable (C01).
 pub(crate) const AT_A_ROUNDTABLE: &[RoleKind] = &[
-    RoleKind { name: "manager", summary: "Runs the table", speaks: true },
-    RoleKind { name: "leader", summary: "Leads a part of the work", speaks: true },
-    RoleKind { name: "specialist", summary: "Knows a subject", speaks: true },
-    RoleKind { name: "user", summary: "The person the discussion is for", speaks: true },
+    RoleKind { name: "manager", summary: "Runs the table", speaks: true, has_part: true },
+    RoleKind { name: "leader", summary: "Leads a part of the work", speaks: true, has_part: true },
+    RoleKind { name: "specialist", summary: "Knows a subject", speaks: true, has_part: true },
+    RoleKind { name: "user", summary: "The person the discussion is for", speaks: true, has_part: true },
 ];
 
 /// The participants that argue in a debate: proponents and opponents, in seating order.

@@ -155,6 +155,8 @@ pub struct RoleKind {
     pub summary: &'static str,
     /// Whether it takes turns in the talk.
     pub speaks: bool,
+    /// Whether it is a part in the talk, spoken or not, that results name.
+    pub has_part: bool,
 }
 
 /// A panel whose roles are being assigned.

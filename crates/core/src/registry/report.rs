@@ -51,7 +51,7 @@ impl Registry {
             dropped: lists.dropped,
             seats: lists.seats,
             agents: AgentReport::all(state),
-            rounds: rounds(state, self.in_turn(state)),
+            rounds: self.with_parts(rounds(state, self.in_turn(state))),
             outcome: state.decision.as_deref().map(|it| StandingReport {
                 standing: it.standing,
                 degraded: is_degraded(state),
@@ -79,6 +79,16 @@ impl Registry {
     }
 
     /// What the pattern reports as missing, by name.
+    /// The rounds without the roles of seats that have no part in the talk.
+    fn with_parts(&self, mut rounds: Vec<Round>) -> Vec<Round> {
+        let roles = self.roles();
+        let has_part = |role: &String| roles.iter().all(|it| it.has_part || it.name != role);
+        for response in rounds.iter_mut().flat_map(|it| &mut it.responses) {
+            response.role = response.role.take().filter(has_part);
+        }
+        rounds
+    }
+
     fn lacks(&self, state: &State) -> Map<String, Value> {
         self.pattern(&state.spec.pattern).map(|it| (it.lacks)(state)).unwrap_or_default()
     }

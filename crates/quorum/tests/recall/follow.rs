@@ -98,12 +98,13 @@ fn machine(store: &Arc<MemoryStore>, keys: &'static [&str]) -> Scope {
     let provider = |name: &str| {
         format!(
             "[providers.{name}]\nwire = \"openai-chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
-             model = \"{name}-1\"\nkey_env = \"{name}\"\n"
+             model = \"{name}-1\"\nkey_env = \"{}\"\n",
+            name.to_uppercase()
         )
     };
     let config = ["alpha", "beta", "gamma"].map(provider).concat();
     let config = Config::parse(&config, Path::new("config.toml"), "".into()).unwrap();
-    let variable = |name: &str| keys.contains(&name).then(|| "secret".to_owned());
+    let variable = |name: &str| keys.contains(&name.to_lowercase().as_str()).then(|| "secret".to_owned());
     let setup = setup::load(&config, &Machine { variable: &variable, ..Machine::bare() }).unwrap();
     let quorum = Quorum::builder().config(config).store(store.clone()).set_up(setup).build().unwrap();
     quorum.scope(Tenant::default(), "ann")
