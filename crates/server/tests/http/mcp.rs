@@ -21,7 +21,7 @@ fn posting(server: &TestServer, token: Option<&str>, body: &Value) -> reqwest::R
 
 /// The message with this id in a stream of events, or in a plain answer.
 fn told(answer: &Answer) -> Value {
-    let data = answer.text.lines().filter_map(|it| it.strip_prefix("data: ")).last();
+    let data = answer.text.lines().filter_map(|it| it.strip_prefix("data: ")).next_back();
     serde_json::from_str(data.unwrap_or(&answer.text)).unwrap_or_else(|_| panic!("{}", answer.text))
 }
 
