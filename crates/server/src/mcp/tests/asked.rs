@@ -166,7 +166,9 @@ async fn b10_every_tool_says_what_it_does_and_takes_what_the_registry_declares()
         hints
     };
     let spends = json!({ "readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": true });
-    for name in ["ax_discuss", "ax_discuss_quick", "ax_discuss_recursive", "ax_fork", "ax_say"] {
+    for name in
+        ["ax_discuss", "ax_discuss_quick", "ax_discuss_recursive", "ax_fork", "ax_say", "ax_workflow_run"]
+    {
         assert_eq!(hints(name), spends, "{name}");
     }
     let reads = json!({ "readOnlyHint": true, "openWorldHint": false });

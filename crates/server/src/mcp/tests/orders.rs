@@ -116,5 +116,5 @@ async fn b10_names_without_the_prefix_are_taken_and_unknown_ones_are_listed() {
     assert_eq!(unknown["error"]["code"], -32_602, "{unknown}");
     let names: Vec<&str> =
         unknown["error"]["data"]["tools"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    assert!(names.contains(&"ax_discuss") && names.len() == 10, "{names:?}");
+    assert!(names.contains(&"ax_discuss") && names.len() == 11, "{names:?}");
 }
