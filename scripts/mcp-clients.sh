@@ -24,8 +24,15 @@ cargo build --quiet --package quorum-ax
 # Simulated voices, a home of their own, and a server that ends with this script.
 home="$place/home"
 rm -rf "$home"
-mkdir -p "$home"
+mkdir -p "$home/workflows"
 printf '[defaults]\nsimulate = "latency=0ms"\n' > "$home/config.toml"
+cat > "$home/workflows/two-steps.yaml" <<'YAML'
+workflowId: two-steps
+version: 1.0.0
+steps:
+  - { stepId: first, type: prompt, config: { prompt: "List reasons for {{input.what}}." } }
+  - { stepId: second, type: prompt, config: { prompt: "Weigh {{steps.first.output}}." } }
+YAML
 export AX="$target/debug/ax" AX_CONFIG="$home/config.toml" AX_DATA_DIR="$home/data" OLLAMA_HOST=""
 "$AX" serve --port 0 --offline 2> "$home/serve.log" &
 server=$!
@@ -55,18 +62,47 @@ row 'TypeScript sdk, stdio' node "$place/sdk.mjs" stdio
 row 'TypeScript sdk, HTTP' node "$place/sdk.mjs" http
 row 'TypeScript client, stdio' node "$place/client.mjs" stdio
 row 'TypeScript client, HTTP' node "$place/client.mjs" http
+
+# Every tool with the inspector, which checks schemas itself. The discussion is over, so a pause and
+# words for it are refused, which the inspector reports as a failed call.
+id="$("$AX" history --json | sed -n 's/.*"discussionId": *"\([^"]*\)".*/\1/p' | head -1)"
+inspect() { # era, transport, arguments…
+    local era="$1" transport="$2"
+    shift 2
+    # The server comes first: a list of arguments takes everything after it.
+    case "$transport" in
+        stdio) set -- "$AX" mcp --offline "$@" ;;
+        http) set -- "$MCP_URL" --transport http "$@" ;;
+    esac
+    node "$place/node_modules/.bin/mcp-inspector" --cli "$@" --protocol-era "$era"
+}
+refused() { # code, command…
+    local code="$1"
+    shift
+    "$@" | tee "$home/refused.log" || true
+    grep -q "$code" "$home/refused.log"
+}
 for era in legacy auto modern; do
-    for tool in ax_history ax_list_models ax_status; do
-        row "inspector, stdio, $era, $tool" node "$place/node_modules/.bin/mcp-inspector" --cli \
-            --protocol-era "$era" --method tools/call --tool-name "$tool" "$AX" mcp --offline
-        row "inspector, HTTP, $era, $tool" node "$place/node_modules/.bin/mcp-inspector" --cli \
-            --protocol-era "$era" --transport http --method tools/call --tool-name "$tool" "$MCP_URL"
+    for transport in stdio http; do
+        name="inspector, $transport, $era"
+        row "$name, list of tools" inspect "$era" "$transport" --method tools/list --strict
+        for tool in ax_history ax_list_models ax_status; do
+            row "$name, $tool" inspect "$era" "$transport" --method tools/call --tool-name "$tool"
+        done
+        for tool in ax_discuss ax_discuss_quick ax_discuss_recursive; do
+            row "$name, $tool" inspect "$era" "$transport" --method tools/call --tool-name "$tool" \
+                --tool-arg "topic=Tabs or spaces, $era, $transport?"
+        done
+        for tool in ax_result ax_fork; do
+            row "$name, $tool" inspect "$era" "$transport" --method tools/call --tool-name "$tool" \
+                --tool-arg "id=$id"
+        done
+        row "$name, ax_workflow_run" inspect "$era" "$transport" --method tools/call \
+            --tool-name ax_workflow_run --tool-arg 'name=two-steps' --tool-arg 'input={"what":"tabs"}'
+        row "$name, ax_control" refused DISCUSSION_OVER inspect "$era" "$transport" \
+            --method tools/call --tool-name ax_control --tool-arg "id=$id" --tool-arg 'action=pause'
+        row "$name, ax_say" refused DISCUSSION_OVER inspect "$era" "$transport" \
+            --method tools/call --tool-name ax_say --tool-arg "id=$id" --tool-arg 'text=Too late.'
     done
-    row "inspector, stdio, $era, ax_discuss" node "$place/node_modules/.bin/mcp-inspector" --cli \
-        --protocol-era "$era" --method tools/call --tool-name ax_discuss --tool-arg 'topic=Tabs or spaces?' \
-        "$AX" mcp --offline
-    row "inspector, HTTP, $era, ax_discuss" node "$place/node_modules/.bin/mcp-inspector" --cli \
-        --protocol-era "$era" --transport http --method tools/call --tool-name ax_discuss \
-        --tool-arg 'topic=Tabs or spaces?' "$MCP_URL"
 done
 exit "$failed"

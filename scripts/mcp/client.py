@@ -36,6 +36,8 @@ async def talk(session):
     await call("ax_fork", {**one, "changes": {"rounds": 2}})
     await call("ax_control", {**one, "action": "pause"})
     await call("ax_say", {**one, "text": "Too late."})
+    _, run = await call("ax_workflow_run", {"name": "two-steps", "input": {"what": "tabs"}})
+    assert len(run["stepResults"]) == 2 and run["status"] == "completed", run
     refused, told = await call("ax_discuss", {"topic": "", "rounds": 0})
     assert told["code"] == "INVALID_INPUT" and len(told["details"]["validationErrors"]) == 2, told
     resources = (await session.list_resources()).resources

@@ -27,6 +27,9 @@ export async function run(client, transport, withOptions) {
   await call('ax_fork', { ...one, changes: { rounds: 2 } });
   await call('ax_control', { ...one, action: 'pause' });
   await call('ax_say', { ...one, text: 'Too late.' });
+  const workflow = await call('ax_workflow_run', { name: 'two-steps', input: { what: 'tabs' } });
+  assert.equal(workflow.status, 'completed', JSON.stringify(workflow));
+  assert.equal(workflow.stepResults.length, 2);
   const refused = await call('ax_discuss', { topic: '', rounds: 0 });
   assert.equal(refused.code, 'INVALID_INPUT');
 

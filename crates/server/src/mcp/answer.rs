@@ -7,7 +7,7 @@ use quorum::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::mcp::{ToolNames, fit};
+use crate::mcp::{ToolNames, fit, run};
 
 /// The states of a discussion in answers.
 pub(crate) const STATUSES: &[&str] =
@@ -120,6 +120,9 @@ impl Writer<'_> {
                 result[name] = value;
             }
         }
+        for (name, value) in run::fields(self.registry, state) {
+            result[name] = value;
+        }
         fit::compact(result, &uri(state, "result"))
     }
 
@@ -128,6 +131,9 @@ impl Writer<'_> {
         let (mut document, left_out) =
             fit::newest_rounds(json!(self.registry.outcome(state)), fit::MOST_TOKENS);
         document["status"] = json!(status(state));
+        for (name, value) in run::fields(self.registry, state) {
+            document[name] = value;
+        }
         if let Some(left_out) = left_out {
             document["leftOut"] = json!(format!("{left_out}; all are in {}", uri(state, "result")));
         }

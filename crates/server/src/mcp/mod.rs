@@ -10,7 +10,7 @@
 //!   the time of the call, with progress
 //! - `calls`: what the calls of a process share: recent orders, who waits, who may be cancelled
 //! - `schema`, `arguments`: input schemas from the fields of a request, and the check against them
-//! - `answer`, `fit`, `failure`: what a tool answers with, and how long that may be
+//! - `answer`, `run`, `fit`, `failure`: what a tool answers with, and how long that may be
 //! - `task`, `resources`, `prompts`, `completion`: the other parts of the protocol
 
 mod answer;
@@ -26,6 +26,7 @@ mod order;
 mod progress;
 mod prompts;
 mod resources;
+mod run;
 mod schema;
 mod stdio;
 mod task;

@@ -46,7 +46,7 @@ pub(crate) struct Begun {
 impl Order {
     /// Reads and checks the request. `mistakes` are those the schema has found; together with those
     /// that only the request itself shows, they are reported at once.
-    pub(crate) fn read(
+    pub(crate) async fn read(
         call: &Call,
         fields: Map<String, Value>,
         mistakes: Vec<Mistake>,
@@ -56,7 +56,7 @@ impl Order {
             return Err(Failure::mistakes(&with_further(call, renamed, mistakes)));
         }
         let request = request(call, renamed)?;
-        let spec = call.scope.check(&request)?;
+        let spec = call.scope.order(&request).await?;
         Ok(Order { request, spec })
     }
 }
@@ -120,16 +120,24 @@ fn with_further(call: &Call, mut fields: Map<String, Value>, mistakes: Vec<Mista
 
 /// Starts or joins the discussion of an order, and answers when it is settled or time is up.
 pub(crate) async fn held(call: &Call, order: Order) -> Result<Reply, Failure> {
-    let panel = call.scope.panel_choice(&order.request).map(|it| wording::panel(&it));
-    let begun = match &call.continued {
-        Some((id, responses)) => continued(call, *id, responses).await?,
-        None => begun(call, order).await?,
-    };
-    let mut reply = answered(call, begun).await?;
+    // The panel of a discussion that follows another is that one's.
+    let panel = call.scope.panel_choice(&order.request).filter(|_| order.request.follows.is_none());
+    let panel = panel.map(|it| wording::panel(&it));
+    let digest = digest(&order.request);
+    let mut reply = placed(call, order.spec, digest).await?;
     if let (Reply::Done { structured, .. }, Some(panel)) = (&mut reply, panel) {
         structured["panel"] = json!(panel);
     }
     Ok(reply)
+}
+
+/// Starts or joins what was ordered, and answers about it. Equal orders have equal digests.
+pub(crate) async fn placed(call: &Call, spec: Spec, digest: String) -> Result<Reply, Failure> {
+    let begun = match &call.continued {
+        Some((id, responses)) => continued(call, *id, responses).await?,
+        None => begun(call, spec, digest).await?,
+    };
+    answered(call, begun).await
 }
 
 /// Answers about a discussion that this call has begun.
@@ -183,23 +191,22 @@ async fn continued(
     Ok(Begun { discussion, joined: false, start })
 }
 
-async fn begun(call: &Call, order: Order) -> Result<Begun, Failure> {
-    let digest = digest(&order.request);
+async fn begun(call: &Call, spec: Spec, digest: String) -> Result<Begun, Failure> {
     if let Some(key) = call.text("idempotencyKey") {
         let key = OrderKey { key: key.to_owned(), digest };
-        return start(call, order.spec, &key).await;
+        return start(call, spec, &key).await;
     }
     let (tenant, who) = (call.scope.tenant().name().to_owned(), call.scope.who().to_owned());
     let mark = OrderMark { tenant, who, digest };
     if let Place::Again(key) = call.app.mcp.calls.place(&mark) {
-        let begun = start(call, order.spec.clone(), &key).await?;
+        let begun = start(call, spec.clone(), &key).await?;
         if !begun.joined || is_open(&begun).await? {
             return Ok(begun);
         }
         call.app.mcp.calls.forget(&mark);
     }
     let (Place::First(key) | Place::Again(key)) = call.app.mcp.calls.place(&mark);
-    start(call, order.spec, &key).await
+    start(call, spec, &key).await
 }
 
 /// Whether an equal order still makes sense to join: it is neither over nor paused by somebody.
@@ -210,7 +217,11 @@ async fn is_open(begun: &Begun) -> Result<bool, Failure> {
 }
 
 fn digest(request: &Request) -> String {
-    let order = format!("discussion\n{}", serde_json::to_string(request).unwrap_or_default());
+    digest_of(&format!("discussion\n{}", serde_json::to_string(request).unwrap_or_default()))
+}
+
+/// The digest of an order in writing.
+pub(crate) fn digest_of(order: &str) -> String {
     Uuid::new_v5(&Uuid::NAMESPACE_OID, order.as_bytes()).to_string()
 }
 
@@ -245,7 +256,5 @@ pub(crate) fn started(call: &Call, started: Started, slot: crate::live::hub::Run
 pub(crate) fn fork_key(key: &str, of: DiscussionId, arguments: &Map<String, Value>) -> OrderKey {
     let given = |name: &'static str| arguments.get(name).map(|it| (name, it));
     let fork: Vec<(&str, &Value)> = ["at", "without", "changes"].into_iter().filter_map(given).collect();
-    let order = format!("fork of {of}\n{}", json!(fork));
-    let digest = Uuid::new_v5(&Uuid::NAMESPACE_OID, order.as_bytes()).to_string();
-    OrderKey { key: key.to_owned(), digest }
+    OrderKey { key: key.to_owned(), digest: digest_of(&format!("fork of {of}\n{}", json!(fork))) }
 }

@@ -10,7 +10,7 @@ use quorum::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    mcp::{Surface, answer::STATUSES, failure},
+    mcp::{Surface, answer::STATUSES, failure, run},
     wire::order::LONGEST_KEY,
 };
 
@@ -47,6 +47,10 @@ const DESCRIPTIONS: &[(&str, &str)] = &[
     ("maxCalls", "The most calls to providers"),
     ("budgetMs", "The time budget, in milliseconds"),
     ("preset", "A preset of the configuration that fills in fields left out"),
+    ("agentWeight", "Another name of agentWeightMultiplier"),
+    ("agentWeightMultiplier", "How much more an agent's vote counts than a provider's"),
+    ("recall", "How many past discussions on this topic to show the panel, or which ones"),
+    ("follows", "The discussion that this one follows: its id, or `last`"),
     ("offline", "Use simulated voices, which cost nothing and invent their answers"),
     ("earlyExit", "Stop waiting once an answer is confident enough"),
     ("confidenceThreshold", "The confidence that is enough for an early exit, 0 to 1"),
@@ -83,6 +87,8 @@ fn first_alternative(schema: &Value) -> Value {
 fn allow_objects(fields: &mut Map<String, Value>) {
     let items = fields.get_mut("participants").and_then(|it| it.get_mut("items")?.get_mut("oneOf"));
     if let Some(Value::Array(alternatives)) = items {
+        // Instead of one form for each type: of several alternatives, only one may fit.
+        alternatives.retain(|it| it.get("oneOf").is_none());
         alternatives.push(json!({
             "type": "object", "required": ["type", "id"], "additionalProperties": false,
             "properties": {
@@ -200,7 +206,11 @@ pub(crate) fn output(properties: Value, required: &[&str]) -> Value {
 
 /// The output schema of tools that answer with a discussion: its handle or its result.
 pub(crate) fn discussion(_: &Surface<'_>) -> Value {
-    output(discussion_properties(), &["discussionId", "status", "next"])
+    let mut properties = discussion_properties();
+    if let (Value::Object(all), Value::Object(of_a_run)) = (&mut properties, run::properties()) {
+        all.extend(of_a_run);
+    }
+    output(properties, &["discussionId", "status", "next"])
 }
 
 fn discussion_properties() -> Value {
@@ -234,7 +244,8 @@ fn discussion_properties() -> Value {
         "round": count,
         "rounds": {
             "description": "The number of rounds while it runs, or the rounds themselves",
-            "type": ["integer", "array"],
+            // A list of types would be shorter, and not every client knows one.
+            "anyOf": [{ "type": "integer" }, { "type": "array" }],
         },
         "phase": { "type": "string" },
         "speakersDone": texts, "speakersMissing": texts,

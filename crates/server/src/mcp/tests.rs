@@ -4,6 +4,7 @@ mod asked;
 mod client;
 mod orders;
 mod people;
+mod runs;
 mod schemas;
 mod tasks;
 mod times;

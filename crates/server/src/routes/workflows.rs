@@ -104,7 +104,7 @@ fn written(wanted: &Run, folders: &[std::path::PathBuf]) -> Result<(String, Vec<
 }
 
 /// A workflow of the server's folders. A path is no name: a client must not choose a file.
-fn named(name: &str, folders: &[std::path::PathBuf]) -> Result<(String, Vec<u8>), Problem> {
+pub(crate) fn named(name: &str, folders: &[std::path::PathBuf]) -> Result<(String, Vec<u8>), Problem> {
     let plain = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
     let is_name = !name.is_empty() && name.len() <= 128 && name.chars().all(plain);
     let in_folders =

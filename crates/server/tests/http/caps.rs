@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::harness::{ANN, Answer, BOB, TestServer, answered};
 
 /// A vendor whose two models each use as many tokens for every answer.
-fn vendor(completion: u64) -> Server {
+pub(crate) fn vendor(completion: u64) -> Server {
     let used = || Used { prompt: 1_000, completion, cached: 0, reasoning: 0 };
     server()
         .replies("alpha-0", |_| "Tabs, because they can be set.".to_owned())
@@ -17,7 +17,7 @@ fn vendor(completion: u64) -> Server {
 }
 
 /// A server for ann, who has these caps, and bob, who has none.
-async fn opened(vendor: &Server, caps: &str, price: &str) -> TestServer {
+pub(crate) async fn opened(vendor: &Server, caps: &str, price: &str) -> TestServer {
     let url = vendor.url();
     let provider = |name: &str| {
         format!(
@@ -33,9 +33,9 @@ async fn opened(vendor: &Server, caps: &str, price: &str) -> TestServer {
     .await
 }
 
-const PRICE: &str = "price = { input = 1.0, output = 2.0 }";
+pub(crate) const PRICE: &str = "price = { input = 1.0, output = 2.0 }";
 
-fn order() -> Value {
+pub(crate) fn order() -> Value {
     json!({
         "topic": "Tabs or spaces?", "providers": ["alpha", "beta"], "pattern": "round-robin", "rounds": 1,
     })

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{ANN, Answer, BOB, FAST, TestServer, answered, tenants};
+use crate::{
+    caps,
+    harness::{ANN, Answer, BOB, FAST, TestServer, answered, tenants},
+};
 
 const ACCEPT: &str = "application/json, text/event-stream";
 const MODERN: &str = "2026-07-28";
@@ -21,7 +24,7 @@ fn posting(server: &TestServer, token: Option<&str>, body: &Value) -> reqwest::R
 
 /// The message with this id in a stream of events, or in a plain answer.
 fn told(answer: &Answer) -> Value {
-    let data = answer.text.lines().filter_map(|it| it.strip_prefix("data: ")).last();
+    let data = answer.text.lines().filter_map(|it| it.strip_prefix("data: ")).next_back();
     serde_json::from_str(data.unwrap_or(&answer.text)).unwrap_or_else(|_| panic!("{}", answer.text))
 }
 
@@ -166,4 +169,47 @@ async fn b10_a_client_that_leaves_or_cancels_pauses_its_discussion() {
         let done = until(&server, &id, "completed").await;
         assert_eq!(done["costSummary"]["totalCalls"], 3, "each voice is asked once: {done}");
     }
+}
+
+#[tokio::test]
+async fn b10_an_agent_takes_part_with_its_weight() {
+    let server = TestServer::open(FAST).await;
+    std::fs::create_dir_all(server.folder.join("agents")).unwrap();
+    let profile = "agentId: reviewer\ndisplayName: Ada\nrole: reviewer\nsystemPrompt: Trust nothing.\n\
+                   providerAffinity: {preferred: [gemini]}\n";
+    std::fs::write(server.folder.join("agents/reviewer.yaml"), profile).unwrap();
+    let order = json!({
+        "topic": "Tabs or spaces?", "rounds": 1, "agentWeightMultiplier": 2.5, "fullOutput": true,
+        "participants": [{ "type": "provider", "id": "claude" }, { "type": "agent", "id": "reviewer" }],
+    });
+    let done = call(&server, None, "ax_discuss", &order).await;
+    assert_eq!(done["status"], "completed", "{done}");
+    let agent = &done["agents"][0];
+    assert_eq!([&agent["provider"], &agent["weight"]], [&json!("gemini"), &json!(2.5)], "{done}");
+    let unknown = json!({ "topic": "x?", "participants": ["claude", { "type": "agent", "id": "nobody" }] });
+    let refused = call(&server, None, "ax_discuss", &unknown).await;
+    assert!(
+        refused["code"].is_string() && !refused.to_string().contains(server.folder.to_str().unwrap()),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn b10_s14_a_call_beyond_the_spending_cap_is_refused_with_the_time_of_its_renewal() {
+    // Each answer costs 201 dollars, far beyond what the model was allowed to write.
+    let vendor = caps::vendor(100_000_000);
+    let server = caps::opened(&vendor, "max_cost_per_day = 5", caps::PRICE).await;
+    call(&server, Some(ANN), "ax_discuss", &caps::order()).await;
+    for (tool, order) in [("ax_discuss", caps::order()), ("ax_discuss_quick", json!({ "topic": "Why?" }))] {
+        let refused = call(&server, Some(ANN), tool, &order).await;
+        assert_eq!(
+            [&refused["code"], &refused["tool"]],
+            [&json!("DISCUSSION_SPENDING_CAP_REACHED"), &json!(tool)]
+        );
+        let wait = refused["retryAfterMs"].as_u64().unwrap();
+        assert!((1_000..=86_400_000).contains(&wait), "{refused}");
+        assert!(refused["message"].as_str().unwrap().contains("$0.0000 is left"), "{refused}");
+    }
+    let free = call(&server, Some(BOB), "ax_discuss", &caps::order()).await;
+    assert_eq!(free["status"], "completed", "another token has no cap: {free}");
 }

@@ -137,6 +137,51 @@ async fn b10_the_fields_of_the_first_clients_are_taken() {
     }
 }
 
+fn with_full_output(mut order: Value) -> Value {
+    order["fullOutput"] = json!(true);
+    order
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_discussion_follows_and_recalls_others() {
+    let mut client = Client::legacy().await;
+    let order = json!({
+        "topic": "Tabs or spaces in a compiler?", "rounds": 1, "providers": ["claude", "glm"],
+        "simulate": { "latencyMs": 0 },
+    });
+    let first = client.call("ax_discuss", order).await;
+    let follow = json!({
+        "topic": "And in its tests?", "follows": first["discussionId"], "recall": { "most": 2 },
+        "simulate": { "latencyMs": 0 },
+    });
+    let second = client.call("ax_discuss", with_full_output(follow)).await;
+    assert_eq!(second["status"], "completed", "{second}");
+    assert_eq!(second["participatingProviders"], json!(["claude", "glm"]), "the panel is the first one's");
+    let (told, id) = (&second["metadata"], &first["discussionId"]);
+    assert_eq!([&told["follows"], &told["recalled"][0]["discussionId"]], [id, id], "{told}");
+    let third = json!({
+        "topic": "Tabs or spaces in a compiler, again?", "rounds": 1, "recall": 1,
+        "simulate": { "latencyMs": 0 },
+    });
+    let third = client.call("ax_discuss", with_full_output(third)).await;
+    assert_eq!(third["metadata"]["recalled"].as_array().map(Vec::len), Some(1), "{third}");
+    let unknown = json!({ "topic": "x?", "follows": "01890000" });
+    let told = client.call("ax_discuss", unknown).await;
+    assert!(told["code"].is_string(), "{told}");
+    assert_eq!(
+        mistakes(
+            &mut client,
+            "ax_discuss",
+            json!({ "topic": "x?", "recall": "all", "agentWeightMultiplier": 4 })
+        )
+        .await,
+        [
+            "recall: must be a whole number or an object, not \"all\"",
+            "agentWeightMultiplier: must be from 0.5 to 3, not 4",
+        ]
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn b10_the_quick_tool_answers_in_plain_text_and_says_what_it_is() {
     let mut client = Client::legacy().await;
@@ -166,7 +211,9 @@ async fn b10_every_tool_says_what_it_does_and_takes_what_the_registry_declares()
         hints
     };
     let spends = json!({ "readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": true });
-    for name in ["ax_discuss", "ax_discuss_quick", "ax_discuss_recursive", "ax_fork", "ax_say"] {
+    for name in
+        ["ax_discuss", "ax_discuss_quick", "ax_discuss_recursive", "ax_fork", "ax_say", "ax_workflow_run"]
+    {
         assert_eq!(hints(name), spends, "{name}");
     }
     let reads = json!({ "readOnlyHint": true, "openWorldHint": false });
@@ -183,6 +230,9 @@ async fn b10_every_tool_says_what_it_does_and_takes_what_the_registry_declares()
     for field in quorum::request::fields::names() {
         assert!(input.get(field).is_some(), "{field} is missing");
     }
+    let seats = input["participants"]["items"]["oneOf"].as_array().unwrap().iter();
+    let typed: Vec<&Value> = seats.filter_map(|it| it.pointer("/properties/type/enum")).collect();
+    assert_eq!(typed, [&json!(["provider", "agent", "person"])], "one alternative for each kind of seat");
     let patterns: Vec<&str> = registry.patterns().iter().map(|it| it.name).collect();
     assert_eq!(input["pattern"]["enum"], json!(patterns));
     assert!(!tools[0].to_string().contains("null"), "no field is sent as null");

@@ -1,6 +1,6 @@
 //! A client that speaks lines over a stream in memory.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use quorum::{Config, Quorum, Scope, memory::MemoryStore, model::id::Tenant};
 use serde_json::{Value, json};
@@ -41,6 +41,13 @@ pub(super) fn simulated() -> Quorum {
 /// A process of its own on this store.
 pub(super) fn process(store: &Arc<MemoryStore>) -> Quorum {
     Quorum::builder().store(store.clone()).simulated().assigning_roles().build().unwrap()
+}
+
+/// Lets this much virtual time pass, with everything that is due in it.
+pub(super) async fn pass(time: Duration) {
+    // It sleeps because the paused clock then moves only while all tasks are idle; `advance` would
+    // leap over what they are about to begin.
+    tokio::time::sleep(time).await;
 }
 
 fn settings() -> Settings {
@@ -195,7 +202,7 @@ impl Client {
             if told["status"] == status {
                 return told;
             }
-            tokio::time::advance(std::time::Duration::from_millis(100)).await;
+            tokio::time::advance(Duration::from_millis(100)).await;
         }
     }
 

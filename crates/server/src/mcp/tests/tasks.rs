@@ -1,12 +1,12 @@
 //! Tasks: only for clients that have them, folded from the record.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use quorum::memory::MemoryStore;
 use serde_json::{Value, json};
 
 use crate::mcp::tests::{
-    client::{Client, process, simulated},
+    client::{Client, pass, process, simulated},
     people::with_a_person,
 };
 
@@ -34,7 +34,7 @@ async fn b10_a_task_is_the_discussion_and_outlives_its_connection() {
     let mut other = Client::modern(process(&store), takes_tasks()).await;
     let mut got = other.request("tasks/get", json!({ "taskId": id })).await;
     while got["result"]["status"] == "working" {
-        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+        pass(Duration::from_secs(2)).await;
         got = other.request("tasks/get", json!({ "taskId": id })).await;
     }
     let result = &got["result"];
@@ -62,7 +62,7 @@ async fn b10_a_task_asks_for_a_person_s_words_and_takes_them() {
     let id = client.request("tools/call", params).await["result"]["taskId"].clone();
     let mut got = client.request("tasks/get", json!({ "taskId": id })).await;
     while got["result"]["status"] == "working" {
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        pass(Duration::from_millis(100)).await;
         got = client.request("tasks/get", json!({ "taskId": id })).await;
     }
     assert_eq!(got["result"]["status"], "input_required", "{got}");
@@ -78,12 +78,12 @@ async fn b10_a_task_asks_for_a_person_s_words_and_takes_them() {
 async fn b10_a_cancelled_task_is_stopped_and_concluded() {
     let mut client = Client::modern(simulated(), takes_tasks()).await;
     let id = client.request("tools/call", order(3_000)).await["result"]["taskId"].clone();
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    pass(Duration::from_secs(1)).await;
     let told = client.request("tasks/cancel", json!({ "taskId": id })).await;
     assert_eq!(told["result"]["resultType"], "complete", "{told}");
     let mut got = client.request("tasks/get", json!({ "taskId": id })).await;
     while got["result"]["status"] == "working" {
-        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+        pass(Duration::from_secs(2)).await;
         got = client.request("tasks/get", json!({ "taskId": id })).await;
     }
     assert_eq!(got["result"]["status"], "completed", "{got}");

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::{
     Limits,
-    mcp::tests::client::{Client, process},
+    mcp::tests::client::{Client, pass, process},
 };
 
 /// Two voices that take this long for each answer.
@@ -75,7 +75,7 @@ async fn b10_a_wait_of_nothing_answers_at_once() {
 async fn b10_a_client_that_gives_up_pauses_its_discussion_and_nothing_is_paid_twice() {
     let mut client = Client::legacy().await;
     let call = client.calling("ax_discuss", slow(5_000)).await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    pass(Duration::from_secs(1)).await;
     let running = client.call("ax_status", json!({})).await;
     let id = running["discussions"][0]["discussionId"].clone();
     client.cancel(call).await;
@@ -96,7 +96,7 @@ async fn b10_a_cancelled_result_changes_nothing() {
     order["maxWaitMs"] = json!(0);
     let id = client.call("ax_discuss", order).await["discussionId"].clone();
     let call = client.calling("ax_result", json!({ "id": id })).await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    pass(Duration::from_secs(1)).await;
     client.cancel(call).await;
     let told = client.call("ax_result", json!({ "id": id })).await;
     assert_eq!(told["status"], "completed", "{told}");
@@ -107,7 +107,7 @@ async fn b10_the_end_of_the_input_aborts_nothing_and_another_process_goes_on() {
     let store = Arc::new(MemoryStore::new());
     let mut client = Client::of(process(&store), Limits::default()).await;
     client.calling("ax_discuss", slow(70_000)).await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    pass(Duration::from_secs(1)).await;
     let running = client.call("ax_status", json!({})).await;
     let id = running["discussions"][0]["discussionId"].clone();
     let began = Instant::now();
@@ -125,7 +125,7 @@ async fn b10_the_end_of_the_input_aborts_nothing_and_another_process_goes_on() {
 async fn b10_a_server_that_is_told_to_close_answers_what_waits() {
     let mut client = Client::legacy().await;
     let call = client.calling("ax_discuss", slow(70_000)).await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    pass(Duration::from_secs(1)).await;
     let began = Instant::now();
     client.close().await;
     assert!(began.elapsed() <= Duration::from_secs(5), "{:?}", began.elapsed());

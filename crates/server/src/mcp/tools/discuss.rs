@@ -17,7 +17,7 @@ pub(crate) const TOOL: Tool = Tool {
     output: schema::discussion,
     run: |call, mistakes| {
         Box::pin(async move {
-            let order = Order::read(call, call.arguments.clone(), mistakes)?;
+            let order = Order::read(call, call.arguments.clone(), mistakes).await?;
             order::held(call, order).await
         })
     },

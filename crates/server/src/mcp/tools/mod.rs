@@ -10,6 +10,7 @@ mod recursive;
 mod result;
 mod say;
 mod status;
+mod workflow_run;
 
 use futures::future::BoxFuture;
 use rmcp::model::ToolAnnotations;
@@ -34,6 +35,7 @@ pub(crate) const TOOLS: &[&Tool] = &[
     &fork::TOOL,
     &history::TOOL,
     &list_models::TOOL,
+    &workflow_run::TOOL,
 ];
 
 /// A tool.

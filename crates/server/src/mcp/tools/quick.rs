@@ -30,7 +30,7 @@ pub(crate) const TOOL: Tool = Tool {
     output,
     run: |call, mistakes| {
         Box::pin(async move {
-            let order = Order::read(call, one_round(call), mistakes)?;
+            let order = Order::read(call, one_round(call), mistakes).await?;
             let reply = order::held(call, order).await?;
             in_plain_text(call, reply).await
         })

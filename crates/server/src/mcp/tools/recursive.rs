@@ -29,7 +29,7 @@ pub(crate) const TOOL: Tool = Tool {
     output: schema::discussion,
     run: |call, mistakes| {
         Box::pin(async move {
-            let order = Order::read(call, fields(call), mistakes)?;
+            let order = Order::read(call, fields(call), mistakes).await?;
             order::held(call, order).await
         })
     },
