@@ -9,7 +9,7 @@ mod operations;
 mod page;
 mod past;
 pub(crate) mod plan;
-mod workflows;
+pub(crate) mod workflows;
 
 use axum::{
     Router,
