@@ -55,8 +55,18 @@ pub async fn resume_anywhere_answering(
     answer: &dyn Fn(&State) -> Option<Command>,
 ) -> u64 {
     let whole = Table::over(make_store(), &panel.anew(), registry);
+    resume_table_anywhere(make_store, &whole, spec, answer).await
+}
+
+/// The same at a table of its own, with its tools.
+pub async fn resume_table_anywhere(
+    make_store: impl Fn() -> Arc<dyn Store>,
+    whole: &Table,
+    spec: Spec,
+    answer: &dyn Fn(&State) -> Option<Command>,
+) -> u64 {
     let id = whole.open(spec.clone()).await.expect("the order is acceptable");
-    let expected = attended(&whole, id, answer).await.expect("a living store").outcome();
+    let expected = attended(whole, id, answer).await.expect("a living store").outcome();
     let mut deaths = 0;
     loop {
         // The first write creates the discussion.
@@ -125,7 +135,7 @@ async fn settled_everywhere(store: &Arc<dyn Store>, root: DiscussionId) -> BTree
 }
 
 /// The parts that must be equal: everything except ids, times and the traces of a kill.
-fn comparable(outcome: &Outcome) -> serde_json::Value {
+pub fn comparable(outcome: &Outcome) -> serde_json::Value {
     let mut outcome = outcome.clone();
     outcome.total_duration_ms = 0;
     (outcome.integrity.repeated_calls, outcome.integrity.retries) = (0, 0);

@@ -11,7 +11,7 @@ use quorum_core::{
         spec::Spec,
     },
     registry::Registry,
-    seams::{NoTools, Store},
+    seams::{NoTools, Store, Tools},
 };
 
 use crate::{clock::VirtualClock, panel::Panel};
@@ -26,6 +26,7 @@ pub struct Table {
     /// Its panel.
     pub panel: Panel,
     registry: Registry,
+    tools: Arc<dyn Tools>,
 }
 
 impl Table {
@@ -38,21 +39,37 @@ impl Table {
     /// The same with another owner, like another process.
     #[must_use]
     pub fn owned_by(owner: &str, store: Arc<dyn Store>, panel: &Panel, registry: Registry) -> Self {
+        Table::equipped(owner, store, panel, registry, Arc::new(NoTools))
+    }
+
+    fn equipped(
+        owner: &str,
+        store: Arc<dyn Store>,
+        panel: &Panel,
+        registry: Registry,
+        tools: Arc<dyn Tools>,
+    ) -> Self {
         let services = Services {
             store: store.clone(),
             voices: Arc::new(panel.clone()),
-            tools: Arc::new(NoTools),
+            tools: tools.clone(),
             clock: Arc::new(VirtualClock::start()),
             registry: registry.clone(),
             caps: BTreeMap::new(),
         };
-        Table { engine: Engine::new(services, owner), store, panel: panel.clone(), registry }
+        Table { engine: Engine::new(services, owner), store, panel: panel.clone(), registry, tools }
     }
 
-    /// The same in a new process: same script, this store, no calls yet.
+    /// The same with tools.
+    #[must_use]
+    pub fn using(self, tools: Arc<dyn Tools>) -> Self {
+        Table::equipped("test", self.store, &self.panel, self.registry, tools)
+    }
+
+    /// The same in a new process: same script, same tools, this store, no calls yet.
     #[must_use]
     pub fn anew(&self, store: Arc<dyn Store>) -> Self {
-        Table::over(store, &self.panel.anew(), self.registry.clone())
+        Table::equipped("test", store, &self.panel.anew(), self.registry.clone(), self.tools.clone())
     }
 
     /// Opens a discussion and runs it to its end.

@@ -167,3 +167,57 @@ fn b11_workflows_are_found_by_name_and_the_schema_is_printed() {
     assert!(desk.ax(&["workflow", "show", "decide"]).ends(0).out.contains("gather-requirements"));
     assert_eq!(desk.ax(&["workflow", "schema"]).ends(0).json()["title"], "Workflow");
 }
+
+/// A tool that leaves a mark and then hangs, unless there was one before.
+fn marking(desk: &Desk, more: &str) -> String {
+    let marks = desk.home().join("marks");
+    let marks = marks.display();
+    let script = format!(
+        "echo mark >> {marks}\nif [ $(wc -l < {marks}) -gt 1 ]; then echo '{{\"marks\": 2}}'; exit; fi\nexec sleep 60\n"
+    );
+    let script = desk.write("mark.sh", &script);
+    desk.configure(&format!("[tools.mark]\ncommand = [\"/bin/sh\", \"{script}\"]\n{more}"));
+    let text = "workflowId: w\nversion: 1.0.0\nsteps:\n  - { stepId: mark, type: tool, tool: mark }\n  - { stepId: late, type: prompt, config: { prompt: x } }\n";
+    desk.write("w.yaml", text)
+}
+
+/// Starts the run, kills it while its tool is under way, and returns its id.
+fn killed_in_a_tool(desk: &Desk, file: &str) -> String {
+    let running = desk.begin(&run(file, &["--allow-tools", "mark"]));
+    for _ in 0..400 {
+        if desk.home().join("marks").exists() {
+            break;
+        }
+        // It sleeps because the tool is no child of this process.
+        std::thread::sleep(std::time::Duration::from_millis(25));
+    }
+    running.signal("-KILL");
+    let id = running.id.clone();
+    running.end().ends(-1);
+    id
+}
+
+fn marks(desk: &Desk) -> usize {
+    std::fs::read_to_string(desk.home().join("marks")).unwrap().lines().count()
+}
+
+#[test]
+fn b11_a_tool_that_was_under_way_at_a_kill_is_not_used_again() {
+    let desk = Desk::new();
+    let file = marking(&desk, "");
+    let id = killed_in_a_tool(&desk, &file);
+    let result = desk.ax(&["resume", &id, "--json"]).ends(7).json();
+    assert_eq!(result["error"]["code"], json!("TOOL_INTERRUPTED"), "{result:#}");
+    assert_eq!(result["stepResults"][1]["status"], json!("skipped"));
+    assert_eq!(marks(&desk), 1);
+}
+
+#[test]
+fn b11_a_tool_that_is_declared_repeatable_is_used_again_after_a_kill() {
+    let desk = Desk::new();
+    let file = marking(&desk, "repeatable = true\n");
+    let id = killed_in_a_tool(&desk, &file);
+    let result = desk.ax(&["resume", &id, "--json"]).ends(0).json();
+    assert_eq!(result["stepResults"][0]["output"], json!({ "marks": 2 }), "{result:#}");
+    assert_eq!(marks(&desk), 2);
+}

@@ -59,14 +59,20 @@ impl Case {
 
     /// When to kill, as a share of the time that an undisturbed discussion takes.
     pub(crate) fn moment(&self, kill: u64) -> f64 {
-        // SplitMix64: its first outputs are random enough even for consecutive seeds.
-        let mut drawn = (self.number as u64 * 2 + kill + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        drawn = (drawn ^ (drawn >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        drawn = (drawn ^ (drawn >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        drawn ^= drawn >> 31;
+        let drawn = moment(self.number, kill);
         // With two kills, each comes within half of that time.
-        (drawn >> 11) as f64 / (1_u64 << 53) as f64 / self.kills as f64
+        drawn / self.kills as f64
     }
+}
+
+/// A moment in the whole time, drawn by the number of a case and of its kill.
+pub(crate) fn moment(number: usize, kill: u64) -> f64 {
+    // SplitMix64: its first outputs are random enough even for consecutive seeds.
+    let mut drawn = (number as u64 * 2 + kill + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    drawn = (drawn ^ (drawn >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    drawn = (drawn ^ (drawn >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    drawn ^= drawn >> 31;
+    (drawn >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// Everything needed to reproduce the case.

@@ -8,6 +8,7 @@
 
 mod case;
 mod record;
+mod workflow;
 
 use std::{
     fs,

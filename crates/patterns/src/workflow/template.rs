@@ -47,7 +47,7 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
         // Looked for nearby only, so that many openings take no more than linear time.
         let near = text.floor_char_boundary(inner + LONGEST_EXPRESSION + close.len());
         let Some(length) = text[inner..near].find(close) else {
-            at = inner;
+            at = start + 1;
             continue;
         };
         let end = inner + length + close.len();
@@ -59,7 +59,8 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
                 found.push(Piece::Expression(expression, &text[start..end]));
                 (plain, at) = (end, end);
             }
-            None => at = inner,
+            // Not past the opening: of `{{{name}}}`, the inner pair of braces is the expression.
+            None => at = start + 1,
         }
     }
     if plain < text.len() {

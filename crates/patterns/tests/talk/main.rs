@@ -36,6 +36,7 @@ mod told;
 mod unread;
 mod values;
 mod votes;
+mod workflow_tools;
 mod workflows;
 
 use std::sync::Arc;

@@ -29,7 +29,7 @@ use serde_json::{Map, Value, json};
 
 use crate::table;
 
-fn step(id: &str, after: &[&str], action: Action) -> PlanStep {
+pub(crate) fn step(id: &str, after: &[&str], action: Action) -> PlanStep {
     let step_type = match &action {
         Action::Prompt(_) => "prompt",
         Action::Discuss(_) => "discuss",
@@ -55,7 +55,7 @@ fn ask_of(who: &str, text: &str) -> Action {
     Action::Prompt(Box::new(PromptAction { prompt, system: None, json: false, spec }))
 }
 
-fn ask(text: &str) -> Action {
+pub(crate) fn ask(text: &str) -> Action {
     ask_of("ann", text)
 }
 
@@ -64,7 +64,7 @@ fn discuss(pattern: &str, text: &str) -> Action {
     Action::Discuss(Box::new(DiscussAction { prompt, context: None, spec: spec(pattern) }))
 }
 
-fn run_of(steps: Vec<PlanStep>) -> Spec {
+pub(crate) fn run_of(steps: Vec<PlanStep>) -> Spec {
     let plan = Plan {
         workflow: "test".to_owned(),
         version: "1.0.0".to_owned(),
@@ -94,7 +94,7 @@ async fn held(panel: &Panel, steps: Vec<PlanStep>) -> (Outcome, Vec<(String, Str
     (outcome, asked)
 }
 
-fn results(outcome: &Outcome) -> Vec<StepResult> {
+pub(crate) fn results(outcome: &Outcome) -> Vec<StepResult> {
     serde_json::from_value(outcome.fields["stepResults"].clone()).unwrap()
 }
 

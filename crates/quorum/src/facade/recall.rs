@@ -40,6 +40,9 @@ impl Scope {
     /// The order with what it asks for of past discussions, looked up once: an order that has it is
     /// returned as it is.
     pub async fn with_recalled(&self, spec: Spec) -> Result<Spec, Error> {
+        if spec.plan.is_some() {
+            return Box::pin(self.with_recalled_steps(spec)).await;
+        }
         if spec.recalled.is_some() || (spec.recall.is_none() && spec.follows.is_none()) {
             return Ok(spec);
         }

@@ -7,7 +7,12 @@ use quorum_core::{
     model::spec::{Spec, Tolerance},
     registry::MissingRoles,
 };
-use quorum_patterns::workflow::plan::{Action, PlanStep, walk};
+use quorum_patterns::workflow::{
+    plan::{Action, DiscussAction, Plan, PlanStep, walk},
+    plan_of,
+    template::{self, Piece, at, in_text, pieces},
+};
+use serde_json::{Map, Value};
 
 use crate::{
     Complaint, Discussion, Error, Request, Scope,
@@ -56,8 +61,7 @@ impl Scope {
         let (spec, complaints) = draft(&request, &self.quorum.0.setting);
         let mut complaints: Vec<Complaint> =
             complaints.into_iter().filter(|it| OF_A_RUN.contains(&it.field.as_str())).collect();
-        let plan = serde_json::to_value(&checked.plan)
-            .map_err(|error| Error::Fault(format!("the plan can't be written: {error}")))?;
+        let plan = written(&checked.plan)?;
         let mut timing = spec.timing;
         if order.request.budget_ms.is_none() {
             timing.total_ms = USUAL_TOTAL_MS;
@@ -105,9 +109,77 @@ impl Scope {
         found
     }
 
+    /// The run with what its discussions ask for of past ones, looked up once, before the first
+    /// step. A question is looked up as far as it is known by then: without the outputs of steps.
+    pub(super) async fn with_recalled_steps(&self, run: Spec) -> Result<Spec, Error> {
+        let Some(mut plan) = plan_of(&run) else { return Ok(run) };
+        let given = Given { input: plan.input.clone(), variables: plan.variables.clone() };
+        let mut found = false;
+        for action in discussions(&mut plan.steps) {
+            if action.spec.recall.is_none() || action.spec.recalled.is_some() {
+                continue;
+            }
+            let topic = known(action.prompt.as_deref().unwrap_or("{{input}}"), &given);
+            let step = Spec { topic, tenant: run.tenant.clone(), ..action.spec.clone() };
+            action.spec.recalled = self.with_recalled(step).await?.recalled;
+            found = true;
+        }
+        if !found {
+            return Ok(run);
+        }
+        Ok(Spec { plan: Some(Arc::new(written(&plan)?)), ..run })
+    }
+
     /// Starts a run.
     pub async fn run_workflow(&self, order: &RunOrder) -> Result<(Discussion, Handle), RunError> {
         let spec = self.plan_workflow(order)?;
         Ok(self.start(spec).await?)
     }
+}
+
+fn written(plan: &Plan) -> Result<Value, Error> {
+    serde_json::to_value(plan).map_err(|error| Error::Fault(format!("the plan can't be written: {error}")))
+}
+
+/// All discussions of these steps.
+fn discussions(steps: &mut [PlanStep]) -> Vec<&mut DiscussAction> {
+    let mut found = Vec::new();
+    for step in steps {
+        match &mut step.action {
+            Action::Discuss(action) => found.push(&mut **action),
+            Action::Parallel { steps, .. } | Action::Loop { steps, .. } => found.extend(discussions(steps)),
+            Action::Conditional { then, otherwise, .. } => {
+                found.extend(discussions(then));
+                found.extend(discussions(otherwise));
+            }
+            Action::Prompt(_) | Action::Tool(_) => {}
+        }
+    }
+    found
+}
+
+/// What is known before the first step.
+struct Given {
+    input: Value,
+    variables: Map<String, Value>,
+}
+
+impl template::Scope for Given {
+    fn value(&self, path: &[String]) -> Option<Value> {
+        let (first, rest) = path.split_first()?;
+        match first.as_str() {
+            "input" => at(&self.input, rest),
+            "variables" => at(self.variables.get(rest.first()?)?, &rest[1..]),
+            name => self.variables.get(name).and_then(|it| at(it, rest)).or_else(|| at(&self.input, path)),
+        }
+    }
+}
+
+/// The text without the expressions that are not known yet.
+fn known(text: &str, given: &Given) -> String {
+    let piece = |it: Piece<'_>| match it {
+        Piece::Text(text) => text.to_owned(),
+        Piece::Expression(expression, _) => expression.value(given).as_ref().map(in_text).unwrap_or_default(),
+    };
+    pieces(text).into_iter().map(piece).collect()
 }

@@ -26,7 +26,13 @@ pub struct Shape {
     item: Option<Box<Shape>>,
     fields: BTreeMap<String, Shape>,
     others: Option<Box<Shape>>,
+    /// Whether the limits also apply to everything inside the value.
+    inside: bool,
 }
+
+/// A key of schemas: the limits also apply to everything inside the value, however deep. For values
+/// whose form is read elsewhere.
+pub const LIMITS_APPLY_INSIDE: &str = "x-limits-apply-inside";
 
 /// A value that exceeds a limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +85,7 @@ impl Shape {
     }
 
     const fn unsaid() -> Shape {
-        Shape { longest: None, most: None, item: None, fields: BTreeMap::new(), others: None }
+        Shape { longest: None, most: None, item: None, fields: BTreeMap::new(), others: None, inside: false }
     }
 
     /// Adds the limits of another schema of the same value. Of alternatives, the largest counts.
@@ -96,6 +102,7 @@ impl Shape {
         // `None` is less than any number.
         self.longest = self.longest.max(number("maxLength"));
         self.most = self.most.max(number("maxItems")).max(number("maxProperties"));
+        self.inside |= schema[LIMITS_APPLY_INSIDE] == true;
         let within = |schema: &Value, known: Option<Box<Shape>>| {
             let mut shape = known.map_or_else(Shape::unsaid, |it| *it);
             shape.take_in(schema, definitions, deeper);
@@ -145,7 +152,12 @@ struct Walk<'w> {
     found: &'w mut Found,
 }
 
-impl Walk<'_> {
+impl<'w> Walk<'w> {
+    /// The shape of what is inside, unless it is described itself.
+    fn inside(&self) -> Option<&'w Shape> {
+        self.shape.filter(|it| it.inside)
+    }
+
     fn most(&self) -> usize {
         self.shape.and_then(|it| it.most).unwrap_or(UNDECLARED)
     }
@@ -196,7 +208,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let (most, item) = (self.most(), self.shape.and_then(|it| it.item.as_deref()));
+        let (most, item) = (self.most(), self.shape.and_then(|it| it.item.as_deref()).or(self.inside()));
         let outside = self.found.path.len();
         let mut count = 0;
         loop {
@@ -216,7 +228,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        let most = self.most();
+        let (most, inside) = (self.most(), self.inside());
         let outside = self.found.path.len();
         let mut count = 0;
         while let Some(name) = fields.next_key::<String>()? {
@@ -227,6 +239,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
                 continue;
             }
             let known = self.shape.and_then(|it| it.fields.get(&name).or(it.others.as_deref()));
+            let known = known.or(inside);
             self.found.path.push_str(if outside == 0 { "" } else { "." });
             self.found.path.push_str(&name);
             fields.next_value_seed(Walk { shape: known, found: &mut *self.found })?;

@@ -1,15 +1,22 @@
 //! Starts runs of workflows.
 
+use std::io::Read;
+
 use axum::{extract::State, http::HeaderMap, response::Response};
 use quorum::{
-    Request,
+    Complaint, Request,
+    model::error::Code,
+    request::{
+        limits::{COST, LONGEST_NAME},
+        size::LIMITS_APPLY_INSIDE,
+    },
     workflow::{
         LARGEST_FILE, RunError, RunOrder, Wrong,
         find::{file_of, folders},
     },
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::{
@@ -18,7 +25,33 @@ use crate::{
     guard::Caller,
     problem::Problem,
     routes::discussions::{self, Accepted, Order},
+    wire::bounds::{Field, range},
 };
+
+/// The most fields of an object and entries of a list, in a workflow or in what it is given.
+const MOST_INSIDE: usize = 1_000;
+
+/// The limits of these fields in the OpenAPI document.
+pub(crate) fn limits() -> [Field; 6] {
+    let inside = json!({
+        "maxLength": LARGEST_FILE, "maxItems": MOST_INSIDE, "maxProperties": MOST_INSIDE,
+        LIMITS_APPLY_INSIDE: true,
+    });
+    let of_types = |types: Value| {
+        let mut limits = inside.clone();
+        limits["type"] = types;
+        limits
+    };
+    let anything = json!(["object", "array", "string", "number", "boolean", "null"]);
+    [
+        ("Run", "workflow", of_types(json!(["object", "string", "null"]))),
+        ("Run", "name", json!({ "minLength": 1, "maxLength": LONGEST_NAME, "pattern": "^[A-Za-z0-9_-]+$" })),
+        ("Run", "input", of_types(anything)),
+        ("Run", "variables", of_types(json!("object"))),
+        ("Run", "maxCalls", range(&(1..=u32::MAX))),
+        ("Run", "maxCost", range(&COST)),
+    ]
+}
 
 /// An order to run a workflow: the workflow itself, or the name of one that the server has.
 #[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
@@ -106,13 +139,16 @@ fn written(wanted: &Run, folders: &[std::path::PathBuf]) -> Result<(String, Vec<
 /// A workflow of the server's folders. A path is no name: a client must not choose a file.
 pub(crate) fn named(name: &str, folders: &[std::path::PathBuf]) -> Result<(String, Vec<u8>), Problem> {
     let plain = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
-    let is_name = !name.is_empty() && name.len() <= 128 && name.chars().all(plain);
+    let is_name = !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(plain);
     let in_folders =
         |file: &std::path::PathBuf| file.parent().is_some_and(|it| folders.iter().any(|f| f == it));
     let file = if is_name { file_of(name, folders).filter(in_folders) } else { None };
     let unknown = || Problem::field("name", "there is no workflow of this name on the server");
     let file = file.ok_or_else(unknown)?;
-    let text = std::fs::read(&file).map_err(|_| unknown())?;
+    let mut text = Vec::new();
+    let read =
+        std::fs::File::open(&file).and_then(|it| it.take(LARGEST_FILE as u64 + 1).read_to_end(&mut text));
+    read.map_err(|_| unknown())?;
     if text.len() > LARGEST_FILE {
         return Err(Problem::field("name", "the workflow file is too large"));
     }
@@ -121,11 +157,12 @@ pub(crate) fn named(name: &str, folders: &[std::path::PathBuf]) -> Result<(Strin
 
 fn refused(error: RunError) -> Problem {
     match error {
-        RunError::Wrong(wrong) => Problem::field("workflow", mistakes(&wrong)),
+        RunError::Wrong(wrong) => Problem::refused(&mistakes(&wrong)),
         RunError::Quorum(error) => error.into(),
     }
 }
 
-fn mistakes(wrong: &Wrong) -> String {
-    wrong.lines().join("\n")
+/// Each mistake with its place in the workflow.
+fn mistakes(wrong: &Wrong) -> Vec<Complaint> {
+    wrong.lines().into_iter().map(|it| Complaint::new("workflow", Code::InvalidRequest, it)).collect()
 }

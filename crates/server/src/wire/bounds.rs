@@ -7,7 +7,11 @@ use quorum::request::limits::{LONGEST_NAME, LONGEST_SEARCH, LONGEST_SESSION, MOS
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{routes::discussions::MOST_LISTED, seeds, wire::order::LONGEST_KEY};
+use crate::{
+    routes::{self, discussions::MOST_LISTED},
+    seeds,
+    wire::order::LONGEST_KEY,
+};
 
 /// A text with something in it besides white space.
 const NOT_BLANK: &str = r"[^\s\u0085]";
@@ -57,7 +61,9 @@ pub(crate) fn range<T: Serialize>(range: &RangeInclusive<T>) -> Value {
 
 /// Adds the limits to the document.
 pub(crate) fn declare(document: &mut Value) {
-    for (schema, field, limits) in fields().into_iter().chain(seeds::limits()) {
+    for (schema, field, limits) in
+        fields().into_iter().chain(seeds::limits()).chain(routes::workflows::limits())
+    {
         add(&mut document["components"]["schemas"][schema]["properties"][field], limits);
     }
     let paths = document["paths"].as_object_mut().into_iter().flatten();

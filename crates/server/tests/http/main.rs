@@ -26,3 +26,4 @@ mod seed_client;
 mod server;
 mod unread;
 mod web;
+mod workflows;

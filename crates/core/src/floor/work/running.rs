@@ -19,7 +19,7 @@ use crate::{
         command::Command,
         event::{Event, Noted, SubConcluded, ToolError, ToolPlaced, ToolUsed, WindUp},
         id::Step,
-        spec::Limits,
+        spec::{Limits, Spec},
     },
     record::Entry,
     seams::{StoreError, ToolUse},
@@ -207,25 +207,24 @@ impl<'f, 's> Running<'f, 's> {
     fn begin(&mut self, job: Job) {
         let index = self.begun.len();
         self.under_way += 1;
-        let step = Step::job(&job.name);
-        match &job.work {
+        let (step, work, deadline_ms) = (Step::job(&job.name), job.work.clone(), job.deadline_ms);
+        self.begun.push(job);
+        match work {
             Work::Discussion(spec) => {
-                let held = self.hold(&step, (**spec).clone(), job.deadline_ms);
+                let held = self.hold(&step, *spec, deadline_ms);
                 self.calls.push(index, held);
             }
-            Work::Tool(call) => self.begin_tool(index, &step, call),
+            Work::Tool(call) => self.begin_tool(index, &step, &call),
         }
-        self.begun.push(job);
     }
 
-    fn hold(
-        &self,
-        step: &Step,
-        spec: crate::model::spec::Spec,
-        deadline_ms: Option<u64>,
-    ) -> BoxFuture<'static, News> {
+    fn hold(&self, step: &Step, spec: Spec, deadline_ms: Option<u64>) -> BoxFuture<'static, News> {
         let floor = &*self.floor;
-        let id = floor.record.state.id.derived(step.as_str());
+        let run = &floor.record.state;
+        let id = run.id.derived(step.as_str());
+        // It belongs to the owner of the run, whoever wrote the plan.
+        let (tenant, account) = (run.spec.tenant.clone(), run.spec.account.clone());
+        let spec = Spec { tenant, account, ..spec };
         let below = SubRun {
             services: floor.services.clone(),
             claim: floor.record.claim().clone(),

@@ -18,8 +18,8 @@ pub(super) const STEP: StepType = StepType {
     summary: "Holds a discussion; the output is its result document",
     schema: || {
         let mut properties = crate::request::fields::schemas(&quorum_patterns::registry());
-        for own in ["topic", "preset", "sessionId", "offline", "simulate"] {
-            properties.remove(own);
+        for own in OF_THE_RUN.iter().chain(&["follows"]) {
+            properties.remove(*own);
         }
         properties.insert("prompt".to_owned(), json!({ "type": "string", "maxLength": LONGEST_WRITTEN }));
         properties.insert("context".to_owned(), json!({ "type": "string", "maxLength": LONGEST_WRITTEN }));
@@ -51,6 +51,9 @@ fn read(reading: &mut Reading<'_>, config: &Node) -> Option<Action> {
             (_, Tree::Null) => {}
             (name, _) if OF_THE_RUN.contains(&name) => {
                 reading.wrong(*place, format!("{name} belongs to the run, not to a step"));
+            }
+            ("follows", _) => {
+                reading.wrong(*place, "a step follows no discussion; recall shows it earlier ones");
             }
             ("consensus", Tree::Map(_)) => deciding(&node.plain(), &mut order),
             (name, _) => drop(order.insert(name.to_owned(), node.plain())),

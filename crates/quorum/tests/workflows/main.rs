@@ -1,6 +1,9 @@
-//! Checks of workflow files: every mistake at once, and hostile files in bounds.
+//! Checks of workflow files, every mistake at once and hostile files in bounds; and runs with agents
+//! and recall.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+mod runs;
 
 use std::{fmt::Write, time::Instant};
 
