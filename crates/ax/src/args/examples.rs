@@ -54,8 +54,9 @@ Examples:
   ax run review.yaml --set area=billing --dry-run  # needs such a file
   ax run review.yaml --offline --json  # needs such a file
 
-A run is recorded like a discussion: `ax resume`, `ax pause`, `ax stop`, `ax show`
-and `ax export` work on it, and nothing that was answered is asked again.";
+A run is recorded like a discussion: `ax resume`, `ax pause`, `ax stop`,
+`ax show` and `ax export` work on it, and nothing that was answered is asked
+again.";
 
 pub(super) fn run() -> String {
     format!("{RUN}\n\nExit codes:\n{}", exit::codes())
@@ -154,8 +155,8 @@ Examples:
   ax mcp --offline < /dev/null
 
 Clients start `ax mcp` themselves, and talk to it on standard input and output.
-`ax serve` offers the same at /mcp. AX_MCP_TOOL_PREFIX is what the names of tools
-begin with, `ax` if it is not set.";
+`ax serve` offers the same at /mcp. AX_MCP_TOOL_PREFIX is what the names of
+tools begin with, `ax` if it is not set.";
 
 pub(super) const PATTERNS: &str = "\
 Examples:

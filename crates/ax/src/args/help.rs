@@ -40,7 +40,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Discuss", &["discuss", "follow", "run", "workflow", "demo", "patterns", "prompts"]),
     (STEERING, &["pause", "resume", "stop", "abort", "say", "note"]),
     ("Look back", &["history", "show", "export", "replay", "fork", "rate", "delete", "restore", "sessions"]),
-    ("Set up", &["models", "keys", "prices", "config", "doctor"]),
+    ("Set up", &["agents", "models", "keys", "prices", "config", "doctor"]),
     ("More", &["serve", "mcp", "completions", "man", "help"]),
 ];
 

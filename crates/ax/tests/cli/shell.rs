@@ -91,7 +91,7 @@ fn help_manual_and_readme_agree_on_the_exit_codes() {
     let help = Desk::new().ax(&["discuss", "--help"]).ends(0).out;
     let codes = help.split("Exit codes:\n").nth(1).unwrap().lines();
     let codes: Vec<String> = codes.map(|line| line.trim().replacen("  ", " ", 1)).collect();
-    assert_eq!(codes.len(), 8, "{help}");
+    assert_eq!(codes.len(), 9, "{help}");
     let sentence = format!("Exit codes: {}.", codes.join(", "));
     let sentence = ["--require-consensus", "--offline"]
         .iter()
