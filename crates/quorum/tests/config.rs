@@ -190,6 +190,14 @@ fn an_unknown_preset_is_refused_with_the_nearest() {
 }
 
 #[test]
+fn i19_a_preset_with_the_name_of_a_pattern_is_a_mistake() {
+    refuses(
+        "[presets.debate]\nrounds = 3",
+        "presets.debate: a pattern has this name, and quorum/debate would mean both",
+    );
+}
+
+#[test]
 fn all_mistakes_are_reported_at_once() {
     let text = "[defaults]\nround = 3\nbudget = 3\n[presets.a]\nusage = 1\noutput-format = \"xml\"\n[presets]\nb = 3\n[zzz]";
     let lines: Vec<String> = parse(text).unwrap_err().lines().map(str::to_owned).collect();

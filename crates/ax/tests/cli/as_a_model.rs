@@ -63,8 +63,10 @@ fn a4_a_stream_that_was_killed_is_continued_by_its_key_and_no_finished_call_is_r
     let connection = ask(&address, true);
     // The first answer is recorded, the second is under way.
     while answered(&vendor).is_empty() {
+        // It sleeps because the vendor's requests have no signal.
         std::thread::sleep(Duration::from_millis(5));
     }
+    // It sleeps because the record of another process has no signal.
     std::thread::sleep(Duration::from_millis(100));
     killed.signal("-KILL");
     killed.end();

@@ -7,6 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use quorum::{
+    Registry,
     model::{client::Author, excerpt::in_short, state::State as DiscussionState},
     request::limits::TEMPERATURE,
 };
@@ -50,7 +51,7 @@ pub(super) async fn create(
     headers: HeaderMap,
     Fields(body): Fields,
 ) -> Result<Response, Fault> {
-    let wanted = read(body.clone())?;
+    let wanted = read(body.clone(), app.registry())?;
     let sent = Sent { path: PATH, headers: &headers, body: &body };
     if wanted.stream {
         let slot = stream_slot(&app, &scope)?;
@@ -97,7 +98,7 @@ pub(super) fn usage(usage: &Usage) -> Value {
     told
 }
 
-fn read(body: Map<String, Value>) -> Result<Wanted, Fault> {
+fn read(body: Map<String, Value>, registry: &Registry) -> Result<Wanted, Fault> {
     let mut given = Given::body(body);
     let model = wanted::model(&mut given)?;
     let asked = asked(&mut given)?;
@@ -108,7 +109,7 @@ fn read(body: Map<String, Value>) -> Result<Wanted, Fault> {
         None => None,
     };
     let shown = if kind.as_deref() == Some("disabled") { Thinking::Off } else { Thinking::Full };
-    let panel = PanelOptions::take(&mut given, shown)?;
+    let panel = PanelOptions::take(&mut given, shown, registry)?;
     let (session, task) = wanted::metadata(&mut given)?;
     Ok(Wanted {
         model,

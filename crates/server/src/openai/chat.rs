@@ -7,6 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use quorum::{
+    Registry,
     model::{client::Author, excerpt::in_short, state::State as DiscussionState},
     request::limits::TEMPERATURE,
 };
@@ -39,8 +40,8 @@ const PATH: &str = "/v1/chat/completions";
 /// Ask the panel as if it were one model, in OpenAI's format
 ///
 /// The last message is the question, system messages are instructions, and earlier messages go to
-/// everyone as the conversation so far. With `stream`, the talk comes as reasoning and the synthesis
-/// as content. The answer has a field `quorum` with votes, dissent and what was ignored.
+/// everyone as the conversation so far. With `stream`, the talk comes as reasoning and the
+/// synthesis as content. The answer has a field `quorum` with votes, dissent and what was ignored.
 #[utoipa::path(
     post, path = "/v1/chat/completions", tag = "panel as a model", request_body = crate::wire::panel_model::ChatOrder,
     params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
@@ -54,7 +55,7 @@ pub(super) async fn complete(
     headers: HeaderMap,
     Fields(body): Fields,
 ) -> Result<Response, Fault> {
-    let (wanted, has_usage) = read(body.clone())?;
+    let (wanted, has_usage) = read(body.clone(), app.registry())?;
     let sent = Sent { path: PATH, headers: &headers, body: &body };
     if wanted.stream {
         let slot = stream_slot(&app, &scope)?;
@@ -98,7 +99,7 @@ pub(super) fn finish(ended: Ended) -> &'static str {
 }
 
 /// The request in these fields, and whether its stream ends with the usage.
-fn read(body: Map<String, Value>) -> Result<(Wanted, bool), Fault> {
+fn read(body: Map<String, Value>, registry: &Registry) -> Result<(Wanted, bool), Fault> {
     let mut given = Given::body(body);
     let model = wanted::model(&mut given)?;
     let asked = asked(&mut given)?;
@@ -106,7 +107,7 @@ fn read(body: Map<String, Value>) -> Result<(Wanted, bool), Fault> {
     let tool = wanted::tools(&mut given)?;
     let fusion = fusion::configured(&mut given, tool)?;
     let shown = wanted::shown(&mut given)?;
-    let panel = PanelOptions::take(&mut given, shown)?;
+    let panel = PanelOptions::take(&mut given, shown, registry)?;
     let format = given.object("response_format")?;
     let schema = schema(format)?;
     let (session, task) = wanted::metadata(&mut given)?;

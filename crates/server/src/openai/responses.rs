@@ -56,7 +56,7 @@ pub(super) async fn create(
     headers: HeaderMap,
     Fields(body): Fields,
 ) -> Result<Response, Fault> {
-    let Requested { wanted, is_background, previous } = read(&scope, body.clone()).await?;
+    let Requested { wanted, is_background, previous } = read(&scope, app.registry(), body.clone()).await?;
     let sent = Sent { path: PATH, headers: &headers, body: &body };
     if wanted.stream {
         let slot = stream_slot(&app, &scope)?;

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use quorum::{
-    Scope,
+    Registry, Scope,
     model::{
         client::{Author, Utterance},
         excerpt::in_short,
@@ -32,7 +32,11 @@ pub(super) struct Requested {
 }
 
 /// The request in these fields.
-pub(super) async fn read(scope: &Scope, body: Map<String, Value>) -> Result<Requested, Fault> {
+pub(super) async fn read(
+    scope: &Scope,
+    registry: &Registry,
+    body: Map<String, Value>,
+) -> Result<Requested, Fault> {
     let mut given = Given::body(body);
     let model = wanted::model(&mut given)?;
     let previous = given.text("previous_response_id")?;
@@ -51,7 +55,7 @@ pub(super) async fn read(scope: &Scope, body: Map<String, Value>) -> Result<Requ
     let tool = wanted::tools(&mut given)?;
     let fusion = fusion::configured(&mut given, tool)?;
     let shown = wanted::shown(&mut given)?;
-    let panel = PanelOptions::take(&mut given, shown)?;
+    let panel = PanelOptions::take(&mut given, shown, registry)?;
     let format = match given.object("text")? {
         Some(mut text) => text.object("format")?,
         None => None,

@@ -7,10 +7,10 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use quorum::{Error, StoreError};
+use quorum::{Error, Registry, StoreError};
 use serde_json::{Value, json};
 
-use crate::problem::Problem;
+use crate::{problem::Problem, v1::wanted::field_of};
 
 /// An error in response to a request under `/v1`. The layer around the routes gives it the form of
 /// the vendor whose path it is.
@@ -64,6 +64,15 @@ impl Fault {
 
     pub(crate) fn at(self, param: &str) -> Self {
         Fault { param: Some(param.to_owned()), ..self }
+    }
+
+    /// The same with the path of the parameter, if it is a declared option.
+    pub(crate) fn in_panel(self, registry: &Registry) -> Self {
+        let option = self.param.as_deref().and_then(|it| registry.option(it));
+        match option {
+            Some(option) => self.at(&format!("quorum.{}", field_of(option.name))),
+            None => self,
+        }
     }
 
     pub(crate) fn after(self, seconds: u64) -> Self {
@@ -160,6 +169,9 @@ pub(crate) async fn envelopes(request: Request, next: Next) -> Response {
     }
 }
 
+/// The code of a spending cap, which renews much later than a client repeats a request.
+const CAP_REACHED: &str = "DISCUSSION_SPENDING_CAP_REACHED";
+
 /// Our codes under OpenAI's names.
 const CODES: &[(&str, &str)] = &[
     ("UNAUTHORIZED", "invalid_api_key"),
@@ -173,6 +185,7 @@ const CODES: &[(&str, &str)] = &[
     ("IDEMPOTENCY_KEY_REUSED", "idempotency_key_reused"),
     ("TOO_MANY_REQUESTS", "rate_limit_exceeded"),
     ("TOO_MANY_DISCUSSIONS", "too_many_running"),
+    (CAP_REACHED, "insufficient_quota"),
     ("DISCUSSION_INSUFFICIENT_PROVIDERS", "model_not_available"),
     ("DISCUSSIONS_SWITCHED_OFF", "discussions_switched_off"),
     ("DISCUSSION_RUNNING", "discussion_running"),
@@ -186,11 +199,10 @@ const PARAMS: &[(&str, &str)] = &[
     ("topic", "messages"),
     ("context", "messages"),
     ("providers", "quorum.providers"),
-    ("participants", "quorum.providers"),
+    ("participants", "quorum.participants"),
     ("rounds", "quorum.rounds"),
     ("maxCost", "quorum.max_cost"),
     ("maxCalls", "quorum.max_calls"),
-    ("judge", "quorum.judge"),
     ("votingOptions", "quorum.options"),
     ("sessionId", "metadata.session_id"),
     ("temperature", "temperature"),
@@ -215,7 +227,8 @@ impl From<Problem> for Fault {
             _ => status,
         };
         let fault = Fault::new(status, known.unwrap_or("invalid_request"), message);
-        Fault { param: param.map(str::to_owned), retry_after_s: problem.retry_after(), ..fault }
+        let is_final = code == CAP_REACHED;
+        Fault { param: param.map(str::to_owned), retry_after_s: problem.retry_after(), is_final, ..fault }
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) mod schema;
 pub(crate) mod start;
 pub(crate) mod stream;
 mod tasks;
+#[cfg(test)]
+mod tests;
 mod told;
 pub(crate) mod waited;
 pub(crate) mod wanted;

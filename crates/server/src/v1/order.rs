@@ -1,7 +1,5 @@
 //! A request as a checked order: for the panel, or for one voice.
 
-use std::collections::BTreeMap;
-
 use axum::http::StatusCode;
 use quorum::{
     Request, Scope,
@@ -11,7 +9,7 @@ use quorum::{
     },
     request::{OneVoice, limits::TOKENS_PER_TURN},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::{
     task::spawn_blocking,
     time::{Instant, timeout, timeout_at},
@@ -87,12 +85,24 @@ pub(crate) async fn ordered(
             let mut request = panel_request(app, wanted, panel, request);
             choose_voices(app, &mut request);
             let request = within_configuration(scope, request)?;
-            let spec = scope.check(&request)?;
+            let spec = scope.check(&request).map_err(|it| Fault::from(it).in_panel(app.registry()))?;
+            without_people(&spec)?;
             enough(app, scope, &spec).await?;
             spec
         }
     };
     Ok(Ordered { spec: if waiting == Waiting::ForTheEnd { in_time(spec) } else { spec } })
+}
+
+/// Refuses a panel with people: nobody is told that it waits for them.
+fn without_people(spec: &Spec) -> Result<(), Fault> {
+    match spec.participants.iter().find(|it| it.is_person()) {
+        Some(person) => {
+            let message = format!("{} is a person; a model's answer waits for no people", person.name);
+            Err(Fault::unsupported("quorum.participants", message))
+        }
+        None => Ok(()),
+    }
 }
 
 fn client_order(wanted: &Wanted, attended: Option<String>) -> ClientOrder {
@@ -114,13 +124,14 @@ fn panel_request(app: &App, wanted: &Wanted, panel: Listed, request: Request) ->
     let options = &wanted.panel;
     let fusion = wanted.fusion.clone().unwrap_or_default();
     let analysts: Vec<String> = fusion.models.iter().map(|it| fusion::voice(app, it)).collect();
-    let mut settings: BTreeMap<String, Value> = BTreeMap::new();
-    settings.extend(options.judge.as_ref().map(|it| ("judge".to_owned(), json!(it))));
+    let mut settings = options.settings.clone();
     let writer = fusion.writer.map(|it| fusion::voice(app, &it)).filter(|it| analysts.contains(it));
     settings.extend(writer.map(|it| ("synthesizer".to_owned(), json!(it))));
     let room = wanted.max_tokens.map(|it| it.saturating_mul(OF_ANSWER).max(256));
     let room = room.filter(|it| *it < SYNTHESIS_TOKENS);
-    settings.extend(room.map(|it| ("synthesisTokens".to_owned(), json!(it))));
+    if let Some(room) = room {
+        settings.entry("synthesisTokens".to_owned()).or_insert(json!(room));
+    }
     let request = Request {
         topic: wanted.asked.question.clone(),
         temperature: wanted.temperature.or(fusion.temperature),
@@ -128,6 +139,7 @@ fn panel_request(app: &App, wanted: &Wanted, panel: Listed, request: Request) ->
         rounds: options.rounds,
         voting_options: options.options.clone(),
         providers: options.providers.clone().or(Some(analysts).filter(|it| !it.is_empty())),
+        participants: options.participants.clone(),
         max_cost: options.max_cost,
         max_calls: options.max_calls,
         settings,

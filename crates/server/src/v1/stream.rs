@@ -1,5 +1,5 @@
-//! An answer as server-sent events, in whichever format: the talk while it happens, the answer as it
-//! is written, and never silence.
+//! An answer as server-sent events, in whichever format: the talk while it happens, the answer as
+//! it is written, and never silence.
 
 use std::{collections::VecDeque, convert::Infallible, time::Duration};
 

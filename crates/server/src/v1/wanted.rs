@@ -1,6 +1,14 @@
 //! A request to the panel as one model, whatever the format it was sent in.
 
-use quorum::request::limits::{LONGEST_NAME, LONGEST_SESSION, OPTIONS, ROUNDS};
+use std::collections::BTreeMap;
+
+use quorum::{
+    Registry,
+    request::{
+        Seating,
+        limits::{LONGEST_NAME, LONGEST_SESSION, OPTIONS, ROUNDS, most_seats},
+    },
+};
 use serde_json::Value;
 
 use crate::v1::{conversation::Asked, fault::Fault, fusion::Fusion, given::Given};
@@ -38,8 +46,11 @@ pub(crate) struct PanelOptions {
     pub(crate) max_calls: Option<u32>,
     pub(crate) rounds: Option<u32>,
     pub(crate) providers: Option<Vec<String>>,
-    pub(crate) judge: Option<String>,
+    /// Models and agents, instead of `providers`.
+    pub(crate) participants: Option<Vec<Seating>>,
     pub(crate) options: Option<Vec<String>>,
+    /// The options that patterns, methods and strategies declare, by their declared names.
+    pub(crate) settings: BTreeMap<String, Value>,
     pub(crate) thinking: Thinking,
     pub(crate) detach: bool,
     pub(crate) ignored: Vec<String>,
@@ -59,12 +70,16 @@ pub(crate) enum Thinking {
 
 impl PanelOptions {
     /// Takes the field; `shown` is whether the client's other parameters ask for the talk.
-    pub(crate) fn take(given: &mut Given, shown: Thinking) -> Result<PanelOptions, Fault> {
+    pub(crate) fn take(
+        given: &mut Given,
+        shown: Thinking,
+        registry: &Registry,
+    ) -> Result<PanelOptions, Fault> {
         let Some(mut own) = given.object("quorum")? else {
             return Ok(PanelOptions { thinking: shown, ..PanelOptions::default() });
         };
         let rounds = u64::from(*ROUNDS.start())..=u64::from(*ROUNDS.end());
-        let providers = own.texts("providers", 6)?;
+        let providers = own.texts("providers", most_seats(registry))?;
         let options = own.texts("options", *OPTIONS.end())?;
         let thinking = match own.text("thinking")?.as_deref() {
             None => shown,
@@ -78,13 +93,41 @@ impl PanelOptions {
             max_calls: own.whole("max_calls", 1..=u64::from(u32::MAX))?.map(|it| it as u32),
             rounds: own.whole("rounds", rounds)?.map(|it| it as u32),
             providers: Some(providers).filter(|it| !it.is_empty()),
-            judge: named(&mut own, "judge", LONGEST_NAME)?,
+            participants: participants(&mut own, registry)?,
             options: Some(options).filter(|it| !it.is_empty()),
+            settings: settings(&mut own, registry),
             thinking,
             detach: own.flag("detach")?.unwrap_or(false),
             ignored: own.ignored(),
         })
     }
+}
+
+/// Takes the seats: names, or objects with a type and an id.
+fn participants(own: &mut Given, registry: &Registry) -> Result<Option<Vec<Seating>>, Fault> {
+    let Some(seats) = own.list("participants")? else { return Ok(None) };
+    let most = most_seats(registry);
+    let read: Result<Vec<Seating>, _> = seats.into_iter().map(serde_json::from_value).collect();
+    let read = read.ok().filter(|it| it.len() <= most);
+    let form = "names, or objects like {\"type\": \"agent\", \"id\": \"reviewer\"}";
+    let wrong = || Fault::invalid(&own.param("participants"), format!("must be at most {most} {form}"));
+    read.ok_or_else(wrong).map(Some)
+}
+
+/// Takes the declared options. Their values are checked with the rest of the order.
+fn settings(own: &mut Given, registry: &Registry) -> BTreeMap<String, Value> {
+    let options = registry.options().into_iter();
+    options.filter_map(|it| Some((it.name.to_owned(), own.take(&field_of(it.name))?))).collect()
+}
+
+/// The field of a declared option: its name with underscores, as the vendors' own fields are
+/// written.
+pub(crate) fn field_of(option: &str) -> String {
+    let spelled = |it: char| {
+        let underscore = it.is_uppercase().then_some('_');
+        underscore.into_iter().chain(it.to_lowercase())
+    };
+    option.chars().flat_map(spelled).collect()
 }
 
 /// A short text.
@@ -142,8 +185,8 @@ pub(crate) fn shown(given: &mut Given) -> Result<Thinking, Fault> {
     Ok(if is_off { Thinking::Off } else { Thinking::Full })
 }
 
-/// Refuses tools that must be called, and lists those that need not be as ignored. Of the tools, one
-/// of the type `openrouter:fusion` is configuration.
+/// Refuses tools that must be called, and lists those that need not be as ignored. Of the tools,
+/// one of the type `openrouter:fusion` is configuration.
 pub(crate) fn tools(given: &mut Given) -> Result<Option<Value>, Fault> {
     let tools = given.list("tools")?.unwrap_or_default();
     let (fusion, others): (Vec<Value>, Vec<Value>) =

@@ -5,7 +5,10 @@ use std::borrow::Cow;
 
 use quorum::{
     registry::Registry,
-    request::limits::{LONGEST_CONVERSATION, LONGEST_NAME, LONGEST_SESSION, OPTIONS, ROUNDS},
+    request::{
+        fields,
+        limits::{LONGEST_CONVERSATION, LONGEST_NAME, LONGEST_SESSION, OPTIONS, ROUNDS, most_seats},
+    },
 };
 use serde_json::{Value, json};
 use utoipa::{
@@ -13,7 +16,10 @@ use utoipa::{
     openapi::{RefOr, Schema, schema::ObjectBuilder},
 };
 
-use crate::v1::{conversation::MOST_MESSAGES, wanted::MOST_STOPS};
+use crate::v1::{
+    conversation::MOST_MESSAGES,
+    wanted::{MOST_STOPS, field_of},
+};
 
 macro_rules! bodies {
     ($($(#[$about:meta])* $name:ident;)*) => {
@@ -73,7 +79,7 @@ pub(crate) struct VendorErrorBody {
 const MOST_FIELDS: usize = 100;
 
 /// The schemas by their names in the document.
-pub(crate) fn schemas(_: &Registry) -> [(Cow<'static, str>, Value); 3] {
+pub(crate) fn schemas(registry: &Registry) -> [(Cow<'static, str>, Value); 3] {
     let chat = json!({
         "messages": messages(&["system", "developer", "user", "assistant", "tool", "function"]),
         "response_format": open(&json!({ "type": { "type": "string", "enum": ["text", "json_object", "json_schema"] } })),
@@ -91,27 +97,28 @@ pub(crate) fn schemas(_: &Registry) -> [(Cow<'static, str>, Value); 3] {
         "messages": messages(&["user", "assistant", "system"]), "max_tokens": tokens(), "stop_sequences": stops(),
         "system": { "oneOf": [text(), parts()] },
     });
+    let panel = panel(registry);
     let asked = json!({ "model": "quorum", "messages": [{ "role": "user", "content": TABS }] });
     [
-        (ChatOrder::name(), body(chat, &["model", "messages"], &asked)),
+        (ChatOrder::name(), body(chat, &panel, &["model", "messages"], &asked)),
         (
             ResponseOrder::name(),
-            body(response, &["model", "input"], &json!({ "model": "quorum", "input": TABS })),
+            body(response, &panel, &["model", "input"], &json!({ "model": "quorum", "input": TABS })),
         ),
-        (MessageOrder::name(), body(message, &["model", "messages"], &asked)),
+        (MessageOrder::name(), body(message, &panel, &["model", "messages"], &asked)),
     ]
 }
 
 /// The question of the examples.
 const TABS: &str = "Tabs or spaces?";
 
-fn body(own: Value, required: &[&str], example: &Value) -> Value {
+fn body(own: Value, panel: &Value, required: &[&str], example: &Value) -> Value {
     let mut properties = json!({
         "model": { "type": "string", "minLength": 1, "maxLength": 2 * LONGEST_NAME, "examples": ["quorum"] },
         "stream": { "type": ["boolean", "null"] },
         "temperature": { "type": ["number", "null"], "minimum": 0, "maximum": 2 },
         "metadata": open(&json!({ "session_id": { "type": "string", "maxLength": LONGEST_SESSION } })),
-        "quorum": panel(),
+        "quorum": panel,
     });
     if let (Value::Object(properties), Value::Object(own)) = (&mut properties, own) {
         properties.extend(own);
@@ -123,19 +130,35 @@ fn body(own: Value, required: &[&str], example: &Value) -> Value {
     })
 }
 
-/// The field `quorum`.
-fn panel() -> Value {
+/// The field `quorum`: budgets and panel, and every option that the registry declares.
+fn panel(registry: &Registry) -> Value {
     let name = json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_NAME });
-    open(&json!({
+    let seat = json!({ "oneOf": [name, {
+        "type": "object", "required": ["type", "id"], "additionalProperties": false,
+        "properties": { "type": { "type": "string", "enum": ["provider", "agent"] }, "id": name },
+    }] });
+    let mut properties = declared(registry);
+    let own = json!({
         "max_cost": { "type": ["number", "null"], "minimum": 1e-9, "maximum": 1e9 },
         "max_calls": { "type": ["integer", "null"], "minimum": 1, "maximum": u32::MAX },
         "rounds": { "type": ["integer", "null"], "minimum": ROUNDS.start(), "maximum": ROUNDS.end() },
-        "providers": { "type": ["array", "null"], "items": name, "maxItems": 6 },
+        "providers": { "type": ["array", "null"], "items": name, "maxItems": most_seats(registry) },
+        "participants": { "type": ["array", "null"], "items": seat, "maxItems": most_seats(registry) },
         "options": { "type": ["array", "null"], "items": name, "maxItems": OPTIONS.end() },
-        "judge": { "type": ["string", "null"], "maxLength": LONGEST_NAME },
         "thinking": { "type": ["string", "null"], "enum": ["full", "progress", "off", null] },
         "detach": { "type": ["boolean", "null"] },
-    }))
+    });
+    if let (Value::Object(properties), Value::Object(own)) = (&mut properties, own) {
+        properties.extend(own);
+    }
+    open(&properties)
+}
+
+/// The schemas of the declared options, by the names of their fields.
+fn declared(registry: &Registry) -> Value {
+    let fields = fields::schemas(registry);
+    let options = registry.options().into_iter();
+    options.filter_map(|it| Some((field_of(it.name), fields.get(it.name)?.clone()))).collect()
 }
 
 /// An object with these fields and others that are ignored.
@@ -178,4 +201,27 @@ fn tokens() -> Value {
 fn stops() -> Value {
     let stop = json!({ "type": "string", "minLength": 1, "maxLength": 1_000 });
     json!({ "oneOf": [stop, { "type": "array", "items": stop, "maxItems": MOST_STOPS }, { "type": "null" }] })
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum::{registry::Pattern, vocabulary::option::Opt};
+
+    use super::*;
+
+    const LEGS: Opt<u32> = Opt::whole("legCount", "How often it goes round", 1..=9, 2);
+
+    /// A pattern of another crate.
+    static RELAY: Pattern = Pattern { name: "relay", options: &[&LEGS], ..Pattern::PLAIN };
+
+    #[test]
+    fn an_option_of_a_foreign_pattern_is_a_field_of_the_panel() {
+        let registry = quorum::built_in().with_patterns([&RELAY]);
+        for (name, body) in schemas(&registry) {
+            let expected = &fields::schemas(&registry)["legCount"];
+            assert_eq!(&body["properties"]["quorum"]["properties"]["leg_count"], expected, "{name}");
+        }
+        let [(_, chat), ..] = schemas(&quorum::built_in());
+        assert_eq!(chat["properties"]["quorum"]["properties"].get("leg_count"), None);
+    }
 }

@@ -64,3 +64,24 @@ async fn b08_an_unknown_agent_is_refused_without_a_path_of_this_machine() {
     let spelling = "an agent's seat is written reviewer:agent, with the id first";
     check(json!("agent:reviewer"), 400, spelling).await;
 }
+
+#[tokio::test]
+async fn i19_an_agent_is_a_participant_of_the_panel_as_a_model_and_a_person_is_not() {
+    let server = server().await;
+    let messages = json!([{ "role": "user", "content": "Tabs or spaces?" }]);
+    let asked = async |seats: Value| {
+        let panel = json!({ "participants": seats, "rounds": 1 });
+        let body = json!({ "model": "quorum", "messages": messages, "quorum": panel });
+        server.post("/v1/chat/completions", &body).await
+    };
+    for agent in [json!({ "type": "agent", "id": "reviewer" }), json!("reviewer:agent")] {
+        let told = asked(json!(["claude", agent])).await.json();
+        let talk = told["choices"][0]["message"]["reasoning"].as_str().unwrap_or_else(|| panic!("{told}"));
+        assert!(talk.contains("[R1 claude] ") && talk.contains("[R1 reviewer] "), "{talk}");
+    }
+    for seat in [json!("me:person"), json!({ "person": "me" }), json!("nobody:agent"), json!(7)] {
+        let refused = asked(json!(["claude", "gemini", seat])).await;
+        let told = (refused.status.as_u16(), &refused.json()["error"]["param"]);
+        assert_eq!(told, (400, &json!("quorum.participants")), "{seat}: {}", refused.text);
+    }
+}

@@ -30,7 +30,9 @@ fn refused_message(answer: &Answer, status: u16, kind: &str) {
 }
 
 fn said(messages: Value) -> Value {
-    json!({ "model": "quorum", "messages": messages })
+    let mut body = json!({ "model": "quorum" });
+    body["messages"] = messages;
+    body
 }
 
 #[tokio::test]
@@ -207,9 +209,9 @@ async fn a9_strangers_are_refused_in_the_vendors_form() {
         ];
         for ((answer, (status, code)), kind) in answers.iter().zip(openai).zip(anthropic) {
             if path == "/v1/messages" {
-                refused_message(answer, status, kind)
+                refused_message(answer, status, kind);
             } else {
-                refused(answer, status, code, None)
+                refused(answer, status, code, None);
             }
         }
         assert_eq!(answered(post().header("x-api-key", ANN)).await.status, 200);

@@ -234,7 +234,7 @@ async fn i19_the_conversation_and_the_instructions_reach_everyone() {
     }
     let alone = with(body, json!({ "model": "beta" }));
     assert_eq!(chat(&server, &alone).await.status, 200);
-    let last = vendor.requests().iter().filter_map(|it| it.asked()).last().unwrap();
+    let last = vendor.requests().iter().filter_map(|it| it.asked()).next_back().unwrap();
     assert_eq!((last.model.as_str(), last.system.as_str()), ("beta-1", "Answer like a pirate."));
     assert!(
         last.last().ends_with("What is my name?") && last.last().contains("> My name is Ann."),
@@ -304,4 +304,27 @@ async fn i19_budgets_lower_what_the_configuration_allows_and_never_raise_it() {
     let id = told["quorum"]["discussion_id"].as_str().unwrap();
     let plan = server.get(&format!("/api/discussions/{id}/events?view=facts")).await.text;
     assert!(plan.contains("\"calls\":9"), "{plan}");
+}
+
+#[tokio::test]
+async fn i19_every_option_of_a_pattern_is_a_field_of_the_panel() {
+    let vendor = vendor().start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let options = json!({ "judge": "beta", "judge_failure": "end" });
+    let body = with(question("quorum/debate"), json!({ "quorum": options }));
+    let told = chat(&server, &body).await.json();
+    assert_eq!(told["quorum"]["ignored"], json!([]), "{told}");
+    let id = told["quorum"]["discussion_id"].as_str().unwrap();
+    let facts = server.get(&format!("/api/discussions/{id}/events?view=facts")).await.text;
+    for setting in ["\"judge\":\"beta\"", "\"judgeFailure\":\"end\""] {
+        assert!(facts.contains(setting), "{setting} is not in {facts}");
+    }
+    for (options, param) in [
+        (json!({ "judge": "nobody" }), "quorum.judge"),
+        (json!({ "judge_failure": "panic" }), "quorum.judge_failure"),
+    ] {
+        let refused = chat(&server, &with(question("quorum/debate"), json!({ "quorum": options }))).await;
+        let told = (refused.status.as_u16(), &refused.json()["error"]["param"]);
+        assert_eq!(told, (400, &json!(param)), "{}", refused.text);
+    }
 }

@@ -53,7 +53,8 @@ async fn a2_a_time_out_with_two_repetitions_is_one_discussion() {
     assert_eq!(answered(sent).await.status, 200);
     assert_eq!(calls(&vendor).len(), 7);
     only_discussion(&server).await;
-    // What ended a short while ago is the answer of a declared repetition, and not of a new question.
+    // What ended a short while ago is the answer of a declared repetition, and not of a new
+    // question.
     let sent = server.posting("/v1/chat/completions", &body).header("x-stainless-retry-count", 1);
     assert_eq!(answered(sent).await.status, 200);
     assert_eq!(calls(&vendor).len(), 7);

@@ -1,6 +1,7 @@
 //! The panel as if it were one model: what the vendors' own clients send, and what they receive.
 
 mod bad_input;
+mod caps;
 mod chat;
 mod fusion;
 mod leaving;
@@ -47,7 +48,8 @@ pub(crate) fn question(model: &str) -> Value {
 
 /// The same with these fields.
 pub(crate) fn with(mut body: Value, more: Value) -> Value {
-    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let Value::Object(more) = more else { panic!("{more} has no fields") };
+    body.as_object_mut().unwrap().extend(more);
     body
 }
 

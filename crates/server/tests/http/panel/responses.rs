@@ -3,20 +3,17 @@
 use serde_json::{Value, json};
 
 use super::{calls, config, messages::events, vendor, with};
-use crate::harness::{ANN, BOB, FAST, TestServer, answered, tenants};
+use crate::harness::{ANN, BOB, TestServer, answered, tenants};
 
 fn order() -> Value {
     json!({ "model": "quorum", "input": "Tabs or spaces?", "quorum": { "rounds": 1 } })
 }
 
+/// The response once its discussion is over: the events end with it.
 async fn until_over(server: &TestServer, id: &str) -> Value {
-    loop {
-        let told = server.get(&format!("/v1/responses/{id}")).await.json();
-        if !matches!(told["status"].as_str(), Some("queued" | "in_progress")) {
-            return told;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+    let discussion = id.strip_prefix("resp_").unwrap();
+    server.get(&format!("/api/discussions/{discussion}/events")).await;
+    server.get(&format!("/v1/responses/{id}")).await.json()
 }
 
 #[tokio::test]
@@ -82,7 +79,7 @@ async fn i19_a_previous_response_is_the_conversation_so_far() {
     assert_eq!(second["status"], "completed", "{second}");
     let third = json!({ "model": "quorum", "input": "Sure?", "previous_response_id": second["id"], "quorum": { "rounds": 1 } });
     assert_eq!(server.post("/v1/responses", &third).await.status, 200);
-    let last = vendor.requests().iter().filter_map(|it| it.asked()).last().unwrap();
+    let last = vendor.requests().iter().filter_map(|it| it.asked()).next_back().unwrap();
     for part in ["user:\n> Tabs or spaces?", "user:\n> Why?", "assistant:\n> ", "# The question\n\nSure?"] {
         assert!(last.system.contains(part), "{part:?} is not in {}", last.system);
     }
@@ -108,5 +105,4 @@ async fn i19_a_running_response_can_not_be_continued_and_others_have_none() {
     assert_eq!(answered(server.request("GET", &path).bearer_auth(BOB)).await.status, 404);
     let next = with(order(), json!({ "previous_response_id": of_ann["id"] }));
     assert_eq!(answered(server.posting("/v1/responses", &next).bearer_auth(BOB)).await.status, 404);
-    let _ = FAST;
 }
