@@ -49,7 +49,7 @@ impl Tools for Counted {
             *count
         };
         Box::pin(async move {
-            // Long enough for other steps to begin and to be recorded meanwhile.
+            // It sleeps because other steps begin and are recorded meanwhile; the clock is paused.
             tokio::time::sleep(Duration::from_millis(100)).await;
             if used.tool == "flaky" && count == 1 {
                 return Err(ToolError::new(ToolError::FAILED, "once").transient());

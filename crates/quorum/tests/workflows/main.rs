@@ -1,5 +1,5 @@
-//! Checks of workflow files, every mistake at once and hostile files in bounds; and runs with agents
-//! and recall.
+//! Checks of workflow files, every mistake at once and hostile files in bounds; and runs with
+//! agents and recall.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
