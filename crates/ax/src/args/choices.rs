@@ -34,7 +34,8 @@ pub(super) fn filled(command: Command, app: &App) -> Command {
     rule::added(command, &app.registry)
 }
 
-/// The first text after the verb names the discussion to follow; what else names one is not offered.
+/// The first text after the verb names the discussion to follow. Nothing else that names one is
+/// offered.
 fn for_follow(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "topic" => arg

@@ -4,15 +4,15 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod agents;
+mod clients;
 mod recall;
+mod spending_caps;
 mod windows;
 mod working;
 
 use std::sync::Arc;
 
 use quorum_core::model::{
-    account::{CappedAccount, Caps, Period},
-    client::{Author, ClientOrder, Utterance},
     command::{Command, CommandId, Note, Say},
     error::{Code, ErrorClass, Problem},
     event::{
@@ -127,10 +127,10 @@ fn samples() -> Vec<Fact> {
         .chain(comparing())
         .chain(broken(&step))
         .chain(tenants())
-        .chain(spending_caps())
+        .chain(spending_caps::spending_caps())
         .chain(agents::agents())
         .chain(recall::recall())
-        .chain(clients())
+        .chain(clients::clients())
         .chain(working::working());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
@@ -480,49 +480,6 @@ fn tenants() -> Vec<Sample> {
         (None, Event::Opened { spec, flow: 1, lineage: None, fork: None }),
         (None, Event::CommandTaken { id: CommandId(5), command: Command::Note(note) }),
     ]
-}
-
-/// Facts added with spending caps.
-fn spending_caps() -> Vec<Sample> {
-    let caps = Caps {
-        per_day: Some(Usd::from_cents(500)),
-        per_month: Some(Usd::from_cents(5_000)),
-        allow_unpriced: true,
-    };
-    let account = Some(CappedAccount { name: "ann's laptop".into(), caps });
-    let spec = Arc::new(Spec { tenant: Tenant::named("acme"), account, ..(*spec()).clone() });
-    let reason = WindUp::SpendingCap {
-        needed: Usd::from_cents(12),
-        left: Usd::from_cents(7),
-        cap: Usd::from_cents(500),
-        period: Period::Day,
-        renews_at: Timestamp(1_767_312_000_000_000),
-    };
-    vec![
-        (None, Event::Opened { spec, flow: 1, lineage: None, fork: None }),
-        (Some(Step::from("2/speaking/ann/wound-up")), Event::WoundUp { reason }),
-    ]
-}
-
-/// Facts added with clients that use the panel as one model.
-fn clients() -> Vec<Sample> {
-    let client = ClientOrder {
-        model: "quorum/debate".into(),
-        question: Some("tabs?".into()),
-        instructions: Some("answer briefly".into()),
-        conversation: vec![
-            Utterance { by: Author::User, text: "hello".into() },
-            Utterance { by: Author::Assistant, text: "yes?".into() },
-            Utterance { by: Author::Tool, text: "12".into() },
-        ],
-        schema: Some(json!({ "type": "object" })),
-        max_tokens: Some(300),
-        stop: vec!["END".into()],
-        ignored: vec!["top_p".into()],
-        attended: Some("a-digest".into()),
-    };
-    let spec = Arc::new(Spec { client: Some(client), ..(*spec()).clone() });
-    vec![(None, Event::Opened { spec, flow: 1, lineage: None, fork: None })]
 }
 
 /// Facts added with context windows.
