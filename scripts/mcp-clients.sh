@@ -70,8 +70,11 @@ inspect() { # era, transport, arguments…
     local era="$1" transport="$2"
     shift 2
     # The server comes first: a list of arguments takes everything after it.
+    # It passes no variables of ours on by itself.
     case "$transport" in
-        stdio) set -- "$AX" mcp --offline "$@" ;;
+        stdio)
+            set -- "$AX" mcp --offline "$@" -e "AX_CONFIG=$AX_CONFIG" -e "AX_DATA_DIR=$AX_DATA_DIR"
+            ;;
         http) set -- "$MCP_URL" --transport http "$@" ;;
     esac
     node "$place/node_modules/.bin/mcp-inspector" --cli "$@" --protocol-era "$era"
@@ -93,10 +96,10 @@ for era in legacy auto modern; do
             row "$name, $tool" inspect "$era" "$transport" --method tools/call --tool-name "$tool" \
                 --tool-arg "topic=Tabs or spaces, $era, $transport?"
         done
-        for tool in ax_result ax_fork; do
-            row "$name, $tool" inspect "$era" "$transport" --method tools/call --tool-name "$tool" \
-                --tool-arg "id=$id"
-        done
+        row "$name, ax_result" inspect "$era" "$transport" --method tools/call --tool-name ax_result \
+            --tool-arg "id=$id"
+        row "$name, ax_fork" inspect "$era" "$transport" --method tools/call --tool-name ax_fork \
+            --tool-arg "id=$id" --tool-arg 'changes={"rounds":2}'
         row "$name, ax_workflow_run" inspect "$era" "$transport" --method tools/call \
             --tool-name ax_workflow_run --tool-arg 'name=two-steps' --tool-arg 'input={"what":"tabs"}'
         row "$name, ax_control" refused DISCUSSION_OVER inspect "$era" "$transport" \

@@ -13,7 +13,8 @@ export async function run(client, transport, withOptions) {
   };
   const quick = { rounds: 1, providers: ['claude', 'gemini'] };
   const progress = [];
-  const done = await call('ax_discuss', { topic: 'Tabs or spaces?', ...quick },
+  // Not at once: the SDK drops progress that comes in one piece with the answer.
+  const done = await call('ax_discuss', { topic: 'Tabs or spaces?', ...quick, simulate: { latencyMs: 300 } },
     { onprogress: (it) => progress.push(it.progress) });
   assert.equal(done.status, 'completed');
   assert.ok(progress.length > 0, 'no progress was told');
