@@ -32,7 +32,7 @@ fn checked(text: impl AsRef<[u8]>) -> Result<Checked, Wrong> {
 
 #[track_caller]
 fn wrong(text: impl AsRef<[u8]>) -> Vec<String> {
-    let wrong = checked(text).expect_err("it has mistakes");
+    let wrong = checked(text).unwrap_err();
     wrong.mistakes.iter().map(|(it, _)| format!("{}:{}: {}", it.line(), it.column(), it.message)).collect()
 }
 
