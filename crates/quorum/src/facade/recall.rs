@@ -18,7 +18,10 @@ use quorum_core::{
 };
 
 use self::room::Room;
-use crate::{Complaint, Discussion, Error, Request, Scope, facade::steering::is_over, text::clean};
+use crate::{
+    Complaint, Discussion, Error, Request, Scope, facade::steering::is_over, request::recall::malformed,
+    text::clean,
+};
 
 /// How many discussions of a chain are shown: the one that is followed, and those before it.
 const LINKS: usize = 3;
@@ -105,6 +108,9 @@ impl Scope {
 
     /// The discussion that a field of a request names.
     pub(super) async fn named_in(&self, field: &str, given: &str) -> Result<Discussion, Error> {
+        if let Some(message) = malformed(given) {
+            return Err(Error::refused(Complaint::new(field, Code::InvalidRequest, message)));
+        }
         self.find(given).await.map_err(|error| match error {
             Error::NoneYet | Error::Ambiguous { .. } => refused(field, error.to_string()),
             Error::NotFound(_) | Error::Store(StoreError::Unknown(_)) => {

@@ -120,13 +120,18 @@ pub(super) fn recall(request: &Request, wrong: &mut Complaints) -> Option<Recall
 
 /// Checks that this could be a discussion's id, the beginning of one, or `last`.
 pub(super) fn named(field: &str, id: &str, wrong: &mut Complaints) {
-    let is_id =
-        !id.is_empty() && id.len() <= LONGEST_ID && id.chars().all(|it| it.is_ascii_hexdigit() || it == '-');
-    if !is_id && id != LAST {
-        let message =
-            format!("{} is not a discussion's id; give an id, its beginning, or {LAST}", in_short(id));
+    if let Some(message) = malformed(id) {
         wrong.add(field, message);
     }
+}
+
+/// Why this can be neither a discussion's id, nor the beginning of one, nor `last`.
+pub(crate) fn malformed(id: &str) -> Option<String> {
+    let is_id =
+        !id.is_empty() && id.len() <= LONGEST_ID && id.chars().all(|it| it.is_ascii_hexdigit() || it == '-');
+    let message =
+        || format!("{} is not a discussion's id; give an id, its beginning, or {LAST}", in_short(id));
+    (!is_id && id != LAST).then(message)
 }
 
 impl From<&Recall> for RecallRequest {

@@ -56,6 +56,7 @@ pub(crate) fn limits() -> [Field; 6] {
 /// An order to run a workflow: the workflow itself, or the name of one that the server has.
 #[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({ "name": "architecture-decision", "input": "move billing to event sourcing" }))]
 pub(crate) struct Run {
     /// The workflow: an object, or a YAML or JSON text.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -37,10 +37,18 @@ fn fields() -> [Field; 11] {
 }
 
 /// The limits of the parameters, by name.
-fn parameters() -> [(&'static str, Value); 3] {
+fn parameters() -> [(&'static str, Value); 5] {
     let key = json!({ "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[!-~]([ -~]*[!-~])?$" });
     let limit = range(&(1..=MOST_LISTED));
-    [("Idempotency-Key", key), ("limit", limit), ("q", json!({ "maxLength": LONGEST_SEARCH }))]
+    // Longer ones are names of nothing, which is a 404.
+    let named = json!({ "minLength": 1, "maxLength": 2 * LONGEST_NAME });
+    [
+        ("Idempotency-Key", key),
+        ("limit", limit),
+        ("q", json!({ "maxLength": LONGEST_SEARCH })),
+        ("model", named.clone()),
+        ("response", named),
+    ]
 }
 
 pub(crate) fn text(longest: usize) -> Value {

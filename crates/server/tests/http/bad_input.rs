@@ -179,8 +179,8 @@ async fn nested_values_are_read_as_strictly_as_fields() {
     check(
         r#""participants":[["me","ann"]]"#,
         "#/participants/0",
-        "invalid type: list, expected who takes part: \"claude\", \"claude/MODEL\", \"me:person\", or an object \
-         with person and user",
+        "invalid type: list, expected who takes part: \"claude\", \"claude/MODEL\", \"reviewer:agent\", \
+         \"me:person\", or an object with type and id or with person and user",
     )
     .await;
     let twice = "duplicate field `claude`";

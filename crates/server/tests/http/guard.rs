@@ -170,7 +170,9 @@ async fn s3_a_listed_page_may_read_and_send_and_no_other() {
     assert_eq!(told(&allowed, "access-control-allow-origin").as_deref(), Some(listed));
     assert_eq!(
         told(&allowed, "access-control-allow-headers").as_deref(),
-        Some("authorization,content-type,idempotency-key,last-event-id,x-api-key")
+        Some(
+            "authorization,content-type,idempotency-key,last-event-id,mcp-protocol-version,mcp-method,mcp-name,x-api-key"
+        )
     );
     let refused = asks(foreign).await;
     assert_eq!((refused.status.as_u16(), told(&refused, "access-control-allow-origin")), (403, None));
