@@ -243,8 +243,11 @@ function adopt({ elements }, given) {
     if (name !== 'preset' && given[name] !== undefined) elements[name].value = given[name];
   if (given.budgetMs) elements.minutes.value = given.budgetMs / 60000;
   if (given.votingOptions) elements.votingOptions.value = given.votingOptions.join('\n');
-  if (given.providers ?? given.participants)
-    for (const box of elements.seat) box.checked = Boolean((given.providers ?? given.participants).includes(box.value));
+  // A preset's own participants are kept as they are unless all of them can be chosen here.
+  const boxes = [...elements.seat];
+  const isOffered = (seat) => boxes.some((box) => box.value === seat);
+  const chosen = given.providers ?? (given.participants?.every(isOffered) ? given.participants : []);
+  if (given.providers ?? given.participants) for (const box of boxes) box.checked = chosen.includes(box.value);
 }
 
 /**

@@ -47,7 +47,7 @@ fn prepare(desk: &Desk, line: &str) {
     if line.contains("reviewer") {
         desk.ax(&["agents", "register", "reviewer.md"]).ends(0);
     }
-    if line.contains("sceptic") || line.contains("examples/agents") {
+    if line.contains("sceptic") || line.contains("examples/") {
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
         std::os::unix::fs::symlink(examples, desk.home().join("examples")).unwrap();
         desk.ax(&["agents", "import", "examples/agents"]).ends(0);
@@ -138,7 +138,7 @@ fn of_readme() -> BTreeSet<String> {
 fn every_example_in_the_readme_runs() {
     let lines = of_readme();
     assert!(lines.len() > 15, "{lines:?}");
-    assert!(run_all(&lines) <= 5);
+    assert!(run_all(&lines) <= 3);
 }
 
 #[test]
