@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { assert, record, scenario, share } from './harness.mjs';
 
-await scenario('[defaults]\nsimulate = "latency=500ms"\nseed = 7\n', async (server, open) => {
+await scenario('[defaults]\nsimulate = "latency=1200ms"\nseed = 7\n', async (server, open) => {
   const page = await open();
   await page.goto(server.base);
   await page.fill('textarea[name=topic]', 'What shall we build next quarter?');
