@@ -32,15 +32,24 @@ throw() {
         --suppress-health-check all "$@"
 }
 throw scripts/schemathesis.toml "$@"
-# Few requests reach an existing discussion, so three more runs use one that is over, one that waits
-# for a person, and one that waits for a ruling on its judge.
-for order in \
-    '{"topic":"Tabs or spaces?"}' \
-    '{"topic":"Tabs or spaces?","pattern":"roundtable","participants":["claude","me:person"]}' \
-    '{"topic":"Tabs or spaces?","pattern":"debate","providers":["claude","gemini","glm"],"judge":"glm","judgeFailure":"ask","simulate":{"latencyMs":0,"dead":["glm"]}}'; do
-    id=$(curl --silent --fail --header 'Content-Type: application/json' --data "$order" "$address/api/discussions" |
+# Few requests reach an existing discussion, so more runs use one that is over, one that waits for a
+# person, one that waits for a ruling on its judge, and the run of a workflow.
+one() {
+    path=$1 order=$2
+    id=$(curl --silent --fail --header 'Content-Type: application/json' --data "$order" "$address$path" |
         sed 's/.*"discussionId":"\([^"]*\)".*/\1/')
+    shift 2
     printf '[parameters]\n"path.id" = "%s"\n\n' "$id" | cat - scripts/schemathesis.toml > "$data/one.toml"
     throw "$data/one.toml" --include-path-regex 'discussions/.id.' --exclude-method DELETE \
         --exclude-path-regex '/events$' --phases examples,coverage,fuzzing "$@"
-done
+}
+one /api/discussions '{"topic":"Tabs or spaces?"}' "$@"
+one /api/discussions \
+    '{"topic":"Tabs or spaces?","pattern":"roundtable","participants":["claude","me:person"]}' "$@"
+one /api/discussions '{"topic":"Tabs or spaces?","pattern":"debate","providers":["claude","gemini","glm"],"judge":"glm","judgeFailure":"ask","simulate":{"latencyMs":0,"dead":["glm"]}}' "$@"
+one /api/workflows/runs '{"workflow":{"workflowId":"one","version":"1.0.0","steps":[{"stepId":"ask","type":"prompt","config":{"prompt":"Why?"}}]}}' "$@"
+# The same for a response of the panel as a model.
+response=$(curl --silent --fail --header 'Content-Type: application/json' \
+    --data '{"model":"quorum","input":"Tabs or spaces?"}' "$address/v1/responses" | sed 's/.*"id":"\(resp_[^"]*\)".*/\1/')
+printf '[parameters]\n"path.response" = "%s"\n\n' "$response" | cat - scripts/schemathesis.toml > "$data/one.toml"
+throw "$data/one.toml" --include-path-regex '^/v1/responses/' --phases examples,coverage,fuzzing "$@"

@@ -1,26 +1,40 @@
-"""Calls every tool with the Python SDK; its client checks structured content against the schemas."""
+"""Calls every tool with the Python SDK, and checks every answer against the tool's output schema."""
 
 import asyncio
 import json
 import os
 import sys
 
+from jsonschema import Draft202012Validator
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-VARIABLES = ("AX_CONFIG", "AX_DATA_DIR", "OLLAMA_HOST", "PATH")
+VARIABLES = ("AX_CONFIG", "AX_DATA_DIR", "AX_LOG", "OLLAMA_HOST", "PATH")
+
+
+def field(it, python_name, name):
+    """A field under the name that this version of the SDK has."""
+    return getattr(it, python_name, None) or getattr(it, name, None)
+
+
+def validators(tools):
+    """A validator for the answers of each tool."""
+    schemas = {tool.name: field(tool, "output_schema", "outputSchema") for tool in tools}
+    check = Draft202012Validator.FORMAT_CHECKER
+    return {name: Draft202012Validator(schema, format_checker=check) for name, schema in schemas.items()}
 
 
 async def talk(session):
     await session.initialize()
-    tools = {tool.name for tool in (await session.list_tools()).tools}
-    used = set()
+    fits = validators((await session.list_tools()).tools)
+    tools, used = set(fits), set()
 
     async def call(name, arguments):
         used.add(name)
         result = await session.call_tool(name, arguments)
-        structured = getattr(result, "structured_content", None) or getattr(result, "structuredContent", None)
+        structured = field(result, "structured_content", "structuredContent")
         assert structured, (name, result)
+        fits[name].validate(structured)
         return result, structured
 
     quick = {"rounds": 1, "providers": ["claude", "gemini"]}

@@ -1,15 +1,20 @@
 // What both TypeScript clients do: every tool once, progress, and a call that the client gives up.
 import assert from 'node:assert/strict';
+import { checker } from './schemas.mjs';
 
 export async function run(client, transport, withOptions) {
+  const errors = [];
+  // A line on standard output that is no message.
+  client.onerror = (error) => errors.push(error);
   await client.connect(transport);
-  const tools = new Set((await client.listTools()).tools.map((it) => it.name));
+  const listed = (await client.listTools()).tools;
+  const tools = new Set(listed.map((it) => it.name));
+  const fits = checker(listed);
   const used = new Set();
   const call = async (name, args, options) => {
     used.add(name);
     const result = await client.callTool({ name, arguments: args }, ...withOptions(options));
-    assert.ok(result.structuredContent, JSON.stringify(result));
-    return result.structuredContent;
+    return fits(name, result);
   };
   const quick = { rounds: 1, providers: ['claude', 'gemini'] };
   const progress = [];
@@ -47,6 +52,7 @@ export async function run(client, transport, withOptions) {
   assert.equal(told.status, 'completed', JSON.stringify(told));
   assert.equal(told.costSummary.totalCalls, 3, JSON.stringify(told.costSummary));
   assert.deepEqual(used, tools);
+  assert.deepEqual(errors, []);
   await client.close();
   console.log(`${used.size} tools, progress ${progress.join(' ')}, given up: paused, resumed, 3 calls`);
 }

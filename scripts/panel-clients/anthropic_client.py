@@ -4,6 +4,13 @@ import os
 import sys
 
 import anthropic
+from pydantic import BaseModel
+
+
+class Verdict(BaseModel):
+    winner: str
+    votes: int
+
 
 name = sys.argv[1]
 client = anthropic.Anthropic(base_url=os.environ["PANEL"])
@@ -17,8 +24,19 @@ with client.messages.stream(**order) as stream:
     final = stream.get_final_message()
 assert text == whole.content[1].text and final.stop_reason == "end_turn"
 told.append("stream with thinking")
+parsed = client.messages.parse(**order, output_format=Verdict)
+assert isinstance(parsed.parsed_output, Verdict), parsed
+told.append("parse")
 try:
     client.messages.create(**{**order, "model": "quorum/debat"})
+    raise AssertionError("an unknown model was accepted")
 except anthropic.NotFoundError:
     told.append("NotFoundError")
+refused = [{"role": "user", "content": "REFUSED?"}]
+try:
+    with client.messages.stream(**{**order, "messages": refused}) as stream:
+        "".join(stream.text_stream)
+    raise AssertionError("the stream did not fail")
+except anthropic.APIStatusError as error:
+    told.append(f"{type(error).__name__} in a stream")
 print(f"| {name} | ok | {'; '.join(told)} |")

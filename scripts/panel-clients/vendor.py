@@ -1,9 +1,18 @@
-"""A vendor that speaks OpenAI's chat format, for the panel that the clients talk to."""
+"""A vendor that speaks OpenAI's chat format, for the panel that the clients talk to.
+
+A question with the word SLOWLY takes a while, one with REFUSED fails. GET /calls has the number of
+calls for each question so far.
+"""
 
 import json
 import re
 import sys
+import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+CALLS = {}
+LOCK = threading.Lock()
 
 
 def filled(schema, root):
@@ -24,8 +33,9 @@ def filled(schema, root):
     if kind == "object":
         return {name: filled(it, root) for name, it in schema.get("properties", {}).items()}
     if kind == "array":
-        return [filled(schema.get("items", {}), root)]
-    return {"integer": 7, "number": 0.5, "boolean": True, "null": None}.get(kind, "tabs")
+        return [filled(schema.get("items", {}), root)] * max(1, schema.get("minItems", 1))
+    number = schema.get("minimum", schema.get("exclusiveMinimum", 6) + 1)
+    return {"integer": number, "number": number, "boolean": True, "null": None}.get(kind, "tabs")
 
 
 def answer(body):
@@ -43,6 +53,16 @@ def answer(body):
     return text
 
 
+def count(body):
+    """Counts the call for its question, and returns the question."""
+    said = "\n".join(str(it.get("content") or "") for it in body["messages"])
+    found = re.search(r"# The question\s+(.*)", said)
+    question = found.group(1).strip() if found else said.strip().splitlines()[-1]
+    with LOCK:
+        CALLS[question] = CALLS.get(question, 0) + 1
+    return question
+
+
 class Vendor(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -50,10 +70,18 @@ class Vendor(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):
-        self.reply(200, json.dumps({"object": "list", "data": []}), "application/json")
+        told = CALLS if self.path == "/calls" else {"object": "list", "data": []}
+        with LOCK:
+            told = json.dumps(told)
+        self.reply(200, told, "application/json")
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        question = count(body)
+        if "REFUSED" in question:
+            return self.reply(400, json.dumps({"error": {"message": "no", "type": "invalid_request_error"}}), "application/json")
+        if "SLOWLY" in question:
+            time.sleep(0.5)
         text = answer(body)
         pieces = [text[at : at + 20] for at in range(0, len(text), 20)]
         chunk = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": body["model"]}
@@ -69,11 +97,19 @@ class Vendor(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        try:
+            self.end_headers()
+            self.wfile.write(data)
+        except ConnectionError:
+            self.close_connection = True  # a cancelled discussion closes its calls
 
 
-server = ThreadingHTTPServer(("127.0.0.1", 0), Vendor)
+class Server(ThreadingHTTPServer):
+    request_queue_size = 128
+    daemon_threads = True
+
+
+server = Server(("127.0.0.1", 0), Vendor)
 print(server.server_address[1], flush=True)
 sys.stdout.close()
 server.serve_forever()

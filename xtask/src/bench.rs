@@ -21,6 +21,6 @@ fn bench(names: &[String]) -> Result<()> {
         "--package",
         "quorum-bench",
     ]))?;
-    let run = ["run", "--release", "--quiet", "--package", "quorum-bench", "--"];
+    let run = ["run", "--release", "--quiet", "--package", "quorum-bench", "--bin", "quorum-bench", "--"];
     cargo::run(cargo::command(&run).args(names))
 }

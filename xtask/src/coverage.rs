@@ -29,6 +29,7 @@ const AREAS: &[Area] = &[
     whole("core", &["core/src/"]),
     whole("patterns", &["patterns/src/"]),
     whole("store", &["store/src/"]),
+    whole("store-postgres", &["store-postgres/src/"]),
     whole("providers", &["providers/src/"]),
     whole("simulated", &["simulated/src/"]),
     whole("quorum", &["quorum/src/"]),

@@ -8,6 +8,7 @@ mod cargo;
 mod clis;
 mod coverage;
 mod dependencies;
+mod lab;
 mod mcp;
 mod new;
 mod panel_clients;
@@ -24,6 +25,7 @@ const VERBS: &[Verb] = &[
     test::VERB,
     coverage::VERB,
     bench::VERB,
+    lab::VERB,
     bounds::VERB,
     new::VERB,
     clis::VERB,

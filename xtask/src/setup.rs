@@ -1,4 +1,5 @@
-//! Installs what the tests need besides Rust: a C compiler, two components of Rust, and a browser.
+//! Installs what the tests need besides Rust: a C compiler, two components of Rust, a database
+//! server, and a browser.
 
 use crate::{Verb, browser, cargo};
 use anyhow::{Context as _, Result, bail};
@@ -7,7 +8,7 @@ use std::process::Command;
 pub(crate) const VERB: Verb = Verb {
     name: "setup",
     arguments: "",
-    summary: "Install what the tests need and this machine lacks: a C compiler, a browser",
+    summary: "Install what the tests need and this machine lacks: a C compiler, PostgreSQL, a browser",
     run: |_| prepare(),
 };
 
@@ -23,7 +24,22 @@ pub(crate) fn prepare() -> Result<()> {
         Compiler::Installable { prefix } => install(prefix)?,
         Compiler::Missing => bail!("{}", missing_compiler()),
     }
+    prepare_database()?;
     browser::prepare()
+}
+
+/// Installs the server that the tests of the PostgreSQL store start for themselves.
+fn prepare_database() -> Result<()> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    if versions.map(|it| it.path().join("bin/initdb")).any(|it| it.exists()) {
+        return Ok(());
+    }
+    let advice = "the tests of the store need PostgreSQL; as root, run `apt-get install postgresql`, \
+                  then run this again";
+    let Some(prefix) = may_install() else { bail!(advice) };
+    println!("The tests of the store need PostgreSQL; installing postgresql.");
+    apt(prefix, &["update"])?;
+    apt(prefix, &["install", "--yes", "--no-install-recommends", "postgresql"]).context(advice)
 }
 
 /// The prefix of `apt-get`, such as `sudo`; `None` if nothing may be installed.

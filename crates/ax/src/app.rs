@@ -3,10 +3,13 @@
 //! Arguments, help, completions, manual pages and verbs all read this registry, so a build's own
 //! patterns and methods appear everywhere.
 
+use std::sync::Arc;
+
 use quorum::{
     Builder, Config, Error, Quorum, Registry, config,
     request::flags,
     setup::{self, Machine},
+    voices::WorldVoices,
 };
 
 /// The vocabulary of a build.
@@ -59,6 +62,21 @@ impl App {
         without_providers: WithoutProviders,
     ) -> Result<Quorum, Error> {
         self.built(in_project(Quorum::builder().user(config)), without_providers)
+    }
+
+    /// The same with the voices of a reference world, if there is one.
+    pub(crate) fn open_in_world(
+        &self,
+        config: Config,
+        without_providers: WithoutProviders,
+        world: Option<Arc<WorldVoices>>,
+    ) -> Result<Quorum, Error> {
+        let builder = in_project(Quorum::builder().user(config));
+        let builder = match world {
+            Some(world) => builder.world(world),
+            None => builder,
+        };
+        self.built(builder, without_providers)
     }
 
     /// The same without the user's discussions, for verbs that must work if they can't be opened.

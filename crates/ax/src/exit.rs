@@ -6,7 +6,7 @@ use quorum::{
     Error, Registry, Snapshot, StoreError,
     model::{
         error::Code,
-        outcome::{Outcome, ResultKind},
+        outcome::{Outcome, ResultKind, SupportCount},
         state::State,
     },
     vocabulary::option::Kind,
@@ -37,7 +37,7 @@ pub(crate) const CODES: [(Exit, &str); 9] = [
     (Exit::Setup, "configuration or store"),
     (Exit::TooFewProviders, "too few providers are available, and no --offline"),
     (Exit::SpentUp, "budget, spending cap or deadline reached; any partial result was printed"),
-    (Exit::NoConsensus, "no consensus (with --require-consensus)"),
+    (Exit::NoConsensus, "no consensus or little support (--require-consensus, --require-support)"),
     (Exit::StepFailed, "a step of a workflow failed"),
     (Exit::Interrupted, "interrupted"),
 ];
@@ -78,17 +78,31 @@ impl std::fmt::Display for Setup {
 
 impl std::error::Error for Setup {}
 
-/// Whether a discussion without consensus is a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Requirement {
-    Nothing,
-    Consensus,
+/// What a discussion must have to be no failure.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Requirement {
+    /// Whether the participants must agree.
+    pub(crate) consensus: bool,
+    /// The least share of the answer's sentences that must rest on what was said.
+    pub(crate) support: Option<f64>,
 }
 
 impl Requirement {
-    pub(crate) fn consensus_if(demanded: bool) -> Self {
-        if demanded { Requirement::Consensus } else { Requirement::Nothing }
-    }
+    pub(crate) const NOTHING: Requirement = Requirement { consensus: false, support: None };
+}
+
+/// What a finished discussion lacks of what is required of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Lack {
+    /// Agreement.
+    Consensus,
+    /// Sentences that rest on what was said.
+    Support {
+        /// Their share; `None` if no sentence could be compared.
+        share: Option<f64>,
+        /// The share that is required.
+        required: f64,
+    },
 }
 
 /// Prints an error of this verb and returns its exit code.
@@ -138,6 +152,7 @@ fn of_quorum(error: &Error) -> Exit {
         | Error::Ambiguous { .. }
         | Error::NoneYet
         | Error::KeyReused(_)
+        | Error::NotOver(_)
         | Error::NotSaid(_)
         | Error::WhoSpeaks(_)
         | Error::NobodyToSpeak(_)
@@ -160,6 +175,8 @@ fn of_store(error: &StoreError) -> Exit {
         | StoreError::Over(_) => Exit::BadInput,
         StoreError::Held { .. }
         | StoreError::Fenced(_)
+        | StoreError::Gone(_)
+        | StoreError::QueueFull { .. }
         | StoreError::Unavailable(_)
         | StoreError::Damaged(_)
         | StoreError::Unusable(_) => Exit::Setup,
@@ -167,7 +184,7 @@ fn of_store(error: &StoreError) -> Exit {
 }
 
 /// The option that sets the required share of agreement.
-const THRESHOLD: &str = "threshold";
+pub(crate) const THRESHOLD: &str = "threshold";
 
 /// The default for the required share of agreement.
 const HALF: f64 = 0.5;
@@ -193,14 +210,23 @@ pub(crate) fn needed(registry: &Registry, state: &State) -> Option<f64> {
 /// The exit code of a finished discussion.
 pub(crate) fn of_outcome(state: &Snapshot, requirement: Requirement) -> Exit {
     let outcome = state.outcome();
-    match (&outcome.error, requirement) {
-        (Some(problem), _) if problem.code != Code::ConsensusFailed => of_code(problem.code),
-        (Some(_), Requirement::Consensus) => Exit::NoConsensus,
-        (None, Requirement::Consensus) if !agrees(&outcome, required(state.registry(), state)) => {
-            Exit::NoConsensus
-        }
-        (_, Requirement::Nothing | Requirement::Consensus) => Exit::Done,
+    match &outcome.error {
+        Some(problem) if problem.code != Code::ConsensusFailed => of_code(problem.code),
+        _ if lack(state, requirement).is_some() => Exit::NoConsensus,
+        _ => Exit::Done,
     }
+}
+
+/// What the result lacks of what is required.
+pub(crate) fn lack(state: &Snapshot, requirement: Requirement) -> Option<Lack> {
+    let outcome = state.outcome();
+    let is_agreed = outcome.error.is_none() && agrees(&outcome, required(state.registry(), state));
+    if requirement.consensus && !is_agreed {
+        return Some(Lack::Consensus);
+    }
+    let required = requirement.support?;
+    let share = SupportCount::of(&outcome.provenance).share();
+    share.is_none_or(|it| it < required).then_some(Lack::Support { share, required })
 }
 
 /// Whether the participants agree: they adopted the result, or their recorded positions are the

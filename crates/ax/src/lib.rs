@@ -106,6 +106,12 @@ impl Command {
         if let Some(code) = supervise(&typed) {
             return code;
         }
+        if let [_, verb, words @ ..] = &typed[..]
+            && verb == verbs::complete::VERB
+        {
+            verbs::complete::complete(&self.app, words);
+            return ExitCode::SUCCESS;
+        }
         let derived = args::derived();
         if let Err(error) = args::validate(&self.app, &derived) {
             return exit::report(&error, &self.app.registry, "help").into();

@@ -108,6 +108,53 @@ fn without_echo(mut modes: Termios) -> Termios {
     modes
 }
 
+/// The terminal while a line is edited: keys one by one and without echo. Signals keep working.
+/// Restored when this is dropped.
+pub(crate) struct LineMode(Termios);
+
+impl LineMode {
+    pub(crate) fn begin() -> std::io::Result<LineMode> {
+        let usual = tcgetattr(stdin())?;
+        let mode = LineMode(usual);
+        mode.again()?;
+        Ok(mode)
+    }
+
+    /// Sets it again, after this process was stopped or another program had the terminal.
+    pub(crate) fn again(&self) -> std::io::Result<()> {
+        let mut modes = without_echo(self.0.clone());
+        // Without the extensions, Ctrl-V and Ctrl-O arrive as keys.
+        modes.local_modes.remove(LocalModes::ICANON | LocalModes::IEXTEN);
+        modes.special_codes[SpecialCodeIndex::VMIN] = 1;
+        modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+        Ok(tcsetattr(stdin(), OptionalActions::Now, &modes)?)
+    }
+
+    /// Restores the usual settings for a while.
+    pub(crate) fn pause(&self) {
+        // A closed terminal needs no restoring.
+        let _ = tcsetattr(stdin(), OptionalActions::Now, &self.0);
+    }
+}
+
+impl Drop for LineMode {
+    fn drop(&mut self) {
+        self.pause();
+    }
+}
+
+/// Waits for a key; `None` at the end of the input.
+pub(crate) fn next_byte() -> Option<u8> {
+    let mut byte = [0];
+    loop {
+        match read(stdin(), &mut byte[..]) {
+            Ok(1) => return Some(byte[0]),
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(_) | Err(_) => return None,
+        }
+    }
+}
+
 /// Restores all settings; does nothing if none were changed.
 pub(crate) fn restore() {
     // A held lock means that the panic came from this module, in the middle of changing the

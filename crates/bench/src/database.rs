@@ -27,7 +27,7 @@ use quorum_core::{
         transcript::Finish,
     },
     registry::Registry,
-    seams::{Chunk, Clock, NoTools, Provider, Store, Voice, Voices},
+    seams::{Chunk, Clock, NoTools, Node, Provider, Store, Voice, Voices},
 };
 use quorum_store::SqliteStore;
 use quorum_testkit::spec;
@@ -66,7 +66,7 @@ impl Database {
             registry,
             caps: Default::default(),
         };
-        Engine::new(services, "bench")
+        Engine::new(services, Node::fresh("bench"))
     }
 }
 
@@ -125,6 +125,7 @@ impl Voices for Fixed {
             window: 128_000,
             thinking: 0,
             is_small: false,
+            follows_schemas: false,
         })
     }
 }

@@ -3,28 +3,21 @@
 //!
 //! Vendor, server and clients are three processes; the server is this one.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use futures::{StreamExt, TryStreamExt, stream};
-use quorum::{
-    Config, Quorum,
-    setup::{self, Machine},
-};
-use quorum_server::{Limits, Server, Settings};
 use serde_json::{Value, json};
-use tokio::{
-    runtime::{Builder, Runtime},
-    time::sleep,
-};
+use tokio::time::sleep;
 
 use crate::{
+    bench_server::BenchServer,
     database::Database,
     listener::{self, Latencies},
     machine,
     stamper::STAMPER,
     table::Table,
-    vendor::{Pace, Vendor},
+    vendor::Pace,
 };
 
 /// Ten pieces a second, after enough time for every client to connect.
@@ -38,8 +31,8 @@ const MANY: usize = 1_000;
 /// The latency of a piece with 1, 100 and 1,000 running discussions, each with its own client.
 pub(crate) async fn latency(database: &Database, table: &mut Table) -> Result<()> {
     for count in [1, 100, MANY] {
-        let server = BenchServer::open(database).await?;
-        let ids = server.start_discussions(count).await?;
+        let server = BenchServer::open(database, STAMPER, STEADY).await?;
+        let ids = start_discussions(&server, count).await?;
         let latencies = listener::result(&mut listener::start(&server.address(), &ids, LISTENING_MS)?)?;
         let what = format!("from a provider's piece to a client's event, {count} streams: p99");
         let shown = shown(latencies);
@@ -53,8 +46,8 @@ pub(crate) async fn latency(database: &Database, table: &mut Table) -> Result<()
 
 /// A thousand subscribers of one discussion: their latency, and the memory of each.
 pub(crate) async fn watchers(database: &Database, table: &mut Table) -> Result<()> {
-    let server = BenchServer::open(database).await?;
-    let ids = server.start_discussions(1).await?;
+    let server = BenchServer::open(database, STAMPER, STEADY).await?;
+    let ids = start_discussions(&server, 1).await?;
     // Memory that only the first client allocates is already in use.
     listener::result(&mut listener::start(&server.address(), &ids, LISTENING_MS)?)?;
     let before = machine::resident_bytes()?;
@@ -67,71 +60,27 @@ pub(crate) async fn watchers(database: &Database, table: &mut Table) -> Result<(
     Ok(())
 }
 
-fn shown(latencies: Latencies) -> String {
+pub(crate) fn shown(latencies: Latencies) -> String {
     let ms = |micros: i64| micros as f64 / 1e3;
     format!("{:.2} ms (p50 {:.2} ms, {} events)", ms(latencies.p99), ms(latencies.p50), latencies.count)
 }
 
-/// A server on its own threads, which end with it even if requests are still running.
-struct BenchServer {
-    runtime: Option<Runtime>,
-    address: SocketAddr,
-    _vendor: Vendor,
-}
-
-impl BenchServer {
-    async fn open(database: &Database) -> Result<BenchServer> {
-        let vendor = Vendor::of_kind(STAMPER, STEADY)?;
-        let config = config(&vendor.url)?;
-        let bare = Machine::bare();
-        let setup = setup::load(&config, &bare)?;
-        let quorum =
-            Quorum::builder().config(config.clone()).store(database.store.clone()).set_up(setup).build()?;
-        let limits = Limits { burst: 100_000, ..Limits::default() };
-        let settings = Settings { listen: "127.0.0.1:0".parse()?, limits, ..Settings::of(&config) };
-        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        let server = runtime.spawn(Server::bind(quorum, settings)).await??;
-        let address = server.address();
-        runtime.spawn(server.run(std::future::pending()));
-        Ok(BenchServer { runtime: Some(runtime), address, _vendor: vendor })
-    }
-
-    fn address(&self) -> String {
-        self.address.to_string()
-    }
-
-    /// Starts this many discussions.
-    async fn start_discussions(&self, count: usize) -> Result<Vec<String>> {
-        // Fails only if a provider is already installed.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::new();
-        let address = format!("http://{}/api/discussions", self.address);
-        let request_body = json!({
-            "topic": "What does it cost?", "pattern": "round-robin", "rounds": 2, "providers": ["alpha", "alpha"],
-            "allowUnpriced": true,
-        });
-        let ordered = async || {
-            let request = client.post(&address).header("content-type", "application/json");
-            let answer = request.body(request_body.to_string()).send().await?.text().await?;
-            let answer: Value = serde_json::from_str(&answer)?;
-            ensure!(answer["discussionId"].is_string(), "a request was refused: {answer}");
-            Ok(answer["discussionId"].as_str().context("an id")?.to_owned())
-        };
-        stream::iter(0..count).map(|_| ordered()).buffer_unordered(64).try_collect().await
-    }
-}
-
-impl Drop for BenchServer {
-    fn drop(&mut self) {
-        self.runtime.take().map(Runtime::shutdown_background).unwrap_or_default();
-    }
-}
-
-fn config(vendor: &str) -> Result<Config> {
-    let text = format!(
-        "[providers.alpha]\nwire = \"openai-chat\"\nbase_url = \"{vendor}/v1\"\nmodel = \"alpha-1\"\nwindow = 128000\n\
-         concurrency = 10000\n"
-    );
-    let nowhere = std::env::temp_dir().join(format!("quorum-bench-{}", uuid::Uuid::new_v4()));
-    Ok(Config::parse(&text, &nowhere.join("config.toml"), nowhere)?)
+/// Starts this many discussions.
+async fn start_discussions(server: &BenchServer, count: usize) -> Result<Vec<String>> {
+    // Fails only if a provider is already installed.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = reqwest::Client::new();
+    let address = format!("http://{}/api/discussions", server.address());
+    let request_body = json!({
+        "topic": "What does it cost?", "pattern": "round-robin", "rounds": 2, "providers": ["alpha", "alpha"],
+        "allowUnpriced": true,
+    });
+    let ordered = async || {
+        let request = client.post(&address).header("content-type", "application/json");
+        let answer = request.body(request_body.to_string()).send().await?.text().await?;
+        let answer: Value = serde_json::from_str(&answer)?;
+        ensure!(answer["discussionId"].is_string(), "a request was refused: {answer}");
+        Ok(answer["discussionId"].as_str().context("an id")?.to_owned())
+    };
+    stream::iter(0..count).map(|_| ordered()).buffer_unordered(64).try_collect().await
 }

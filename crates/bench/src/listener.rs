@@ -25,7 +25,7 @@ use crate::{helper::Helper, stamper::now};
 pub(crate) const LISTENER: &str = "--listener";
 
 /// The smallest number that is taken for a timestamp.
-const FIRST_STAMP: i64 = 1_000_000_000_000_000;
+pub(crate) const FIRST_STAMP: i64 = 1_000_000_000_000_000;
 
 /// The number of connections opened concurrently.
 const AT_ONCE: usize = 32;
@@ -36,6 +36,27 @@ pub(crate) struct Latencies {
     pub(crate) p50: i64,
     pub(crate) p99: i64,
     pub(crate) count: usize,
+}
+
+impl Latencies {
+    /// The percentiles of these times.
+    pub(crate) fn of(mut times: Vec<i64>) -> Result<Latencies> {
+        ensure!(!times.is_empty(), "nothing arrived");
+        times.sort_unstable();
+        Ok(Latencies { p50: times[times.len() / 2], p99: times[times.len() * 99 / 100], count: times.len() })
+    }
+
+    /// As one line for another process.
+    pub(crate) fn line(self) -> String {
+        format!("{} {} {}", self.p50, self.p99, self.count)
+    }
+
+    /// Reads such a line.
+    pub(crate) fn read(line: &str) -> Result<Latencies> {
+        let mut numbers = line.split(' ').map(str::parse::<i64>);
+        let mut next = || -> Result<i64> { Ok(numbers.next().context("a number")??) };
+        Ok(Latencies { p50: next()?, p99: next()?, count: usize::try_from(next()?)? })
+    }
 }
 
 /// Starts listening to these discussions for this many milliseconds after every client is
@@ -49,10 +70,7 @@ pub(crate) fn start(address: &str, ids: &[String], time_ms: u64) -> Result<Helpe
 
 /// The result, once the time is over.
 pub(crate) fn result(helper: &mut Helper) -> Result<Latencies> {
-    let line = helper.line()?;
-    let mut numbers = line.split(' ').map(str::parse::<i64>);
-    let mut next = || -> Result<i64> { Ok(numbers.next().context("a number")??) };
-    Ok(Latencies { p50: next()?, p99: next()?, count: usize::try_from(next()?)? })
+    Latencies::read(&helper.line()?)
 }
 
 /// Listens until the time is over, and prints the result.
@@ -61,10 +79,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let mut ids = String::new();
     std::io::stdin().read_to_string(&mut ids)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut ages = runtime.block_on(listen(address, &ids, Duration::from_millis(time.parse()?)))?;
-    ensure!(!ages.is_empty(), "no events arrived");
-    ages.sort_unstable();
-    println!("{} {} {}", ages[ages.len() / 2], ages[ages.len() * 99 / 100], ages.len());
+    let ages = runtime.block_on(listen(address, &ids, Duration::from_millis(time.parse()?)))?;
+    println!("{}", Latencies::of(ages)?.line());
     Ok(())
 }
 

@@ -5,12 +5,16 @@
 //! database with `synchronous=FULL` in a temporary folder on the checkout's disk.
 
 mod bare;
+mod bench_server;
 mod database;
 mod events;
 mod helper;
 mod listener;
 mod load;
 mod machine;
+mod panel;
+mod panel_client;
+mod recall;
 mod record;
 mod rounds;
 mod stamper;
@@ -22,7 +26,10 @@ mod voices;
 use anyhow::{Result, bail};
 use futures::future::LocalBoxFuture;
 
-use crate::{database::Database, listener::LISTENER, stamper::STAMPER, table::Table, vendor::VENDOR};
+use crate::{
+    database::Database, listener::LISTENER, panel_client::PANEL_CLIENT, stamper::STAMPER, table::Table,
+    vendor::VENDOR,
+};
 
 /// A measurement on a fresh database.
 type Measure = for<'a> fn(&'a Database, &'a mut Table) -> LocalBoxFuture<'a, Result<()>>;
@@ -50,6 +57,9 @@ const MEASURES: &[(&str, &str, Measure)] = &[
     ("resume", "resuming a record of 10,000 facts, up to its next question", |database, table| {
         Box::pin(record::resume(database, table))
     }),
+    ("recall", "the search for past discussions in an archive of 10,000", |database, table| {
+        Box::pin(recall::search(database, table))
+    }),
     ("rounds", "late rounds of a long talk against early ones", |database, table| {
         Box::pin(rounds::late_against_early(database, table))
     }),
@@ -71,6 +81,15 @@ const MEASURES: &[(&str, &str, Measure)] = &[
     ("watchers", "a thousand subscribers of one discussion: latency and memory", |database, table| {
         Box::pin(events::watchers(database, table))
     }),
+    ("panel", "fifty streams of /v1 at once: the first chunk, and each piece", |database, table| {
+        Box::pin(panel::streams(database, table))
+    }),
+    ("silence", "a stream of /v1 while a voice thinks for a minute", |database, table| {
+        Box::pin(panel::silence(database, table))
+    }),
+    ("overhead", "a discussion over /v1 against the same one over /api", |database, table| {
+        Box::pin(panel::overhead(database, table))
+    }),
     ("start", "how long the command takes to start", |_, table| Box::pin(async { start::version(table) })),
 ];
 
@@ -80,6 +99,7 @@ fn main() -> Result<()> {
         Some(VENDOR) => return vendor::run(&wanted[1..]),
         Some(STAMPER) => return stamper::run(&wanted[1..]),
         Some(LISTENER) => return listener::run(&wanted[1..]),
+        Some(PANEL_CLIENT) => return panel_client::run(&wanted[1..]),
         Some("--help" | "-h") => return print_help(),
         _ => {}
     }

@@ -92,7 +92,7 @@ async fn open(database: &Database, count: usize) -> Result<Vec<Claim>> {
     let mut claims = Vec::new();
     for _ in 0..count {
         let id = engine.open(spec("synthesis", 1, 3)).await?;
-        claims.push(database.store.claim(id, "bench", 60_000).await?);
+        claims.push(engine.claim(id).await?);
     }
     Ok(claims)
 }
@@ -104,8 +104,8 @@ async fn write(database: &Database, claim: Claim, count: u64) -> Result<()> {
         let event = Event::PhaseEntered { phase: "speaking".to_owned(), round: 1 };
         let fact = Fact { seq: expected.next(), at: Timestamp(0), active_ms: 0, step, event };
         let (id, claim, then) = (claim.id, claim.clone(), Then::Continue);
-        expected =
-            database.store.append(Append { claim, id, expected, facts: vec![fact].into(), then }).await?;
+        let append = Append { claim, id, expected, facts: vec![fact].into(), then, digest: None };
+        expected = database.store.append(append).await?;
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use quorum_core::{
     call::lane::Width,
     engine::{Engine, services::Services},
     model::{participant::Participant, spec::Spec},
-    seams::NoTools,
+    seams::{NoTools, Node},
 };
 use quorum_providers::{
     RealVoices,
@@ -198,7 +198,7 @@ fn engine(database: &Database, url: &str) -> Result<Engine> {
         registry: quorum_patterns::registry(),
         caps: Default::default(),
     };
-    Ok(Engine::new(services, "bench"))
+    Ok(Engine::new(services, Node::fresh("bench")))
 }
 
 /// The same calls as a script makes them.

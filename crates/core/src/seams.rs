@@ -2,8 +2,12 @@
 
 mod archive;
 mod memory;
+mod nodes;
+mod outcomes;
+mod queue;
 mod store;
 mod tools;
+mod wake;
 
 use std::sync::Arc;
 
@@ -22,12 +26,19 @@ use crate::{
 };
 
 pub use archive::{
-    Archive, AuditEntry, Cutoffs, Expired, Found, GRACE_MS, Leap, Query, Recalling, Reservation, Retention,
-    Session, Summary, TOLERANCE_MS, Wanted,
+    Archive, AuditEntry, Cursor, Cutoffs, Expired, Found, GRACE_MS, Leap, Query, Recalling, Reservation,
+    Retention, SLICE, Session, Summary, TOLERANCE_MS, Wanted,
 };
 pub use memory::{MemoryQuery, NewMemory, Remembered};
+pub use nodes::{Beat, Duty, Node, NodeStatus, Nodes, Pulse};
+pub use outcomes::{KnownOutcome, OutcomesWanted, Scored, ScoredAnswer};
+pub use queue::{
+    Abilities, Backlog, ClaimRequest, LONGEST_WAIT_MS, MOST_ATTEMPTS, Queueing, Release, RunStatus, Taken,
+    backoff_ms, check_room, needs,
+};
 pub use store::{Append, Claim, Created, Draw, Drawn, Store, StoreError, Then, admit};
 pub use tools::{NoTools, ToolUse, Tools};
+pub use wake::{LiveText, Wake};
 
 /// A model that answers.
 ///
@@ -88,6 +99,9 @@ pub struct Voice {
     pub thinking: u32,
     /// Whether its window or the model itself is too small for the usual prompts.
     pub is_small: bool,
+    /// Whether its server holds answers to a JSON schema. A small model that nothing holds to one
+    /// is asked for lines instead.
+    pub follows_schemas: bool,
 }
 
 impl Voice {
@@ -99,6 +113,11 @@ impl Voice {
 pub trait Voices: Send + Sync {
     /// The voice for this participant of this discussion; `None` if there is none.
     fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice>;
+
+    /// The providers it has a voice for; `None` if it can't tell before it is asked.
+    fn providers(&self) -> Option<Vec<String>> {
+        None
+    }
 
     /// The embedding model with this name, `provider/model`; `None` if there is none.
     fn embedder(&self, _spec: &Spec, _model: &str) -> Option<Arc<dyn Embedder>> {

@@ -8,13 +8,18 @@ mod consensus;
 mod context;
 pub mod debate;
 mod detect;
+pub mod evidence;
+pub mod first;
 pub mod pattern;
 mod prompts;
+pub mod protocols;
+pub mod provenance;
 mod ranking;
 pub mod readers;
 pub mod roles;
 mod samples;
 mod starters;
+mod weighing;
 pub mod workflow;
 
 pub use prompts::agent as agent_text;
@@ -30,6 +35,7 @@ pub static PATTERNS: &[Pattern] = &[
     pattern::voting::PATTERN,
     pattern::dialogue::PATTERN,
     pattern::roundtable::PATTERN,
+    pattern::settle::PATTERN,
 ];
 
 /// The patterns that programs hold, and that no list shows.
@@ -76,7 +82,7 @@ mod tests {
         let names: Vec<&str> = registry().patterns().iter().map(|it| it.name).collect();
         assert_eq!(
             names,
-            ["synthesis", "round-robin", "debate", "critique", "voting", "dialogue", "roundtable"]
+            ["synthesis", "round-robin", "debate", "critique", "voting", "dialogue", "roundtable", "settle"]
         );
     }
 

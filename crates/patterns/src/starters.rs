@@ -34,3 +34,16 @@ pub(crate) const DECIDE: Starter = Starter {
             options are: {options}\n\nThen tell me how the vote went, the reasons for the winner, and \
             who disagreed and why.",
 };
+
+/// Blind answers to a question with options, as many as are needed.
+pub(crate) const SETTLE: Starter = Starter {
+    name: "settle",
+    summary: "Have models answer a question with options blind, as many as are needed",
+    blanks: &[
+        Blank { name: "question", summary: "The question to be decided" },
+        Blank { name: "options", summary: "The options, separated by commas" },
+    ],
+    words: "Hold a discussion with the pattern settle on this question:\n\n{question}\n\nThe voting \
+            options are: {options}\n\nThen tell me the answer, how many were asked and why no more, and \
+            who disagreed and why.",
+};

@@ -16,7 +16,7 @@ use crate::{
     model_size,
     setup::address::is_this_machine,
     source::{Endpoint, ModelInfo, Source, Transport},
-    wire::Model,
+    wire::{Model, Quirks, Schema},
 };
 
 /// The voices of the configured providers. Never used in a simulated discussion, which must cost
@@ -68,8 +68,14 @@ impl RealVoices {
             window: info.window,
             thinking: info.quirks.thinking,
             is_small: info.window <= Voice::SMALL_WINDOW || is_small_and_local(source, name),
+            follows_schemas: follows_schemas(&source.transport, &info.quirks),
         })
     }
+}
+
+/// Whether answers are held to a schema. A program on this machine is only asked for one.
+fn follows_schemas(transport: &Transport, quirks: &Quirks) -> bool {
+    matches!(transport, Transport::Http(_)) && quirks.schema == Schema::Strict
 }
 
 /// Whether the model runs on this machine and is too small for long instructions.
@@ -106,6 +112,12 @@ impl RealVoices {
 impl Voices for RealVoices {
     fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
         if spec.simulation.is_some() { None } else { self.voice_of(who) }
+    }
+
+    fn providers(&self) -> Option<Vec<String>> {
+        let aliases = |name: &String| catalog::row(name).map(|row| row.aliases.clone()).unwrap_or_default();
+        let names = self.connections.keys();
+        Some(names.flat_map(|name| [name.clone()].into_iter().chain(aliases(name))).collect())
     }
 
     fn embedder(&self, _: &Spec, model: &str) -> Option<Arc<dyn Embedder>> {

@@ -7,7 +7,7 @@ use std::{
 
 use quorum_core::{
     registry::Registry,
-    seams::{Archive, Clock, GRACE_MS, Store, StoreError, Wanted},
+    seams::{Archive, Backlog, Clock, Duty, GRACE_MS, NodeStatus, Store, StoreError, Wanted},
 };
 pub use quorum_store::Salvaged;
 use quorum_store::SqliteStore;
@@ -65,6 +65,11 @@ pub enum Finding {
         /// The damage.
         damage: Option<String>,
     },
+    /// The database that several machines share can be used.
+    SharedDatabase {
+        /// Its address, without the password.
+        address: String,
+    },
     /// The database is intact, but other users of this machine can read it.
     ExposedDatabase {
         /// The file.
@@ -85,6 +90,26 @@ pub enum Finding {
         tenant: String,
         /// The caps.
         caps: Vec<CapEntry>,
+    },
+    /// A process that runs discussions of this database.
+    Node {
+        /// Its name.
+        name: String,
+        /// The version of its program.
+        version: String,
+        /// How many discussions it runs.
+        held: u64,
+        /// Whether it is ending.
+        draining: bool,
+        /// Whether its configuration differs from this one.
+        differs: bool,
+    },
+    /// Discussions that wait for a process, and those that were put aside.
+    Queue {
+        /// How many wait.
+        queued: u64,
+        /// How many were put aside because every run failed without progress.
+        stuck: u64,
     },
     /// The database can't be used.
     BadDatabase(StoreError),
@@ -196,10 +221,15 @@ impl Finding {
             Finding::Lacking { .. }
             | Finding::Hidden { .. }
             | Finding::ExposedData { exposure: Exposure::Readable, .. } => Health::Note,
+            Finding::Node { differs, .. } => note_if(*differs),
+            Finding::Queue { stuck, .. } => note_if(0 < *stuck),
             Finding::Spending { caps, .. } => note_if(caps.iter().any(|it| it.left_usd <= 0.0)),
             Finding::Port { trouble, .. } => note_if(trouble.is_some()),
             Finding::Provider { priced, .. } => note_if(!priced),
-            Finding::Configuration { .. } | Finding::Clock | Finding::Prices { .. } => Health::Well,
+            Finding::Configuration { .. }
+            | Finding::SharedDatabase { .. }
+            | Finding::Clock
+            | Finding::Prices { .. } => Health::Well,
         }
     }
 }
@@ -262,7 +292,11 @@ fn mode(path: &Path) -> u32 {
 }
 
 async fn database(config: &Config) -> Vec<Finding> {
-    let (file, now) = (config.database(), SystemClock.now());
+    #[cfg(feature = "postgres")]
+    if let Some(url) = &config.store.url {
+        return shared_database(config, url.secret()).await;
+    }
+    let file = config.database();
     let store = match SqliteStore::open(&file) {
         Ok(store) => store,
         Err(error) => return vec![Finding::BadDatabase(error)],
@@ -272,15 +306,50 @@ async fn database(config: &Config) -> Vec<Finding> {
         Ok(damage) => Finding::Database { file, damage },
         Err(error) => Finding::BadDatabase(error),
     };
+    let found = [Some(whole), Some(clock(&store).await), hidden(&store).await].into_iter().flatten();
+    let found: Vec<Finding> = found.chain(spending(&store, config).await).collect();
+    found.into_iter().chain(nodes(&store, config).await).collect()
+}
+
+/// The same of a database that several machines share.
+#[cfg(feature = "postgres")]
+async fn shared_database(config: &Config, url: &str) -> Vec<Finding> {
+    let opened = quorum_store_postgres::Address::parse(url)
+        .and_then(|address| Ok((address.to_string(), quorum_store_postgres::PostgresStore::open(address)?)));
+    let (address, store) = match opened {
+        Ok(opened) => opened,
+        Err(error) => return vec![Finding::BadDatabase(error)],
+    };
+    let found = [Some(Finding::SharedDatabase { address }), Some(clock(&store).await), hidden(&store).await];
+    let found: Vec<Finding> = found.into_iter().flatten().chain(spending(&store, config).await).collect();
+    found.into_iter().chain(nodes(&store, config).await).collect()
+}
+
+/// Whether the clock can be right, by the newest discussion.
+async fn clock(store: &impl Archive) -> Finding {
     let newest = store.list(Wanted { limit: 1, ..Wanted::default() }).await.unwrap_or_default();
     let latest = newest.first().map_or(EARLIEST, |it| it.opened_at.0.max(EARLIEST));
-    let clock = if now.0 < latest { Finding::EarlyClock } else { Finding::Clock };
-    let found = [Some(whole), Some(clock), hidden(&store).await].into_iter().flatten();
-    found.chain(spending(&store, config).await).collect()
+    if SystemClock.now().0 < latest { Finding::EarlyClock } else { Finding::Clock }
+}
+
+/// The processes that run discussions of the database, and what waits for one.
+async fn nodes<S: Store + Archive>(store: &S, config: &Config) -> Vec<Finding> {
+    let digest = config.digest();
+    let node = |it: NodeStatus| Finding::Node {
+        differs: it.node.config != digest,
+        name: it.node.name,
+        version: it.node.version,
+        held: it.held,
+        draining: it.duty == Duty::Draining,
+    };
+    let found = store.nodes().await.unwrap_or_default().into_iter().map(node);
+    let Backlog { queued, stuck, .. } = store.backlog(None).await.unwrap_or_default();
+    let queue = (0 < queued + stuck).then_some(Finding::Queue { queued, stuck });
+    found.chain(queue).collect()
 }
 
 /// The accounts with spending caps. A damaged database is reported above.
-async fn spending(store: &SqliteStore, config: &Config) -> Vec<Finding> {
+async fn spending(store: &impl Store, config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (account, caps) in configured(config).into_iter().filter(|it| it.1.are_set()) {
         let (name, tenant) = (account.name.clone(), account.tenant.name().to_owned());
@@ -292,7 +361,7 @@ async fn spending(store: &SqliteStore, config: &Config) -> Vec<Finding> {
     findings
 }
 
-async fn hidden(store: &SqliteStore) -> Option<Finding> {
+async fn hidden(store: &impl Archive) -> Option<Finding> {
     let discussions = store.hidden(Wanted::default()).await.ok()?.len() as u64;
     (discussions > 0).then_some(Finding::Hidden { discussions, days: GRACE_MS / DAY_MS })
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use quorum_core::{
     engine::{OpenError, RunError, SayError, begin::BeginError},
-    model::{account::CapReached, id::DiscussionId},
+    model::{account::CapReached, error::StateInvalid, id::DiscussionId},
     seams::StoreError,
 };
 
@@ -83,6 +83,9 @@ pub enum Error {
         /// The matching ids.
         among: Vec<String>,
     },
+    /// The discussion is not over yet; nothing was recorded.
+    #[error("the discussion is not over yet: it is {}; nothing was recorded", .0.from)]
+    NotOver(StateInvalid),
     /// The idempotency key was used before for a different request.
     #[error("the key {0} was used for another order; use a new key for a new order")]
     KeyReused(String),

@@ -9,9 +9,11 @@ mod configured;
 mod discussion;
 mod follow;
 mod fork;
+mod fork_run;
 mod health;
 mod keyed_lock;
 mod lists;
+mod outcomes;
 mod plan;
 mod recall;
 mod rehearsal;
@@ -52,7 +54,9 @@ pub use catalogue::{
 pub use configured::complaints;
 pub use discussion::Discussion;
 pub use fork::Forking;
+pub use fork_run::{ForkedRun, RunForking};
 pub use health::{Checked, Unanswered};
+pub use outcomes::{CalibrationReport, LONGEST_ANSWER, PairReport, Resolved, VoiceReport};
 pub use plan::{Figures, Plan, PlannedAgent, PlannedPhase, PlannedSeat};
 pub use rehearsal::{SentMessage, SentRequest};
 pub use scope::{OrderKey, Scope, Started};
@@ -74,6 +78,7 @@ struct Inner {
     setup: Setup,
     owner: String,
     locks: keyed_lock::KeyedLock,
+    learned: outcomes::Learned,
 }
 
 impl Quorum {

@@ -24,6 +24,7 @@ mod complaint;
 pub mod config;
 pub mod doctor;
 mod error;
+pub mod eval;
 pub mod export;
 mod facade;
 pub mod listing;
@@ -38,22 +39,24 @@ pub use complaint::{Complaint, Fault, Origin, Remedy};
 pub use config::Config;
 pub use error::{Error, MissingVoice};
 pub use facade::{
-    Builder, CapEntry, CapFit, CellEntry, Checked, Discussion, Figures, Forking, FormEntry, MethodEntry,
-    ModelEntry, NamedEntry, OptionEntry, OrderKey, PatternEntry, Plan, PlannedAgent, PlannedPhase,
-    PlannedSeat, PresetEntry, PriceEntry, ProviderEntry, Quorum, ResultEntry, RulingChoiceEntry, RulingEntry,
-    Scope, SentMessage, SentRequest, Started, Steered, StrategyEntry, Unanswered, UsualEntry, complaints,
+    Builder, CalibrationReport, CapEntry, CapFit, CellEntry, Checked, Discussion, Figures, ForkedRun,
+    Forking, FormEntry, LONGEST_ANSWER, MethodEntry, ModelEntry, NamedEntry, OptionEntry, OrderKey,
+    PairReport, PatternEntry, Plan, PlannedAgent, PlannedPhase, PlannedSeat, PresetEntry, PriceEntry,
+    ProviderEntry, Quorum, Resolved, ResultEntry, RulingChoiceEntry, RulingEntry, RunForking, Scope,
+    SentMessage, SentRequest, Started, Steered, StrategyEntry, Unanswered, UsualEntry, VoiceReport,
+    complaints,
 };
 pub use quorum_core::{
     call, choices,
     engine::{
-        MOST_SAID, RunError, SayError,
+        MOST_SAID, NodeHealth, RunError, SayError,
         feed::{Piece, Signal},
         handle::{Finished, Handle},
     },
     floor, memory, model,
     registry::{self, Registry, Snapshot},
     seams,
-    seams::{AuditEntry, Expired, Leap, StoreError},
+    seams::{AuditEntry, Expired, KnownOutcome, Leap, StoreError},
     vocabulary,
 };
 pub use quorum_patterns as patterns;

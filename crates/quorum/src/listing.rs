@@ -2,8 +2,8 @@
 //! values left out.
 
 use quorum_core::{
-    model::{id::DiscussionId, lifecycle::Lifecycle, time::iso},
-    seams::{Session, Summary},
+    model::{digest::Digest, id::DiscussionId, lifecycle::Lifecycle, time::iso},
+    seams::{Cursor, Session, Summary},
 };
 use serde::Serialize;
 use uuid::Uuid;
@@ -36,6 +36,14 @@ pub struct Entry {
     /// The session it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<Uuid>,
+    /// Whether it is run: `queued`, `running`, `waiting`, `stuck` or `over`.
+    pub run: &'static str,
+    /// Its place in the list, for the next page.
+    #[serde(skip)]
+    pub cursor: Cursor,
+    /// Whom it waits for and what it cost.
+    #[serde(skip)]
+    pub digest: Option<Digest>,
 }
 
 impl From<Summary> for Entry {
@@ -51,6 +59,9 @@ impl From<Summary> for Entry {
             synthesis: summary.synthesis,
             simulated: summary.simulated,
             session_id: summary.session,
+            run: summary.run.name(),
+            cursor: Cursor { opened_at: summary.opened_at, id: summary.id },
+            digest: summary.digest,
         }
     }
 }

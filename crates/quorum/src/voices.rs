@@ -9,12 +9,16 @@ use quorum_core::{
 };
 use quorum_providers::{RealVoices, catalog, source::Source};
 use quorum_simulated::Profile;
-pub use quorum_simulated::SimulatedVoices;
+pub use quorum_simulated::{
+    SimulatedVoices,
+    world::{self, WorldVoices},
+};
 
 /// The voices of a process, simulated and real.
 pub struct AllVoices {
     simulated: SimulatedVoices,
     real: Arc<dyn Voices>,
+    world: Option<Arc<WorldVoices>>,
 }
 
 impl AllVoices {
@@ -27,16 +31,31 @@ impl AllVoices {
     /// Creates simulated voices beside these real ones.
     #[must_use]
     pub fn beside(real: Arc<dyn Voices>) -> Self {
-        AllVoices { simulated: simulated(), real }
+        AllVoices { simulated: simulated(), real, world: None }
+    }
+
+    /// The same with the voices of a reference world, for discussions that are simulated in it.
+    #[must_use]
+    pub fn with_world(self, world: Option<Arc<WorldVoices>>) -> Self {
+        AllVoices { world, ..self }
     }
 }
 
 impl Voices for AllVoices {
     fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
-        match spec.simulation {
+        match &spec.simulation {
+            // Another world's voices would answer something else.
+            Some(simulation) if simulation.world.is_some() => {
+                let own = |it: &&Arc<WorldVoices>| simulation.world == Some(it.world().to_string());
+                self.world.as_ref().filter(own)?.voice(spec, who)
+            }
             Some(_) => self.simulated.voice(spec, who),
             None => self.real.voice(spec, who),
         }
+    }
+
+    fn providers(&self) -> Option<Vec<String>> {
+        self.real.providers()
     }
 
     fn embedder(&self, spec: &Spec, model: &str) -> Option<Arc<dyn Embedder>> {
@@ -92,8 +111,14 @@ mod tests {
     fn a_seat_has_a_simulated_voice_in_a_simulated_discussion_and_a_real_one_in_others() {
         let voices = AllVoices::of(vec![source("gemini")]);
         let real = spec("synthesis");
-        let simulation =
-            Simulation { seed: 7, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new() };
+        let simulation = Simulation {
+            seed: 7,
+            latency_ms: 0,
+            failure: 0.0,
+            stubbornness: 0.5,
+            dead: Vec::new(),
+            world: None,
+        };
         let simulated = Spec { simulation: Some(simulation), ..real.clone() };
         let window = |spec: &Spec, provider: &str| {
             voices.voice(spec, &Participant::of(provider)).map(|voice| voice.window)

@@ -44,7 +44,7 @@ fn an_unknown_key_is_an_error_that_names_the_nearest() {
     refuses("[retension]\ndays = 3", "there is no section named retension; did you mean retention?");
     refuses(
         "[zzz]",
-        "there is no section named zzz; there are retention, features, defaults, providers, presets, server, limits, tools, workflows",
+        "there is no section named zzz; there are retention, features, defaults, providers, presets, server, store, limits, tools, workflows",
     );
     refuses("[retention]\nday = 3", "there is no key in [retention] named day; did you mean days?");
     refuses(
@@ -209,7 +209,7 @@ fn all_mistakes_are_reported_at_once() {
             "config.toml: presets.a.output-format: must be one of text, md, json, jsonl, not \"xml\"",
             "config.toml: presets.a.usage: must be true or false, not 1",
             "config.toml: presets.b is a section: [presets.b]",
-            "config.toml: there is no section named zzz; there are retention, features, defaults, providers, presets, server, limits, tools, workflows",
+            "config.toml: there is no section named zzz; there are retention, features, defaults, providers, presets, server, store, limits, tools, workflows",
         ]
     );
 }

@@ -23,7 +23,7 @@ use quorum::{
 use quorum_core::{
     memory::MemoryStore,
     model::{event::Fact, id::Seq, lifecycle::Lifecycle, time::Timestamp},
-    seams::{Append, Clock, Store, StoreError, Then},
+    seams::{Append, Clock, Node, Nodes, Store, StoreError, Then},
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -278,9 +278,12 @@ async fn abort_long_ago(store: &MemoryStore, scope: &Scope) {
         .create(id, vec![fact(1, Event::Opened { spec, flow: 1, lineage: None, fork: None })])
         .await
         .unwrap();
-    let claim = store.claim(id, "someone", 1_000).await.unwrap();
+    let someone = Node::fresh("someone");
+    store.join(someone.clone()).await.unwrap();
+    let claim = store.claim(id, someone.id).await.unwrap();
     let end = Event::LifecycleChanged { from: Lifecycle::Configuring, to: Lifecycle::Aborted };
-    let append = Append { claim, id, expected: Seq(1), facts: vec![fact(2, end)].into(), then: Then::Done };
+    let (expected, facts) = (Seq(1), vec![fact(2, end)].into());
+    let append = Append { claim, id, expected, facts, then: Then::Done, digest: None };
     store.append(append).await.unwrap();
 }
 

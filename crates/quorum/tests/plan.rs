@@ -91,6 +91,25 @@ async fn a_vote_is_planned_to_its_last_round_whatever_the_method() {
 }
 
 #[tokio::test]
+async fn first_answers_redraws_and_baselines_are_planned() {
+    let options = || Some(["tabs", "spaces"].map(str::to_owned).to_vec());
+    let first = Request { voting_options: options(), ..asking("synthesis", "a,b") };
+    let expected = "0 first: a+b\n1 answering: a+b\n2 answering: a+b\n* deciding: a";
+    check(first.clone(), expected).await;
+    check(with(first.clone(), &json!({ "noFirst": true })), expected.split_once('\n').unwrap().1).await;
+    let drawn = plan(&scope(), &with(first.clone(), &json!({ "baseline": "self-consistency" }))).await;
+    assert_eq!(drawn.usual.calls, plan(&scope(), &first).await.usual.calls + 7, "as many as the talk had");
+    // A tie is asked about once more, and the most that it can cost has room for that in any case.
+    let settled = |providers: &str| Request { voting_options: options(), ..asking("settle", providers) };
+    check(settled("a,b,c,d"), "1 settling: a+b c d\n2 settling: a+b c d").await;
+    let three = plan(&scope(), &settled("a,b,c")).await;
+    assert_eq!(course(&three), "1 settling: a+b c");
+    let calls = three.most.calls / three.usual.calls;
+    let vote = plan(&scope(), &Request { rounds: Some(1), ..settled("a,b,c") }).await;
+    assert!(calls > vote.most.calls / vote.usual.calls, "{three:?}");
+}
+
+#[tokio::test]
 async fn c02_a_vote_with_a_person_is_planned_to_its_last_round() {
     let seats = ["a", "b", "eva:person"].map(|it| Seating::Written(it.to_owned())).to_vec();
     let options = Some(vec!["tabs".to_owned(), "spaces".to_owned()]);
@@ -267,8 +286,14 @@ impl Voices for Priced {
     fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
         let dollars = |it: f64| Usd::from_dollars(it).unwrap();
         let price = (who.provider != "glm").then(|| Price::new(dollars(1.0), dollars(10.0)));
-        let simulation =
-            Simulation { seed: 1, latency_ms: 0, failure: 0.0, stubbornness: 1.0, dead: Vec::new() };
+        let simulation = Simulation {
+            seed: 1,
+            latency_ms: 0,
+            failure: 0.0,
+            stubbornness: 1.0,
+            dead: Vec::new(),
+            world: None,
+        };
         let simulated = Spec { simulation: Some(simulation), ..spec.clone() };
         Some(Voice { price, ..self.0.voice(&simulated, who)? }).filter(|_| who.provider != "nobody")
     }

@@ -42,7 +42,7 @@ fn scope() -> Scope {
 }
 
 fn request(topic: &str, pattern: &str) -> Request {
-    let votes = pattern == "voting";
+    let votes = ["voting", "settle"].contains(&pattern);
     let seats = if pattern == "dialogue" { "claude,gemini" } else { "claude,gemini,qwen,glm" };
     Request {
         pattern: Some(pattern.to_owned()),
@@ -138,7 +138,7 @@ fn a_seat_has_one_system_text_and_a_request_begins_like_the_last_one(all: &[Held
 fn who_should_decide_alone_is_shown_nothing_of_the_others(all: &[Held]) {
     let blind = |pattern: &str, request: &SentRequest| match pattern {
         "synthesis" | "dialogue" | "debate" => request.round == 1 && request.form.is_none(),
-        "voting" => request.round == 1 && request.form.as_deref() == Some("ballot"),
+        "voting" | "settle" => request.round == 1 && request.form.as_deref() == Some("ballot"),
         _ => false,
     };
     let mut checked = 0;
@@ -161,6 +161,40 @@ fn judges_and_writers_see_their_own_turns_like_those_of_others(all: &[Held]) {
             assert_eq!(own, 0, "{pattern} on {question}, {}", request.step);
         }
     }
+}
+
+/// The least share of input tokens that repeats the beginning of an earlier request of the same
+/// seat in discussions of five rounds, in per cent. `ax prompts PATTERN --rounds 5` prints the
+/// share.
+const REPEATED: [(&str, u64); 7] = [
+    ("synthesis", 48),
+    ("round-robin", 54),
+    ("critique", 58),
+    ("voting", 39),
+    ("dialogue", 46),
+    ("debate", 34),
+    ("roundtable", 53),
+];
+
+#[tokio::test]
+async fn most_of_what_a_seat_is_sent_in_a_long_discussion_was_sent_to_it_before() {
+    let mut measured = Vec::new();
+    for (pattern, least) in REPEATED {
+        let mut order = Request { rounds: Some(5), ..request("Tabs or spaces?", pattern) };
+        // Otherwise the first vote decides, or the first agreement.
+        let longer = [("voting", "threshold", 1), ("dialogue", "minRoundsBeforeConsensus", 5)];
+        for (_, name, value) in longer.into_iter().filter(|it| it.0 == pattern) {
+            order.settings.insert(name.to_owned(), value.into());
+        }
+        let requests = sent(&order).await;
+        let tokens: u64 = requests.iter().map(|it| it.tokens).sum();
+        let repeated: u64 = requests.iter().map(|it| it.repeated_tokens).sum();
+        let share = 100 * repeated / tokens;
+        println!("{pattern}: {} requests, {tokens} tokens, {share} % repeat", requests.len());
+        measured.push((pattern, share, least));
+    }
+    let short: Vec<_> = measured.into_iter().filter(|(_, share, least)| share < least).collect();
+    assert_eq!(short, []);
 }
 
 /// The words of a text, in lower case.

@@ -161,6 +161,8 @@ fn b03_min_providers() {
         &json!({ "minProviders": 3, "providers": names(2) }),
         "minProviders: 3 are required, and only 2 are named",
     );
+    let one = json!({ "minProviders": 3, "participants": ["claude", "eva:person"], "pattern": "roundtable" });
+    refuses(&one, "minProviders: 3 are required, and only 1 is named");
 }
 
 #[test]

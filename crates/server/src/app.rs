@@ -4,19 +4,20 @@
 use std::{
     collections::{BTreeMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use quorum::{
     Quorum, Scope,
     config::server::{Tasks, Token},
-    model::id::{DiscussionId, Tenant},
+    model::id::Tenant,
 };
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
     guard::{Names, rate::Buckets},
-    live::hub::{Hub, RunSlot},
+    live::hub::Hub,
     mcp::Mcp,
     metrics::Metrics,
     settings::{Limits, Settings, Voices},
@@ -27,6 +28,9 @@ use crate::{
 
 /// The state passed to handlers.
 pub(crate) type App = Arc<AppState>;
+
+/// How long this process tries to tell the others that it ends.
+const LAST_WORD: Duration = Duration::from_secs(2);
 
 /// The caller's name in records if no tokens are configured.
 const LOCAL: &str = "local";
@@ -147,59 +151,40 @@ impl AppState {
         }
     }
 
-    /// Resumes discussions that an earlier process left behind. Those that exceed the limit wait
-    /// for a slot, and go before new orders.
-    pub(crate) async fn go_on(self: &Arc<Self>) -> Result<Vec<DiscussionId>, quorum::Error> {
-        let left = self.without_client(self.quorum.orphaned().await?).await?;
-        let mut waiting = left.clone().into_iter();
-        while let Some(slot) = self.hub.run_slot() {
-            let Some(id) = waiting.next() else { return Ok(left) };
-            self.go_on_with(id, slot).await?;
-        }
-        tokio::spawn(self.clone().go_on_in_turn(waiting));
-        Ok(left)
+    /// Everything that this process can reach; only for what concerns all tenants.
+    pub(crate) fn quorum(&self) -> &Quorum {
+        &self.quorum
     }
 
-    /// Those of these discussions that go on by themselves. The others wait for their clients.
-    async fn without_client(
-        self: &Arc<Self>,
-        left: Vec<DiscussionId>,
-    ) -> Result<Vec<DiscussionId>, quorum::Error> {
-        let mut alone = Vec::new();
-        for id in left {
-            let discussion = self.quorum.left_behind(id).await?;
-            let state = discussion.state().await?;
-            match state.spec.client.as_ref().and_then(|it| it.attended.as_ref()) {
-                Some(order) => {
-                    let attended = self.desk.expect(&discussion, order);
-                    tokio::spawn(attended.attend(self.clone(), None));
-                }
-                None => alone.push(id),
+    /// Takes over what waits for a node, as far as there is room. Returns how many it runs.
+    pub(crate) async fn go_on(self: &Arc<Self>) -> Result<usize, quorum::Error> {
+        self.quorum.join().await?;
+        let mut all = 0;
+        loop {
+            let round = self.claim_once().await?;
+            if round.claimed == 0 {
+                return Ok(all);
             }
+            all += round.begun;
         }
-        Ok(alone)
     }
 
-    async fn go_on_with(&self, id: DiscussionId, slot: RunSlot) -> Result<(), quorum::Error> {
-        if let Some(started) = self.quorum.go_on_with(id).await? {
-            self.hub.publish(started, slot);
-        }
-        Ok(())
+    /// Whether the server is ending.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.quorum.node_health().draining
     }
 
-    async fn go_on_in_turn(self: Arc<Self>, waiting: impl Iterator<Item = DiscussionId>) {
-        for id in waiting {
-            let Some(slot) = self.hub.next_run_slot().await else { return };
-            if let Err(error) = self.go_on_with(id, slot).await {
-                tracing::warn!(%error, %id, "can't continue a discussion");
+    /// Hands the discussions running here over to other nodes, once the calls under way are
+    /// recorded, or this time is over.
+    pub(crate) async fn leave(&self, within: Duration) {
+        let _ = tokio::time::timeout(within, self.quorum.leave()).await;
+        let last = async {
+            for discussion in self.desk.kept() {
+                discussion.hand_over().await;
             }
-        }
-    }
-
-    /// Hands the discussions running here over to the next server, once the calls under way are
-    /// recorded.
-    pub(crate) async fn leave(&self) {
-        self.quorum.leave().await;
+            self.quorum.part().await;
+        };
+        let _ = tokio::time::timeout(LAST_WORD, last).await;
     }
 
     /// Locks an idempotency key while its order is handled; `None` if another request has it.

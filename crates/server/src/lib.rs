@@ -15,6 +15,7 @@
 mod anthropic;
 mod app;
 mod body;
+mod claimer;
 mod guard;
 mod live;
 pub mod mcp;

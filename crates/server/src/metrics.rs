@@ -8,11 +8,16 @@ use std::{
 
 use metrics::{counter, gauge, histogram, with_local_recorder};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
-use quorum::model::{
-    event::{Event, Fact, Placed},
-    id::{Step, Tenant},
-    lifecycle::Lifecycle,
-    transcript::Turn,
+use quorum::{
+    NodeHealth,
+    model::{
+        event::{Event, Fact, Placed},
+        id::{Step, Tenant},
+        lifecycle::Lifecycle,
+        outcome::Decision,
+        transcript::Turn,
+    },
+    seams::Backlog,
 };
 
 const SECONDS: &[f64] = &[0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0, 1800.0];
@@ -59,6 +64,30 @@ impl Metrics {
         let counts = self.of(tenant);
         counts.handle.run_upkeep();
         counts.handle.render()
+    }
+
+    /// Sets the figures of the queue that this tenant sees.
+    pub(crate) fn queue(&self, tenant: &Tenant, backlog: Backlog) {
+        with_local_recorder(&self.of(tenant).recorder, || {
+            gauge!("ax_discussions_queued").set(backlog.queued as f64);
+            gauge!("ax_queue_oldest_seconds").set(seconds(backlog.oldest_ms));
+            gauge!("ax_discussions_stuck").set(backlog.stuck as f64);
+        });
+    }
+
+    /// Sets the figures of this server as a node, for the machine's own user.
+    pub(crate) fn node(&self, health: &NodeHealth) {
+        with_local_recorder(&self.all.recorder, || {
+            gauge!("ax_nodes").set(health.nodes as f64);
+            gauge!("ax_node_held").set(health.held as f64);
+            gauge!("ax_node_heartbeat_age_seconds")
+                .set(health.beat_age.map_or(f64::NAN, |age| age.as_secs_f64()));
+            counter!("ax_node_claims_total").absolute(health.claims);
+            counter!("ax_node_takeovers_total").absolute(health.takeovers);
+            counter!("ax_node_fenced_total").absolute(health.fenced);
+            counter!("ax_node_cancelled_total").absolute(health.cancelled);
+            counter!("ax_node_reaped_total").absolute(health.reaped);
+        });
     }
 
     /// Counts a rating.
@@ -150,6 +179,7 @@ impl Run {
                 }
             }
             (Event::CallAbandoned { .. }, Some(step)) => drop(self.ended(fact, step, "abandoned")),
+            (Event::Decided { decision }, _) => self.decided(decision),
             (Event::LifecycleChanged { to, .. }, _) if to.is_terminal() => self.over(fact, *to),
             _ => {}
         }
@@ -195,6 +225,18 @@ impl Run {
             // A counter only holds whole numbers, and a call costs less than a dollar.
             Some(cost) => gauge!("ax_cost_usd_total", &labels).increment(cost.dollars()),
             None => counter!("ax_unpriced_calls_total", &labels).increment(1),
+        }
+    }
+
+    /// Counts the sentences of an answer by their level, and the views that it leaves out.
+    fn decided(&self, decision: &Decision) {
+        let pattern = ("pattern", self.pattern.clone());
+        for sentence in &decision.provenance {
+            let labels = [("level", sentence.level.name().to_owned()), pattern.clone()];
+            counter!("ax_answer_sentences_total", &labels).increment(1);
+        }
+        if !decision.provenance.is_empty() {
+            counter!("ax_dropped_dissent_total", &[pattern]).increment(decision.dropped.len() as u64);
         }
     }
 

@@ -70,6 +70,9 @@ pub(crate) fn completed(mut document: OpenApi) -> OpenApi {
     let nobody = SecurityRequirement::default();
     let token = |name: &str| SecurityRequirement::new(name, [""; 0]);
     document.security = Some(vec![nobody, token("bearer"), token("basic")]);
+    // The router's mark for a parameter with slashes, which the document has no notation for.
+    let paths = std::mem::take(&mut document.paths.paths).into_iter();
+    document.paths.paths = paths.map(|(path, item)| (path.replace("{*", "{"), item)).collect();
     document.paths.paths.iter_mut().for_each(|(path, item)| complete(path, item));
     link(&mut document);
     document

@@ -103,6 +103,7 @@ kinds! {
     FOREIGN_HOST = MISDIRECTED_REQUEST "FOREIGN_HOST" "Unknown host name";
     KEY_REUSED = UNPROCESSABLE_ENTITY "IDEMPOTENCY_KEY_REUSED" "The key belongs to another request";
     TOO_MANY = TOO_MANY_REQUESTS "TOO_MANY_REQUESTS" "Too many requests";
+    QUEUE_FULL = TOO_MANY_REQUESTS "TOO_MANY_DISCUSSIONS" "Too many discussions are waiting to be run";
     SPENDING_CAP = TOO_MANY_REQUESTS "DISCUSSION_SPENDING_CAP_REACHED" "The spending cap is reached";
     INTERNAL = INTERNAL_SERVER_ERROR "INTERNAL" "Internal error";
     TOO_MANY_RUNNING = SERVICE_UNAVAILABLE "TOO_MANY_DISCUSSIONS" "Too many discussions are running";
@@ -284,6 +285,7 @@ impl From<Error> for Problem {
             Error::NobodyToSpeak(_) => {
                 Problem::new(NOT_AWAITED, "this discussion has no person on its panel")
             }
+            Error::NotOver(_) => Problem::new(WRONG_STATE, error.to_string()),
             Error::KeyReused(_) => Problem::new(KEY_REUSED, error.to_string()),
             Error::NotFound(_) | Error::NoneYet | Error::Ambiguous { .. } => {
                 Problem::new(NOT_FOUND, "there is no such discussion")
@@ -314,6 +316,9 @@ fn of_say(error: &quorum::SayError) -> Problem {
     }
 }
 
+/// The `Retry-After` in seconds when too many orders of a tenant wait.
+const QUEUE_FULL_FOR_S: u64 = 5;
+
 fn of_store(error: StoreError) -> Problem {
     match &error {
         StoreError::Unknown(id) => Problem::new(NOT_FOUND, format!("there is no discussion {id}")),
@@ -338,6 +343,8 @@ fn of_store(error: StoreError) -> Problem {
             Problem::new(UNAVAILABLE, "discussions can't be stored at the moment; nothing was changed")
                 .after(5)
         }
+        StoreError::Gone(_) => Problem::new(UNAVAILABLE, error.to_string()).after(1),
+        StoreError::QueueFull { .. } => Problem::new(QUEUE_FULL, error.to_string()).after(QUEUE_FULL_FOR_S),
         StoreError::Damaged(_) | StoreError::Unusable(_) => internal(&Error::Store(error)),
     }
 }

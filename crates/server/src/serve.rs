@@ -9,7 +9,7 @@ use hyper_util::{
     server::graceful::GracefulShutdown,
     service::TowerToHyperService,
 };
-use quorum::{Quorum, model::id::DiscussionId};
+use quorum::Quorum;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -17,7 +17,7 @@ use tokio::{
 
 use crate::{
     app::{self, App, AppState},
-    openapi,
+    claimer, openapi,
     pace::Paced,
     routes,
     settings::{Error, Settings},
@@ -58,14 +58,21 @@ impl Server {
         self.address
     }
 
+    /// What its routes share.
+    #[cfg(test)]
+    pub(crate) fn app(&self) -> App {
+        self.app.clone()
+    }
+
     /// How long calls under way may take at shutdown.
     #[must_use]
     pub fn drain(&self) -> Duration {
         self.app.limits().drain
     }
 
-    /// Resumes discussions that an earlier process left unfinished, and returns their ids.
-    pub async fn go_on(&self) -> Result<Vec<DiscussionId>, Error> {
+    /// Takes over discussions that wait for a node, as far as there is room, and returns how many.
+    /// While the server runs, it looks for more.
+    pub async fn go_on(&self) -> Result<usize, Error> {
         Ok(self.app.go_on().await?)
     }
 
@@ -73,9 +80,15 @@ impl Server {
     /// as the limits allow, and no new ones are made: the next server resumes the discussions.
     pub async fn run(self, close: impl Future<Output = ()>) {
         let router = routes::router(self.app.clone());
+        self.run_with(router, close).await;
+    }
+
+    /// The same with these routes.
+    pub(crate) async fn run_with(self, router: Router, close: impl Future<Output = ()>) {
         let places = Arc::new(Semaphore::new(affordable(self.app.limits().connections)));
         let closing = GracefulShutdown::new();
         let mut close = std::pin::pin!(close);
+        let claimer = tokio::spawn(claimer::claim_on(self.app.clone()));
         loop {
             let place = tokio::select! {
                 () = &mut close => break,
@@ -92,7 +105,8 @@ impl Server {
         }
         drop(self.listener);
         self.app.hub.close();
-        let leaving = tokio::time::timeout(self.app.limits().drain, self.app.leave());
+        let _ = claimer.await;
+        let leaving = self.app.leave(self.app.limits().drain);
         let _ = tokio::join!(leaving, tokio::time::timeout(LAST_ORDERS, closing.shutdown()));
     }
 

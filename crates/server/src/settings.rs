@@ -55,6 +55,8 @@ pub struct Limits {
     pub streams: usize,
     /// Concurrent discussions of all callers together.
     pub running: usize,
+    /// Orders of one tenant that may wait to be run, on all nodes together.
+    pub queued: usize,
     /// Concurrent plans; each keeps a thread busy.
     pub plans: usize,
     /// The time limit for a plan, including the wait for a slot.
@@ -83,6 +85,7 @@ impl Default for Limits {
             streams: 4_096,
             // A thousand took less than 200 MB in measurements, with every event on time.
             running: 1_024,
+            queued: 1_000,
             plans: 2,
             plan_time: Duration::from_secs(20),
             connections: 8_192,
@@ -126,6 +129,7 @@ impl Settings {
         let usual = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
         let limits = Limits::default();
         let running = config.server.max_running.unwrap_or(limits.running);
+        let queued = config.server.max_queued.unwrap_or(limits.queued);
         let drain = config.server.drain.map_or(limits.drain, Duration::from_secs);
         Settings {
             listen: config.server.listen.unwrap_or(usual),
@@ -134,7 +138,7 @@ impl Settings {
             voices: Voices::Available,
             tool_prefix: TOOL_PREFIX.to_owned(),
             tasks: config.server.tasks.clone(),
-            limits: Limits { running, drain, ..limits },
+            limits: Limits { running, queued, drain, ..limits },
         }
     }
 

@@ -32,6 +32,7 @@ export function controls(id, acted) {
   const root = h('div.controls', {}, buttons, menu);
   const made = memo();
   let doable = {};
+  let last = null;
 
   async function act(action, body) {
     try {
@@ -80,9 +81,19 @@ export function controls(id, acted) {
       },
       'Say how good the result was',
     ],
+    resolve: [
+      'Right answer…',
+      async () => {
+        const answer = await known(last?.spec?.options ?? []);
+        const found = answer && (await act('outcome', { answer }));
+        if (found) notice(outcome(found));
+      },
+      'Record what turned out to be right, so that later discussions learn from it',
+    ],
   };
 
   const update = (state) => {
+    last = state;
     const names = actions(state);
     made(names.join(), () => {
       doable = Object.fromEntries(names.map((it) => [it, ACTIONS[it][1]]));
@@ -111,10 +122,12 @@ export function controls(id, acted) {
 
 function actions(state) {
   if (!state.spec) return [];
-  if (state.lifecycle === 'error') return ['resume', 'again', 'compare'];
-  if (isOver(state)) return ['again', 'compare', 'rate'];
+  // A run is begun from its file, and there is nobody at its table to be shown a note.
+  const again = state.spec.plan ? [] : ['again'];
+  if (state.lifecycle === 'error') return ['resume', ...again, 'compare'];
+  if (isOver(state)) return [...again, 'compare', 'rate', ...(state.spec.plan ? [] : ['resolve'])];
   const turn = state.lifecycle === 'paused' || state.wish === 'pause' ? 'resume' : 'pause';
-  return state.lifecycle === 'completing' ? ['abort'] : [turn, 'note', 'stop', 'abort'];
+  return state.lifecycle === 'completing' ? ['abort'] : [turn, ...(state.spec.plan ? [] : ['note']), 'stop', 'abort'];
 }
 
 async function write() {
@@ -175,3 +188,29 @@ export async function fork(id, state, step) {
     notice(error.message, 'error');
   }
 }
+
+async function known(options) {
+  const field = options.length
+    ? h(
+        'select',
+        { 'aria-label': 'The right answer' },
+        options.map((it) => h('option', { value: it }, it)),
+        h('option', { value: 'wrong' }, 'None of them is known to be right, but the result was wrong'),
+      )
+    : h('input', { type: 'text', required: true, maxlength: 2000, 'aria-label': 'The right answer', autofocus: true });
+  const answer = await dialog(
+    'What turned out to be right?',
+    h('p', {}, 'It is kept beside the record, which stays as it is. Recording it again corrects it.'),
+    field,
+    yesNo('Record'),
+  );
+  return answer === 'ok' ? field.value.trim() : '';
+}
+
+const RESULTS = new Map([
+  [true, 'The result was right'],
+  [false, 'The result was wrong'],
+]);
+
+const outcome = ({ resultRight, right, firstAnswers }) =>
+  `${RESULTS.get(resultRight) ?? 'Recorded'}${firstAnswers ? `; ${right} of ${firstAnswers} first answers were right` : ''}.`;

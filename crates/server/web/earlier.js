@@ -76,6 +76,7 @@ export function follow(id) {
     }
   }
 
-  const update = (state) => (root.hidden = !(state.decision && isOver(state)));
+  // A run of steps has no panel that could be asked again.
+  const update = (state) => (root.hidden = !(state.decision && isOver(state)) || Boolean(state.spec?.plan));
   return { root, update };
 }

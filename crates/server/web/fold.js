@@ -21,6 +21,8 @@ export const start = () => ({
   notes: [],
   awaiting: [],
   subs: new Map(),
+  /** The steps of a run that began, by their names in it. */
+  steps: new Map(),
   underWay: new Map(),
   spans: [],
   marks: [],
@@ -28,6 +30,8 @@ export const start = () => ({
   ended: null,
   usage: { prompt: 0, completion: 0 },
   cost: 0,
+  /** The tokens of discussions below this one. */
+  below: 0,
   unpriced: false,
   estimated: false,
   leftOut: [],
@@ -128,6 +132,26 @@ function spoke(state, step, turn) {
   charge(state, turn.participant, turn.bill);
 }
 
+/** The kind of the note that a run writes at the end of each step. */
+const STEP = 'step';
+
+/** Begins a step of a run: the discussion or the tool with this name. */
+function begin(state, step, name, about) {
+  if (!state.steps.has(name)) state.steps.set(name, { status: 'running', isOver: false, ...about });
+  if (state.underWay.has(step)) return;
+  const span = { name: name.split('/').at(-1), from: state.seq, to: null };
+  state.underWay.set(step, { name, span });
+  state.spans.push(span);
+}
+
+/** Ends a step of a run. */
+function finish(state, { path, status, durationMs, discussionId, error, output, retryCount }) {
+  const before = state.steps.get(path);
+  const child = discussionId ?? before?.child;
+  const end = { status, isOver: true, ms: durationMs, child, error: error?.message, output, retries: retryCount };
+  state.steps.set(path, { ...before, ...end });
+}
+
 const KINDS = {
   opened(state, { spec, fork, lineage }) {
     Object.assign(state, { spec, fork: fork ?? null, lineage: lineage ?? null });
@@ -224,13 +248,22 @@ const KINDS = {
     stand(state, turn.participant, 'convening', topic);
     state.subs.set(step, { participant: turn.participant, topic, end: null });
   },
-  child_convened(state, { step, name }) {
+  child_convened(state, { step, name, child }) {
     state.subs.set(step, { participant: name, topic: name, end: null });
+    begin(state, step, name, { child });
+  },
+  tool_placed(state, { step, name, tool }) {
+    begin(state, step, name, { tool });
+  },
+  tool_used(state, { step, retry_in_ms: retry }) {
+    if (retry === undefined) release(state, step);
   },
   sub_concluded(state, fact) {
     const sub = state.subs.get(fact.step);
+    release(state, fact.step);
     if (sub) sub.end = { child: fact.child, synthesis: fact.synthesis, problem: fact.problem };
     state.cost += fact.spent?.usd ?? 0;
+    state.below += fact.spent?.tokens ?? 0;
   },
   reply_read(state, { step, participant, round, source, reading }) {
     state.readings.push({ step, participant, round, source, reading });
@@ -239,6 +272,7 @@ const KINDS = {
     state.unread.push({ participant, round, kind });
   },
   noted(state, fact) {
+    if (fact.kind === STEP) return finish(state, fact.value);
     state.noted.push(fact);
     for (const [who, part] of parts(state, fact.value)) seatOf(state, who).part = part;
   },
@@ -313,8 +347,11 @@ function stances(state) {
     });
 }
 
-/** The positions stated in the discussion, without those on the method's own question. */
-const positions = (state) => stances(state).filter((it) => !isDeciding(it.step));
+/** Whether it was asked for in a round of the talk, neither before nor after it. */
+const isOfTalk = ({ round, step }) => round > 0 && !isDeciding(step);
+
+/** The positions stated in the talk, without first answers and those on the method's own question. */
+const positions = (state) => stances(state).filter(isOfTalk);
 
 /** The participant's reasons in its own words; empty if it gave none. */
 export function reasonOf({ value, reason_at: at }) {
@@ -343,10 +380,10 @@ export function flips(state) {
 
 /** The positions of the discussion that could not be read. */
 function unreadPositions(state) {
-  const asked = state.readings.filter((it) => it.reading.stance && !isDeciding(it.step));
+  const asked = state.readings.filter((it) => it.reading.stance && isOfTalk(it));
   const kinds = new Set(asked.map((it) => it.reading.kind));
   const assumed = asked.filter((it) => it.source === 'assumed');
-  return [...assumed, ...state.unread.filter((it) => kinds.has(it.kind))];
+  return [...assumed, ...state.unread.filter((it) => it.round > 0 && kinds.has(it.kind))];
 }
 
 /**

@@ -1,5 +1,6 @@
 // The frame around every page: navigation, light or dark theme, and keyboard shortcuts.
 
+import { calibration } from './calibration.js';
 import { compare } from './compare.js';
 import { dialog, fill, h } from './dom.js';
 import { home } from './home.js';
@@ -62,6 +63,7 @@ const bar = h(
   h('a.brand', { href: '/' }, h('img', { src: '/assets/icon.svg', alt: '', width: 20, height: 20 }), 'Quorum'),
   h('span.grow'),
   h('a', { href: '/compare' }, 'Compare'),
+  h('a', { href: '/calibration' }, 'Calibration'),
   h('a', { href: '/docs' }, 'API'),
   toggle,
   h('button.icon', { type: 'button', 'aria-label': 'Keys', title: 'Keys (?)', on: { click: help } }, '?'),
@@ -71,7 +73,8 @@ fill(document.getElementById('app'), h('a.skip', { href: '#main' }, 'Skip to the
 function open() {
   const found = /^\/d\/([0-9a-f-]{36})$/i.exec(location.pathname);
   if (found) return watch(found[1], main);
-  return location.pathname === '/compare' ? compare(main) : home(main);
+  const others = { '/compare': compare, '/calibration': calibration };
+  return (others[location.pathname] ?? home)(main);
 }
 
 const own = open();

@@ -118,7 +118,7 @@ export function order() {
       presets.hidden = !orders.length;
       const isReal = providers.some((it) => it.available);
       first = providers.filter((it) => it.available || !isReal).slice(0, USUAL).map((it) => it.name);
-      fill(seats, [...pills(providers, isReal ? [] : first), ...agentPills(agents)]);
+      fill(seats, [...pills(providers, isReal ? [] : first), ...agentPills(agents, isReal)]);
       byDefault.hidden = !isReal;
       describe();
       // Plans with the values that the browser has restored.
@@ -315,7 +315,7 @@ function pills(providers, preselected) {
 }
 
 /** All agents to choose from, each with the provider it would speak through. */
-const agentPills = (agents) =>
+const agentPills = (agents, isReal) =>
   agents
     .filter((it) => it.enabled)
     .map((it) =>
@@ -324,6 +324,7 @@ const agentPills = (agents) =>
         { title: [it.role, it.description].filter(Boolean).join(': ') },
         h('input', { type: 'checkbox', name: 'seat', value: `${it.id}:agent` }),
         h('bdi', {}, it.displayName ?? it.id),
-        h('small', {}, it.speaksThrough ? ` through ${it.speaksThrough}` : ' can’t be asked'),
+        it.speaksThrough && h('small', {}, ` through ${it.speaksThrough}`),
+        isReal && !it.speaksThrough && h('small', {}, ' can’t be asked'),
       ),
     );

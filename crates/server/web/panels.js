@@ -5,7 +5,8 @@ import { get } from './api.js';
 import { bullets, fill, h, memo, name, notice, say, seat as colour } from './dom.js';
 import { capital, clock, count, money, plural, words } from './figures.js';
 import { agreement, choices, claims, flips, forecast, isOver } from './fold.js';
-import { markdown } from './markdown.js';
+import { progress } from './run.js';
+import { sourced, supported } from './sources.js';
 import { draw, includes, inlined, reasons, tally } from './views.js';
 import { endingOf, formView, resultFields } from './vocabulary.js';
 
@@ -20,8 +21,8 @@ export function strip() {
     h('span.value', {}, meter, share),
   );
   const figure = (label) => {
-    const [main, aside] = [h('b'), h('span.faint')];
-    return { main, aside, root: h('div.figure', {}, h('span.label', {}, label), h('span.value', {}, main, aside)) };
+    const [main, aside, title] = [h('b'), h('span.faint'), h('span.label', {}, label)];
+    return { main, aside, label: title, root: h('div.figure', {}, title, h('span.value', {}, main, aside)) };
   };
   const [cost, tokens, time, table] = ['Cost', 'Tokens', 'Time', 'Participants'].map(figure);
   const root = h('section.strip', { 'aria-label': 'Figures' }, agreed, cost.root, tokens.root, time.root, table.root);
@@ -46,6 +47,13 @@ export function strip() {
     say(tokens.aside, limits.tokens ? ` of ${count(limits.tokens)}` : '');
     say(time.main, clock(state.activeMs + extraMs));
     say(time.aside, state.spec ? ` of ${clock(state.spec.timing.total_ms)}` : '');
+    if (state.spec?.plan) {
+      const { over, all } = progress(state);
+      say(tokens.main, count(state.below));
+      say(table.label, 'Steps');
+      say(table.main, `${over} of ${all}`);
+      return say(table.aside, '');
+    }
     const gone = [...state.seats.values()].filter(
       (it) => it.standing === 'failed' || it.standing === 'absent',
     ).length;
@@ -66,6 +74,7 @@ export function strip() {
 /** What a result is, by its kind: the heading above its text, and the sentence before it. */
 const KINDS = {
   answered: ['Synthesis', () => ''],
+  output: ['Output', () => ''],
   adopted: ['Synthesis', (share) => (share ? `Adopted by ${share}.` : 'Adopted.')],
   not_adopted: ['Proposal that was not adopted', (share) => `Not adopted${share && `: only ${share} agreed`}.`],
   tie: ['Votes without a winner', () => 'Tie: no option won the vote.'],
@@ -76,7 +85,7 @@ const KINDS = {
 function resultLine(state) {
   const { standing, stand_in: standIn } = state.decision;
   const { kind = 'answered', for: votes, of } = standing ?? {};
-  const [usual, sentence] = KINDS[kind] ?? KINDS.answered;
+  const [usual, sentence] = (state.spec.plan && KINDS.output) || (KINDS[kind] ?? KINDS.answered);
   const heading = standIn ? `Last words of ${standIn}, not a synthesis` : usual;
   const share = of === undefined ? '' : `${votes} of ${of}`;
   const why = shortfalls(state).join('; ') || 'less went into it than was planned';
@@ -151,6 +160,7 @@ export function synthesis() {
           h('h3', {}, isTie(decision) ? 'Positions' : 'Dissent'),
           bullets(decision.dissent.map((it) => [h('b', {}, name(it.participant)), ': ', inlined(it.position)])),
         ],
+        ...supported(decision),
         STRUCTURE[decision.structure] && h('p.faint', {}, STRUCTURE[decision.structure]),
         problem && h('p.caution', {}, problem.message),
       ].filter(Boolean);
@@ -162,7 +172,7 @@ export function synthesis() {
           {},
           line && h('p.caution', {}, line),
           h('h2', {}, heading, h('small', {}, by)),
-          h('div.said', {}, markdown(decision.synthesis)),
+          h('div.said', {}, sourced(state)),
         ),
         aside.length > 0 && h('aside', {}, aside),
       );
@@ -333,6 +343,8 @@ function stands(side, who, state) {
 }
 
 function within(state) {
+  // The steps of a run link to theirs.
+  if (state.spec?.plan) return [];
   return [...state.subs.values()].map(({ participant, topic, end }) =>
     h(
       'div.claim',
@@ -361,6 +373,7 @@ export function standing(state) {
   if (state.wish === 'stop') return 'stopping';
   if (state.lifecycle === 'completing' || state.phase === 'deciding') return 'deciding';
   if (state.lifecycle !== 'running') return 'getting ready';
+  if (state.spec.plan) return 'working through its steps';
   const round = state.round ? `round ${state.round} of ${Math.max(state.round, state.spec.rounds)} · ` : '';
   return round + words(state.phase ?? 'talking');
 }
@@ -379,4 +392,6 @@ export function ending(state) {
 }
 
 export const rounds = (state) =>
-  `${state.spec.pattern} · ${plural(state.spec.rounds, 'round')} · ${words(state.spec.consensus.method)}`;
+  state.spec.plan
+    ? `${state.spec.plan.workflow} ${state.spec.plan.version} · ${plural(state.spec.plan.steps.length, 'step')}`
+    : `${state.spec.pattern} · ${plural(state.spec.rounds, 'round')} · ${words(state.spec.consensus.method)}`;

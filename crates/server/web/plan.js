@@ -11,10 +11,12 @@ export function described(plan) {
     count(it.tokens),
     plan.simulated ? 'nothing' : dollars(it.costUsd),
   ];
-  const rows = [row('Usually up to', plan.usual), row('At the very most', plan.most)];
+  const most = [row('With the longest answers', plan.usual), row('At the very most', plan.most)];
   return [
     plan.panel && h('p.caution', {}, unusual(plan.panel)),
-    table(['The plan', 'Calls', 'Tokens', 'Cost'], rows),
+    table(['The plan', 'Calls', 'Tokens', 'Cost'], [row('Typically', plan.typical)]),
+    h('p.faint', {}, basis(plan.typicalFrom)),
+    h('details', {}, h('summary', {}, 'The most it can cost'), table(['', 'Calls', 'Tokens', 'Cost'], most)),
     h('p.faint', {}, `Within ${clock(plan.budgetMs)} minutes`, plan.simulated && '; the voices are simulated'),
     plan.recalled && h('p.faint', {}, recall(plan.recalled)),
     who('Has no known price, so is in no sum', plan.unpriced),
@@ -22,6 +24,12 @@ export function described(plan) {
     h('ol', {}, course(plan.course).map((it) => h('li', {}, it))),
   ];
 }
+
+/** Where the typical figures are from. */
+const basis = (past) =>
+  past
+    ? `Answers as long as in ${past} past ${past === 1 ? 'discussion' : 'discussions'} of these models`
+    : 'Answers as long as such answers usually are; nothing is recorded of these models yet';
 
 /** What everyone is shown of earlier discussions, in a line. */
 function recall(shown) {

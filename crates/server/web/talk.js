@@ -9,6 +9,9 @@ import { readingOf } from './reading.js';
 /** Up to this many turns are all rendered, so that they can be searched and printed. */
 const FEW = 60;
 
+/** Phases before and after the rounds. */
+const PHASES = { first: 'First answers', deciding: 'Deciding' };
+
 /** `fork(step)` forks the discussion there. */
 export function talk(fork) {
   const body = h('div');
@@ -71,7 +74,7 @@ export function talk(fork) {
 
   function group(it) {
     if (isRemark(it)) return [...rounds.values()].at(-1) ?? body;
-    const key = it.phase === 'deciding' ? 'Deciding' : `Round ${it.round}`;
+    const key = PHASES[it.phase] ?? `Round ${it.round}`;
     if (!rounds.has(key)) {
       rounds.set(key, h('details.round', { open: true, data: { key } }, h('summary', {}, key)));
       body.append(rounds.get(key));

@@ -91,14 +91,17 @@ export function timeline(choose) {
 
 function described(fact) {
   if (!fact) return 'nothing yet';
-  const who = fact.participant ?? fact.turn?.participant ?? '';
+  const who = fact.participant ?? fact.turn?.participant ?? fact.name ?? fact.told ?? '';
   return `${who} ${words(fact.type)}${fact.phase ? `: ${words(fact.phase)}` : ''}${fact.to ? ` ${words(fact.to)}` : ''}`.trim();
 }
 
 function draw(lanes, marks, state) {
-  const [total, rows] = [Math.max(1, state.seq), Math.max(1, state.seats.size)];
+  // A run has no seats: its steps are the lanes.
+  const names = [...new Set(state.spans.map((it) => it.name))];
+  const seats = state.spec?.plan ? names.map((name, index) => ({ name, index })) : [...state.seats.values()];
+  const [total, rows] = [Math.max(1, state.seq), Math.max(1, seats.length)];
   lanes.setAttribute('viewBox', `0 0 ${total} ${rows * 10}`);
-  lanes.replaceChildren(...[...state.seats.values()].flatMap((seat) => lane(seat, state.spans, total)));
+  lanes.replaceChildren(...seats.flatMap((seat) => lane(seat, state.spans, total)));
   let last = -1;
   fill(
     marks,

@@ -9,6 +9,7 @@ import { advance, apply, fold, isOver, start } from './fold.js';
 import { visible } from './hidden.js';
 import { ending, panels, rounds, standing, strip, synthesis } from './panels.js';
 import { person } from './person.js';
+import { steps } from './steps.js';
 import { talk } from './talk.js';
 import { timeline } from './timeline.js';
 import { learn } from './vocabulary.js';
@@ -37,6 +38,7 @@ export function watch(id, main) {
     banner: banner(),
     person: person(id),
     earlier: earlier(),
+    steps: steps(),
     synthesis: synthesis(),
     follow: follow(id),
     columns: columns(),
@@ -76,6 +78,7 @@ export function watch(id, main) {
     const goesOn = isNow && shown.underWay.size > 0 && !isOver(shown);
     parts.strip.update(shown, goesOn ? performance.now() - heardAt : 0);
     parts.earlier.update(shown);
+    parts.steps.update(shown);
     parts.synthesis.update(shown);
     parts.follow.update(whole);
     parts.person.update(shown, isNow);
@@ -208,7 +211,8 @@ function tell(fact) {
   if (fact.type === 'round_opened') announce(`Round ${fact.round} begins.`);
   else if (fact.type === 'turn_completed') announce(`${fact.turn.participant} has spoken.`);
   else if (fact.type === 'decided') announce('There is a synthesis.');
-  else if (fact.type === 'concluded') announce('The discussion is over.');
+  else if (fact.type === 'noted' && fact.told) announce(fact.told);
+  else if (fact.type === 'concluded') announce('It is over.');
 }
 
 const KEPT = 1000;

@@ -19,6 +19,7 @@ mod stream;
 mod table;
 mod topic;
 mod voices;
+pub mod world;
 
 #[cfg(test)]
 mod tests;

@@ -19,13 +19,13 @@ use quorum_core::{
 use crate::Simulated;
 
 /// Simulated voices never queue; the limit only has to exceed that of any test.
-const WIDTH: Width = Width::at_once(10_000);
+pub(crate) const WIDTH: Width = Width::at_once(10_000);
 
 /// Simulated voices are free, and that price is known.
-const FREE: Price = Price::new(Usd::ZERO, Usd::ZERO);
+pub(crate) const FREE: Price = Price::new(Usd::ZERO, Usd::ZERO);
 
 /// The context window of a provider without a profile.
-const WINDOW: u64 = 128_000;
+pub(crate) const WINDOW: u64 = 128_000;
 
 /// The maximum length of a provider's name in bytes.
 const LONGEST_NAME: usize = 64;
@@ -77,6 +77,7 @@ impl Voices for SimulatedVoices {
             window,
             thinking: 0,
             is_small: window <= Voice::SMALL_WINDOW,
+            follows_schemas: true,
         })
     }
 }

@@ -5,7 +5,7 @@ use quorum_core::{
         id::{DiscussionId, Tenant},
         time::Timestamp,
     },
-    seams::{Session, Summary, Wanted},
+    seams::{Backlog, RunStatus, Session, Summary, Wanted},
 };
 use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub(crate) const SUMMARY: &str = "id, topic, pattern, status, opened_at, ended_at, success, \
-                                  synthesis, simulated, session";
+                                  synthesis, simulated, session, run, node IS NOT NULL, stuck, digest";
 
 /// Whether to list visible discussions or those that retention has hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,11 +39,12 @@ pub(crate) fn list(
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {SUMMARY} FROM discussions
          WHERE root = id AND hidden_at {hidden} AND (?1 IS NULL OR session = ?1) AND (?2 IS NULL OR substr(id, 1, length(?2)) = ?2)
-         AND (?4 IS NULL OR tenant = ?4) ORDER BY opened_at DESC, id DESC LIMIT ?3"
+         AND (?4 IS NULL OR tenant = ?4) AND (?5 IS NULL OR (opened_at, id) < (?5, ?6)) ORDER BY opened_at DESC, id DESC LIMIT ?3"
     ))?;
     let session = wanted.session.map(|it| it.to_string());
     let (limit, tenant) = (limit(wanted), wanted.tenant.as_ref().map(Tenant::name));
-    let rows = statement.query_map(params![session, wanted.prefix, limit, tenant], summary)?;
+    let (opened_at, id) = wanted.after.map(|it| (it.opened_at.0, it.id.to_string())).unzip();
+    let rows = statement.query_map(params![session, wanted.prefix, limit, tenant, opened_at, id], summary)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -65,7 +66,39 @@ pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
         synthesis: row.get(7)?,
         simulated: row.get(8)?,
         session: session.and_then(|it| it.parse().ok()),
+        run: run_status(row)?,
+        digest: row.get::<_, Option<String>>(13)?.and_then(|it| serde_json::from_str(&it).ok()),
     })
+}
+
+fn run_status(row: &Row<'_>) -> rusqlite::Result<RunStatus> {
+    Ok(match row.get_ref(10)?.as_str()? {
+        "over" => RunStatus::Over,
+        _ if row.get(11)? => RunStatus::Running,
+        _ if row.get(12)? => RunStatus::Stuck,
+        "parked" => RunStatus::Waiting,
+        _ => RunStatus::Queued,
+    })
+}
+
+/// The queue of a tenant, or of all.
+pub(crate) fn backlog(
+    connection: &Connection,
+    tenant: Option<&Tenant>,
+    now: Timestamp,
+) -> Result<Backlog, JobError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT sum(node IS NULL AND stuck = 0 AND run = 'runnable'),
+         min(CASE WHEN node IS NULL AND stuck = 0 AND run = 'runnable' THEN ready_at END),
+         sum(node IS NOT NULL), sum(node IS NULL AND stuck = 1) FROM discussions
+         WHERE root = id AND run <> 'over' AND (?1 IS NULL OR tenant = ?1)",
+    )?;
+    let backlog = |row: &Row<'_>| {
+        let count = |column| row.get::<_, Option<i64>>(column).map(|it| it.unwrap_or_default() as u64);
+        let oldest = row.get::<_, Option<i64>>(1)?.map_or(0, |at| (now.0 - at).max(0) as u64 / 1_000);
+        Ok(Backlog { queued: count(0)?, oldest_ms: oldest, running: count(2)?, stuck: count(3)? })
+    };
+    Ok(statement.query_row([tenant.map(Tenant::name)], backlog)?)
 }
 
 /// Creates a session, unless it exists.
@@ -77,15 +110,16 @@ pub(crate) fn create_session(context: &mut WriteContext, session: &Session) -> R
     Ok(())
 }
 
-/// All sessions, newest first.
-pub(crate) fn sessions(connection: &Connection) -> Result<Vec<Session>, JobError> {
-    let sql = "SELECT id, name, created_at, tenant FROM sessions ORDER BY created_at DESC, id DESC";
+/// The sessions of a tenant, newest first.
+pub(crate) fn sessions(connection: &Connection, tenant: &Tenant) -> Result<Vec<Session>, JobError> {
+    let sql = "SELECT id, name, created_at, tenant FROM sessions WHERE tenant = ?1
+               ORDER BY created_at DESC, id DESC";
     let mut statement = connection.prepare_cached(sql)?;
     let read = |row: &Row<'_>| {
         let id = parsed::<Uuid>(row, 0)?;
         let (created_at, tenant) = (Timestamp(row.get(2)?), Tenant::named(row.get_ref(3)?.as_str()?));
         Ok(Session { id, name: row.get(1)?, created_at, tenant })
     };
-    let rows = statement.query_map([], read)?;
+    let rows = statement.query_map([tenant.name()], read)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -4,15 +4,20 @@ use std::sync::Arc;
 
 use quorum_core::{
     model::{
-        id::{DiscussionId, Seq},
+        id::{DiscussionId, NodeId, Seq},
         lifecycle::Lifecycle,
+        list_status::ListStatus,
+        seed_rows::Seats,
         time::Timestamp,
     },
     seams::Claim,
 };
-use rusqlite::{Connection, OptionalExtension, Row, types::Type};
+use rusqlite::{
+    Connection, OptionalExtension, Row,
+    types::{Type, ValueRef},
+};
 
-use crate::{error::JobError, list_status::ListStatus, seeds::Seats};
+use crate::error::JobError;
 
 /// The current state of a discussion and its claim.
 #[derive(Clone)]
@@ -25,7 +30,13 @@ pub(crate) struct Cached {
     pub(crate) list_status: ListStatus,
     pub(crate) last: Seq,
     pub(crate) fence: u64,
-    pub(crate) holder: Option<Holder>,
+    pub(crate) holder: Option<NodeId>,
+    /// A process of an older version that has it, and how long.
+    pub(crate) older_holder: Option<(String, Timestamp)>,
+    /// How many runs in a row ended without progress.
+    pub(crate) attempts: u32,
+    /// The last fact when it was claimed, until the claim is given up in good order.
+    pub(crate) claimed_at: Option<Seq>,
     /// The seats; read when they are first needed.
     pub(crate) seats: Option<Arc<Seats>>,
 }
@@ -33,17 +44,8 @@ pub(crate) struct Cached {
 impl Cached {
     /// Whether this claim is the newest one on it.
     pub(crate) fn is_held_by(&self, claim: &Claim) -> bool {
-        self.fence == claim.fence && self.holder.as_ref().is_some_and(|it| *it.owner == *claim.owner)
+        self.fence == claim.fence && self.holder == Some(claim.node)
     }
-}
-
-/// The process that has claimed a discussion; its lease may have expired.
-#[derive(Clone)]
-pub(crate) struct Holder {
-    pub(crate) owner: Arc<str>,
-    /// The lock of the owner's process.
-    pub(crate) runner: Arc<str>,
-    pub(crate) lease_until: Timestamp,
 }
 
 /// Whether a discussion can run.
@@ -71,8 +73,9 @@ impl Run {
 /// Reads a discussion's row.
 pub(crate) fn find(connection: &Connection, id: DiscussionId) -> Result<Option<Cached>, JobError> {
     let mut statement = connection.prepare_cached(
-        "SELECT number, root, run, status, success, ended_at, fence, owner, runner, lease_until,
-         (SELECT ifnull(max(seq), 0) FROM facts WHERE discussion = number) FROM discussions WHERE id = ?1",
+        "SELECT number, root, run, status, success, ended_at, fence, node, owner, lease_until, attempts,
+         claimed_at, (SELECT ifnull(max(seq), 0) FROM facts WHERE discussion = number)
+         FROM discussions WHERE id = ?1",
     )?;
     Ok(statement.query_row([id.to_string()], cached).optional()?)
 }
@@ -90,16 +93,19 @@ fn cached(row: &Row<'_>) -> rusqlite::Result<Cached> {
         root: parsed(row, 1)?,
         run,
         list_status,
-        last: Seq(row.get::<_, i64>(10)? as u64),
+        last: Seq(row.get::<_, i64>(12)? as u64),
         fence: row.get::<_, i64>(6)? as u64,
-        holder: holder(row)?,
+        holder: if row.get_ref(7)? == ValueRef::Null { None } else { Some(parsed(row, 7)?) },
+        older_holder: older_holder(row)?,
+        attempts: row.get(10)?,
+        claimed_at: row.get::<_, Option<i64>>(11)?.map(|it| Seq(it as u64)),
         seats: None,
     })
 }
 
-fn holder(row: &Row<'_>) -> rusqlite::Result<Option<Holder>> {
-    let Some(owner) = row.get::<_, Option<Arc<str>>>(7)? else { return Ok(None) };
-    Ok(Some(Holder { owner, runner: row.get(8)?, lease_until: Timestamp(row.get(9)?) }))
+fn older_holder(row: &Row<'_>) -> rusqlite::Result<Option<(String, Timestamp)>> {
+    let Some(owner) = row.get::<_, Option<String>>(8)? else { return Ok(None) };
+    Ok(Some((owner, Timestamp(row.get::<_, Option<i64>>(9)?.unwrap_or_default()))))
 }
 
 /// The lifecycle state with this name.

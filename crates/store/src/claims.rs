@@ -1,166 +1,216 @@
-//! Claims: which process runs which discussion.
+//! Claims: which node runs which discussion.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use quorum_core::{
-    model::{id::DiscussionId, time::Timestamp},
-    seams::{Claim, Created, StoreError},
+    model::id::{DiscussionId, NodeId, Tenant},
+    seams::{
+        Claim, ClaimRequest, Created, LONGEST_WAIT_MS, MOST_ATTEMPTS, Release, StoreError, Taken, backoff_ms,
+    },
 };
-use rusqlite::params;
+use rusqlite::{Connection, Row, params};
 
 use crate::{
-    cache::{Cached, Holder},
+    cache::{Cached, parsed},
     error::JobError,
-    record::{self, Opening},
+    nodes,
+    record::{self, Opening, Place},
     write_context::WriteContext,
 };
-
-/// A process that claims discussions, and its lease time.
-pub(crate) struct Claimant {
-    pub(crate) owner: Arc<str>,
-    pub(crate) lease_ms: u64,
-}
-
-impl Claimant {
-    /// The holder that this claimant becomes now.
-    pub(crate) fn as_holder(&self, context: &WriteContext) -> Holder {
-        let (owner, runner) = (self.owner.clone(), context.liveness.name.clone());
-        Holder { owner, runner, lease_until: context.now().plus_ms(self.lease_ms) }
-    }
-}
 
 /// Creates a discussion like [`record::create`] and claims it; `None` if it exists already.
 pub(crate) fn begin(
     context: &mut WriteContext,
     opening: &Opening,
-    claimant: &Claimant,
+    node: NodeId,
 ) -> Result<Option<Claim>, JobError> {
     context.liveness.sweep_once();
-    match record::create(context, opening, Some(claimant))? {
-        Created::New => Ok(Some(Claim { id: opening.id, owner: claimant.owner.to_string(), fence: 1 })),
+    nodes::check(context, node)?;
+    match record::create(context, opening, Place::Claimed(node))? {
+        Created::New => Ok(Some(Claim { id: opening.id, node, fence: 1 })),
         Created::Existed => Ok(None),
     }
 }
 
-/// The living owner of a discussion, if any.
-pub(crate) fn holder(context: &mut WriteContext, id: DiscussionId) -> Result<Option<Arc<str>>, JobError> {
-    let Some(holder) = context.root(id)?.holder else { return Ok(None) };
-    let holds = holder.lease_until > context.now() && context.liveness.is_alive(&holder.runner);
-    Ok(holds.then_some(holder.owner))
+/// The name of the living node that runs a discussion, if any.
+pub(crate) fn holder(context: &mut WriteContext, id: DiscussionId) -> Result<Option<String>, JobError> {
+    let cached = context.root(id)?;
+    match cached.holder {
+        Some(node) => nodes::living(context, node),
+        None => Ok(cached.older_holder.filter(|(_, until)| context.now() < *until).map(|it| it.0)),
+    }
 }
 
-/// Claims one discussion, unless a living process has it.
-pub(crate) fn claim(
-    context: &mut WriteContext,
-    id: DiscussionId,
-    claimant: &Claimant,
-) -> Result<Claim, JobError> {
+/// Claims one discussion, unless a living node has it.
+pub(crate) fn claim(context: &mut WriteContext, id: DiscussionId, node: NodeId) -> Result<Claim, JobError> {
     let cached = context.root(id)?;
-    if let Some(holder) = &cached.holder {
-        let is_ours = holder.runner == context.liveness.name;
-        if !is_ours {
+    nodes::check(context, node)?;
+    context.liveness.sweep_once();
+    if cached.holder != Some(node) {
+        if cached.holder.is_some() {
             context.liveness.sweep();
         }
-        let holds = holder.lease_until > context.now() && context.liveness.is_alive(&holder.runner);
-        if holds && !(is_ours && holder.owner == claimant.owner) {
-            return Err(StoreError::Held { id, owner: holder.owner.to_string() }.into());
+        if let Some(owner) = holder(context, id)? {
+            return Err(StoreError::Held { id, owner }.into());
         }
     }
-    context.liveness.sweep_once();
-    write_claim(context, id, cached, claimant)
+    let cached = context.root(id)?;
+    write_claim(context, id, Cached { attempts: 0, ..cached }, node)
 }
 
-/// Claims the oldest runnable discussions that nobody has.
-pub(crate) fn claim_any(
-    context: &mut WriteContext,
-    max: usize,
-    claimant: &Claimant,
-) -> Result<Vec<Claim>, JobError> {
+/// Claims runnable discussions that no node has, in the order of their turns.
+pub(crate) fn claim_any(context: &mut WriteContext, request: &ClaimRequest) -> Result<Vec<Taken>, JobError> {
     context.liveness.sweep();
-    let mut claims = Vec::new();
-    for id in find_free(context, max)? {
+    nodes::check(context, request.node)?;
+    nodes::reap_dead(context)?;
+    let mut taken = Vec::new();
+    for (id, tenant) in find_free(context, request)? {
         let cached = context.root(id)?;
-        claims.push(write_claim(context, id, cached, claimant)?);
+        let is_takeover = cached.claimed_at.is_some();
+        let Some(cached) = counted(context, id, cached)? else { continue };
+        taken.push(Taken { claim: write_claim(context, id, cached, request.node)?, tenant, is_takeover });
     }
-    Ok(claims)
+    Ok(taken)
 }
 
-fn find_free(context: &WriteContext, max: usize) -> Result<Vec<DiscussionId>, JobError> {
+/// Counts a run that died without progress; `None` if it was the last that is tried.
+fn counted(context: &mut WriteContext, id: DiscussionId, cached: Cached) -> Result<Option<Cached>, JobError> {
+    let attempts = match cached.claimed_at {
+        Some(claimed_at) if claimed_at == cached.last => cached.attempts + 1,
+        Some(_) => 0,
+        None => cached.attempts,
+    };
+    if attempts < MOST_ATTEMPTS {
+        return Ok(Some(Cached { attempts, ..cached }));
+    }
+    let sql = "UPDATE discussions SET attempts = ?2, claimed_at = NULL, stuck = 1 WHERE number = ?1";
+    context.connection.prepare_cached(sql)?.execute(params![cached.number, attempts])?;
+    context.cache(id, Cached { attempts, claimed_at: None, ..cached });
+    Ok(None)
+}
+
+fn find_free(
+    context: &WriteContext,
+    request: &ClaimRequest,
+) -> Result<Vec<(DiscussionId, Tenant)>, JobError> {
+    let mut running = running(&context.connection, request.most_of_tenant.is_some())?;
+    // A time too far ahead is an error of a clock.
     let mut statement = context.connection.prepare_cached(
-        "SELECT owner, runner, lease_until, id FROM discussions WHERE root = id AND run = 'runnable'
-         ORDER BY opened_at, id",
+        "SELECT id, tenant, pattern, flow, needs FROM discussions
+         WHERE root = id AND run = 'runnable' AND node IS NULL AND stuck = 0
+         AND NOT (ready_at > ?1 AND ready_at <= ?2) AND ifnull(lease_until, 0) <= ?1
+         ORDER BY turn, opened_at, id",
     )?;
-    let mut rows = statement.query([])?;
-    let (mut free, mut living) = (Vec::new(), HashMap::new());
-    while let Some(row) = rows.next()?.filter(|_| free.len() < max) {
-        let is_held = row.get::<_, Option<String>>(0)?.is_some() && {
-            let (runner, lease_until) = (row.get(1)?, Timestamp(row.get(2)?));
-            // A process may hold thousands of claims; check it once.
-            let lives = |runner: &String| context.liveness.is_alive(runner);
-            lease_until > context.now() && *living.entry(runner).or_insert_with_key(lives)
-        };
-        let id: Option<DiscussionId> = row.get::<_, String>(3)?.parse().ok();
-        free.extend(id.filter(|_| !is_held));
+    let now = context.now();
+    let mut rows = statement.query([now.0, now.plus_ms(LONGEST_WAIT_MS).0])?;
+    let mut free = Vec::new();
+    while let Some(row) = rows.next()?.filter(|_| free.len() < request.max) {
+        let tenant = row.get::<_, String>(1)?;
+        let of_tenant = running.entry(tenant.clone()).or_default();
+        let has_room = request.most_of_tenant.is_none_or(|most| *of_tenant < most);
+        if has_room && suits(row, request)? {
+            *of_tenant += 1;
+            free.push((parsed(row, 0)?, Tenant::named(&tenant)));
+        }
     }
     Ok(free)
+}
+
+fn suits(row: &Row<'_>, request: &ClaimRequest) -> rusqlite::Result<bool> {
+    let needs: Vec<String> = serde_json::from_str(row.get_ref(4)?.as_str()?).unwrap_or_default();
+    Ok(request.able.include(row.get_ref(2)?.as_str()?, row.get(3)?, &needs))
+}
+
+/// How many discussions of each tenant are run, if that matters.
+fn running(connection: &Connection, matters: bool) -> rusqlite::Result<HashMap<String, u64>> {
+    if !matters {
+        return Ok(HashMap::new());
+    }
+    let sql = "SELECT tenant, count(*) FROM discussions WHERE node IS NOT NULL GROUP BY tenant";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?;
+    rows.collect()
 }
 
 fn write_claim(
     context: &mut WriteContext,
     id: DiscussionId,
     cached: Cached,
-    claimant: &Claimant,
+    node: NodeId,
 ) -> Result<Claim, JobError> {
-    let (holder, fence) = (claimant.as_holder(context), cached.fence + 1);
+    let (fence, attempts, last) = (cached.fence + 1, cached.attempts, cached.last);
     let mut statement = context.connection.prepare_cached(
-        "UPDATE discussions SET fence = ?2, owner = ?3, runner = ?4, lease_until = ?5 WHERE number = ?1",
+        "UPDATE discussions SET fence = ?2, node = ?3, attempts = ?4, claimed_at = ?5, stuck = 0,
+         owner = NULL, runner = NULL, lease_until = NULL WHERE number = ?1",
     )?;
-    let lease_until = holder.lease_until.0;
-    statement.execute(params![cached.number, fence as i64, holder.owner, holder.runner, lease_until])?;
+    statement.execute(params![cached.number, fence as i64, node.to_string(), attempts, last.0 as i64])?;
     drop(statement);
-    context.cache(id, Cached { fence, holder: Some(holder), ..cached });
-    Ok(Claim { id, owner: claimant.owner.to_string(), fence })
+    let (holder, claimed_at) = (Some(node), Some(last));
+    context.cache(id, Cached { fence, holder, older_holder: None, claimed_at, ..cached });
+    Ok(Claim { id, node, fence })
 }
 
-/// Extends the leases of these claims. Returns the claims that are lost. An expired lease stays
-/// valid until another owner claims the discussion.
-pub(crate) fn extend(
-    context: &mut WriteContext,
-    claims: &[Claim],
-    lease_ms: u64,
-) -> Result<Vec<Claim>, JobError> {
-    let lease_until = context.now().plus_ms(lease_ms);
-    let mut lost = Vec::new();
-    for claim in claims {
-        let Some((cached, holder)) = find_held(context, claim)? else {
-            lost.push(claim.clone());
-            continue;
-        };
-        let sql = "UPDATE discussions SET lease_until = ?2 WHERE number = ?1";
-        context.connection.prepare_cached(sql)?.execute([cached.number, lease_until.0])?;
-        context.cache(claim.id, Cached { holder: Some(Holder { lease_until, ..holder }), ..cached });
-    }
-    Ok(lost)
+/// The claims that a node holds.
+pub(crate) fn held(connection: &Connection, node: NodeId) -> Result<Vec<Claim>, JobError> {
+    let sql = "SELECT id, fence FROM discussions WHERE node = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let claim = |row: &Row<'_>| Ok(Claim { id: parsed(row, 0)?, node, fence: row.get::<_, i64>(1)? as u64 });
+    Ok(statement.query_map([node.to_string()], claim)?.collect::<Result<_, _>>()?)
 }
 
 /// Releases a claim, if it is still valid.
-pub(crate) fn release(context: &mut WriteContext, claim: &Claim) -> Result<(), JobError> {
-    let Some((cached, _)) = find_held(context, claim)? else { return Ok(()) };
-    end(context, claim.id, cached)
+pub(crate) fn release(context: &mut WriteContext, claim: &Claim, how: Release) -> Result<(), JobError> {
+    let found = context.find(claim.id)?.filter(|cached| cached.is_held_by(claim));
+    let Some(cached) = found else { return Ok(()) };
+    let (attempts, wait_ms) = match how {
+        Release::Now => (cached.attempts, 0),
+        Release::After(ms) => (cached.attempts, ms.min(LONGEST_WAIT_MS)),
+        Release::Failed => {
+            let attempts = if cached.claimed_at == Some(cached.last) { cached.attempts + 1 } else { 0 };
+            (attempts, backoff_ms(attempts))
+        }
+    };
+    let (ready_at, stuck) = (context.now().plus_ms(wait_ms), MOST_ATTEMPTS <= attempts);
+    let sql =
+        "UPDATE discussions SET node = NULL, claimed_at = NULL, ready_at = ?2, attempts = ?3, stuck = ?4
+               WHERE number = ?1";
+    let mut statement = context.connection.prepare_cached(sql)?;
+    statement.execute(params![cached.number, ready_at.0, attempts, stuck])?;
+    drop(statement);
+    context.cache(claim.id, Cached { holder: None, claimed_at: None, attempts, ..cached });
+    Ok(())
 }
 
 /// Ends the claim of a discussion, if there is one.
 pub(crate) fn end(context: &mut WriteContext, id: DiscussionId, cached: Cached) -> Result<(), JobError> {
-    let sql = "UPDATE discussions SET owner = NULL, runner = NULL, lease_until = NULL WHERE number = ?1";
+    let sql = "UPDATE discussions SET node = NULL, owner = NULL, runner = NULL, lease_until = NULL
+               WHERE number = ?1";
     context.connection.prepare_cached(sql)?.execute([cached.number])?;
-    context.cache(id, Cached { holder: None, ..cached });
+    context.cache(id, Cached { holder: None, older_holder: None, ..cached });
     Ok(())
 }
 
-/// The claimed discussion and its holder, if the claim is still valid.
-fn find_held(context: &mut WriteContext, claim: &Claim) -> Result<Option<(Cached, Holder)>, JobError> {
-    let Some(cached) = context.find(claim.id)?.filter(|cached| cached.is_held_by(claim)) else {
-        return Ok(None);
-    };
-    Ok(cached.holder.clone().map(|holder| (cached, holder)))
+/// The place in the queue of a tenant that has not waited before: that of the first that waits, or
+/// else after all turns that were ever given.
+pub(crate) fn next_turn(context: &WriteContext) -> rusqlite::Result<i64> {
+    let sql = "SELECT coalesce(
+                   (SELECT turn FROM discussions WHERE root = id AND run = 'runnable' AND node IS NULL
+                    AND stuck = 0 AND ready_at <= ?1 ORDER BY turn, opened_at, id LIMIT 1),
+                   (SELECT max(next) FROM turns), 0)";
+    context.connection.prepare_cached(sql)?.query_row([context.now().0], |row| row.get(0))
+}
+
+/// Gives a tenant the next turn of its own, at least this one.
+pub(crate) fn take_turn(context: &WriteContext, tenant: &Tenant, least: i64) -> rusqlite::Result<i64> {
+    let sql = "INSERT INTO turns (tenant, next) VALUES (?1, ?2 + 1)
+               ON CONFLICT (tenant) DO UPDATE SET next = max(next, ?2) + 1 RETURNING next - 1";
+    let mut statement = context.connection.prepare_cached(sql)?;
+    statement.query_row(params![tenant.name(), least], |row| row.get(0))
+}
+
+/// How many orders of a tenant wait for a node.
+pub(crate) fn waiting(connection: &Connection, tenant: &Tenant) -> rusqlite::Result<u64> {
+    let sql = "SELECT count(*) FROM discussions WHERE root = id AND run = 'runnable' AND node IS NULL
+               AND stuck = 0 AND tenant = ?1";
+    connection.prepare_cached(sql)?.query_row([tenant.name()], |row| row.get::<_, i64>(0)).map(|it| it as u64)
 }

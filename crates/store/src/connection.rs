@@ -30,9 +30,12 @@ pub struct Options {
     pub busy_timeout: Duration,
     /// The maximum number of 4 KiB pages; `None` means no limit.
     pub max_pages: Option<u32>,
-    /// The wall clock, by which leases expire.
-    pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    /// The wall clock, by which discussions wait for their time.
+    pub now: Now,
 }
+
+/// A clock.
+pub(crate) type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 impl Default for Options {
     fn default() -> Self {

@@ -41,10 +41,12 @@ pub(crate) fn send(
     )?;
     let number: i64 = insert.query_row(params![id.to_string(), body, context.now().0], |row| row.get(0))?;
     drop(insert);
-    if cached.run == Run::Parked {
-        let sql = "UPDATE discussions SET run = 'runnable' WHERE number = ?1";
-        context.connection.prepare_cached(sql)?.execute([cached.number])?;
-        cached.run = Run::Runnable;
+    if cached.holder.is_none() {
+        // Whatever kept it from being run, it can be claimed now.
+        let sql = "UPDATE discussions SET run = 'runnable', stuck = 0, attempts = 0, ready_at = ?2
+                   WHERE number = ?1";
+        context.connection.prepare_cached(sql)?.execute(params![cached.number, context.now().0])?;
+        (cached.run, cached.attempts) = (Run::Runnable, 0);
         context.cache(id, cached);
     }
     Ok(CommandId(number as u64))

@@ -3,14 +3,14 @@
 //! # Layout
 //! - [`SqliteStore`] (`sqlite.rs`) is the entry point: it passes writes to the one `writer` thread
 //!   and reads to the pool of `readers`.
-//! - `record`, `claims`, `inbox`, `retention`, `audit`, `idempotency` and `spending` have the
-//!   statements; `archive` answers listings, `find` full-text queries by the index that `search`
-//!   keeps.
+//! - `record`, `claims`, `inbox`, `retention`, `audit`, `outcomes`, `idempotency` and `spending`
+//!   have the statements; `archive` answers listings, `find` full-text queries by the index that
+//!   `search` keeps.
 //! - `write_context` is what the writer thread works with, `cache` its cache of discussions.
-//! - `list_status` folds facts into the columns that lists show; `seeds` fills the tables of
-//!   requirement C.
+//! - `seeds` fills the tables of requirement C.
 //! - `checkpointer` moves pages from the write-ahead log into the database file.
-//! - `liveness` knows which processes are alive; `watch` notices commands from other processes.
+//! - `nodes` is the registry of nodes, and `liveness` knows which of their processes are alive;
+//!   `watch` notices what other processes wrote.
 //! - `connection` and `migrate` open a database, accessible to its owner only (`private`); `error`
 //!   words its errors.
 //! - `salvage` recovers what can be read of a damaged database.
@@ -25,10 +25,11 @@ mod error;
 mod find;
 mod idempotency;
 mod inbox;
-mod list_status;
 mod liveness;
 mod memory;
 mod migrate;
+mod nodes;
+mod outcomes;
 mod private;
 mod readers;
 mod record;

@@ -19,6 +19,8 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0008_spending.sql"),
     include_str!("../migrations/0009_search_terms.sql"),
     include_str!("../migrations/0010_memory.sql"),
+    include_str!("../migrations/0011_outcomes.sql"),
+    include_str!("../migrations/0012_nodes.sql"),
 ];
 
 const NEWEST: usize = FIRST + STEPS.len() - 1;

@@ -4,22 +4,24 @@ use std::sync::Arc;
 
 use quorum_core::{
     model::{
+        digest::Digest,
         event::{Event, Fact, Lineage},
-        id::{DiscussionId, Seq, Step},
+        id::{DiscussionId, NodeId, Seq, Step},
+        list_status::{self, ListStatus},
         relevance::key,
+        seed_rows::{Seats, needs_seats},
         spec::Spec,
         time::Timestamp,
     },
-    seams::{Append, Created, StoreError, Then},
+    seams::{Append, Created, LONGEST_WAIT_MS, Queueing, StoreError, Then, check_room, needs},
 };
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    cache::{Cached, Holder, Run},
-    claims::Claimant,
+    cache::{Cached, Run},
+    claims,
     error::{JobError, unreadable},
-    list_status::{self, ListStatus},
-    seeds::{self, Seats},
+    seeds,
     write_context::WriteContext,
 };
 
@@ -70,11 +72,22 @@ pub(crate) struct Opening {
     pub(crate) bodies: Bodies,
 }
 
-/// Creates a discussion with its first facts, claimed if there is a claimant.
+/// Where a new discussion begins.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    /// This node runs it.
+    Claimed(NodeId),
+    /// It waits in the queue, or is a sub-discussion.
+    Free,
+    /// It waits in the queue, and its tenant's turns are counted.
+    Queued(Queueing),
+}
+
+/// Creates a discussion with its first facts.
 pub(crate) fn create(
     context: &mut WriteContext,
     opening: &Opening,
-    claimant: Option<&Claimant>,
+    place: Place,
 ) -> Result<Created, JobError> {
     let Opening { id, facts, bodies } = opening;
     let id = *id;
@@ -82,23 +95,71 @@ pub(crate) fn create(
         return Ok(Created::Existed);
     }
     check_numbers(id, Seq::START, facts)?;
-    let Some(Fact { at, event: opened @ Event::Opened { spec, lineage, .. }, .. }) = facts.first() else {
+    let Some(Fact { at, event: opened @ Event::Opened { spec, lineage, flow, .. }, .. }) = facts.first()
+    else {
         let message = format!("discussion {id} doesn't start with an `opened` fact");
         return Err(StoreError::Unusable(message).into());
     };
     check_references(context, spec, lineage.as_ref())?;
     let root = lineage.as_ref().map_or(id, |it| it.root);
     let list_status = ListStatus::OPENED.after(facts);
-    let holder = claimant.map(|claimant| claimant.as_holder(context));
-    let (opened_at, holder) = (*at, holder.as_ref());
-    let number =
-        NewDiscussion { id, root, spec, opened_at, list_status, holder }.insert(&context.connection)?;
+    let (holder, turn, ready_at) = placed(context, place, spec, root == id)?;
+    let (opened_at, claimed_at) = (*at, holder.and(facts.last()).map(|it| it.seq));
+    let row = NewDiscussion {
+        id,
+        root,
+        spec,
+        flow: *flow,
+        opened_at,
+        list_status,
+        holder,
+        claimed_at,
+        turn,
+        ready_at,
+    };
+    let number = row.insert(&context.connection)?;
     let (last, seats) = (facts.last().map_or(Seq::START, |it| it.seq), Arc::new(Seats::of(opened)));
     insert_facts(&context.connection, number, facts, bodies)?;
     seeds::open(&context.connection, id, facts, &seats)?;
-    let (run, fence, holder) = (Run::Runnable, u64::from(holder.is_some()), holder.cloned());
-    context.cache(id, Cached { number, root, run, list_status, last, fence, holder, seats: Some(seats) });
+    let (run, fence) = (Run::Runnable, u64::from(holder.is_some()));
+    let cached = Cached {
+        number,
+        root,
+        run,
+        list_status,
+        last,
+        fence,
+        holder,
+        older_holder: None,
+        attempts: 0,
+        claimed_at,
+        seats: Some(seats),
+    };
+    context.cache(id, cached);
     Ok(Created::New)
+}
+
+/// The holder of a new discussion, its turn, and when any node may claim it.
+fn placed(
+    context: &WriteContext,
+    place: Place,
+    spec: &Spec,
+    is_root: bool,
+) -> Result<(Option<NodeId>, i64, Timestamp), JobError> {
+    let now = context.now();
+    if !is_root {
+        return Ok((None, 0, now));
+    }
+    let turn = claims::next_turn(context)?;
+    match place {
+        Place::Claimed(node) => Ok((Some(node), turn, now)),
+        Place::Free => Ok((None, turn, now)),
+        Place::Queued(queueing) => {
+            check_room(claims::waiting(&context.connection, &spec.tenant)?, &queueing)?;
+            let turn = claims::take_turn(context, &spec.tenant, turn)?;
+            Ok((None, turn, now.plus_ms(queueing.ready_in_ms.min(LONGEST_WAIT_MS))))
+        }
+    }
 }
 
 fn exists(connection: &Connection, id: DiscussionId) -> rusqlite::Result<bool> {
@@ -131,9 +192,13 @@ struct NewDiscussion<'a> {
     id: DiscussionId,
     root: DiscussionId,
     spec: &'a Spec,
+    flow: u32,
     opened_at: Timestamp,
     list_status: ListStatus,
-    holder: Option<&'a Holder>,
+    holder: Option<NodeId>,
+    claimed_at: Option<Seq>,
+    turn: i64,
+    ready_at: Timestamp,
 }
 
 impl NewDiscussion<'_> {
@@ -142,31 +207,43 @@ impl NewDiscussion<'_> {
         let mut statement = connection.prepare_cached(
             "INSERT INTO discussions
              (id, root, session, pattern, topic, key, simulated, opened_at, status, run, unindexed, tenant,
-              fence, owner, runner, lease_until)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'runnable', ?1 = ?2, ?10, ?11, ?12, ?13, ?14)",
+              fence, node, claimed_at, flow, needs, turn, ready_at, digest)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'runnable', ?1 = ?2, ?10, ?11, ?12, ?13, ?14, ?15,
+              ?16, ?17, ?18)",
         )?;
-        let NewDiscussion { id, root, spec, opened_at, list_status, holder } = self;
+        let NewDiscussion {
+            id,
+            root,
+            spec,
+            flow,
+            opened_at,
+            list_status,
+            holder,
+            claimed_at,
+            turn,
+            ready_at,
+        } = self;
         let (id, root, session) = (id.to_string(), root.to_string(), spec.session.map(|it| it.to_string()));
-        let (key, is_simulated) = (key(&spec.topic), spec.simulation.is_some());
-        let (Spec { pattern, topic, .. }, status) = (spec, list_status.status.name());
-        let (at, tenant) = (opened_at.0, spec.tenant.name());
-        let (owner, runner) = (holder.map(|it| &it.owner), holder.map(|it| &it.runner));
-        let (fence, lease_until) = (holder.is_some(), holder.map(|it| it.lease_until.0));
+        let needs = serde_json::to_string(&needs(spec)).unwrap_or_default();
         statement.insert(params![
             id,
             root,
             session,
-            pattern,
-            topic,
-            key,
-            is_simulated,
-            at,
-            status,
-            tenant,
-            fence,
-            owner,
-            runner,
-            lease_until
+            spec.pattern,
+            spec.topic,
+            key(&spec.topic),
+            spec.simulation.is_some(),
+            opened_at.0,
+            list_status.status.name(),
+            spec.tenant.name(),
+            holder.is_some(),
+            holder.map(|it| it.to_string()),
+            claimed_at.map(|it| it.0 as i64),
+            flow,
+            needs,
+            turn,
+            ready_at.0,
+            serde_json::to_string(&Digest::opened()).unwrap_or_default()
         ])
     }
 }
@@ -209,7 +286,7 @@ pub(crate) fn append(context: &mut WriteContext, append: &Append, bodies: &Bodie
         return Err(StoreError::Over(*id).into());
     }
     check_numbers(*id, *expected, facts)?;
-    let seats = if seeds::needs_seats(facts) { Some(context.seats(*id, &mut cached)?) } else { None };
+    let seats = if needs_seats(facts) { Some(context.seats(*id, &mut cached)?) } else { None };
     insert_facts(&context.connection, cached.number, facts, bodies)?;
     seeds::apply(&context.connection, *id, facts, seats.as_deref().unwrap_or(&Seats(Vec::new())))?;
     update_discussion(context, append, cached)?;
@@ -222,7 +299,7 @@ fn update_discussion(
     append: &Append,
     mut cached: Cached,
 ) -> Result<(), JobError> {
-    let Append { id, facts, then, .. } = append;
+    let Append { id, facts, then, digest, .. } = append;
     let (run, list_status) = (cached.run, cached.list_status);
     cached.list_status = list_status.after(facts);
     cached.last = facts.last().map_or(cached.last, |fact| fact.seq);
@@ -234,7 +311,7 @@ fn update_discussion(
     };
     let ends_the_claim = *then != Then::Continue && cached.root == *id;
     if ends_the_claim {
-        cached.holder = None;
+        (cached.holder, cached.attempts, cached.claimed_at) = (None, 0, None);
     }
     let synthesis = list_status::synthesis(facts);
     if cached.list_status != list_status || synthesis.is_some() {
@@ -251,6 +328,11 @@ fn update_discussion(
             synthesis
         ])?;
     }
+    if let Some(digest) = digest {
+        let sql = "UPDATE discussions SET digest = ?2 WHERE number = ?1";
+        let body = serde_json::to_string(&**digest).unwrap_or_default();
+        context.connection.prepare_cached(sql)?.execute(params![cached.number, body])?;
+    }
     if cached.run != run || ends_the_claim {
         set_run(&context.connection, &cached, *id)?;
     }
@@ -261,17 +343,16 @@ fn update_discussion(
     Ok(())
 }
 
-/// Writes whether it can run and who has it. A discussion that stops is marked for indexing.
+/// Writes whether it can run and which node has it. A discussion that stops is marked for indexing.
 fn set_run(connection: &Connection, cached: &Cached, id: DiscussionId) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
-        "UPDATE discussions SET run = ?2, owner = ?3, runner = ?4, lease_until = ?5, unindexed = max(unindexed, ?6)
-         WHERE number = ?1",
+        "UPDATE discussions SET run = ?2, node = ?3, attempts = ?4, claimed_at = ?5,
+         unindexed = max(unindexed, ?6) WHERE number = ?1",
     )?;
     let has_stopped = cached.run != Run::Runnable && cached.root == id;
-    let Cached { number, run, holder, .. } = cached;
-    let (owner, runner) = (holder.as_ref().map(|it| &it.owner), holder.as_ref().map(|it| &it.runner));
-    let lease_until = holder.as_ref().map(|it| it.lease_until.0);
-    statement.execute(params![number, run.name(), owner, runner, lease_until, has_stopped]).map(drop)
+    let Cached { number, run, holder, attempts, claimed_at, .. } = cached;
+    let (node, claimed_at) = (holder.map(|it| it.to_string()), claimed_at.map(|it| it.0 as i64));
+    statement.execute(params![number, run.name(), node, attempts, claimed_at, has_stopped]).map(drop)
 }
 
 fn has_newer_command(connection: &Connection, id: DiscussionId, seen: u64) -> rusqlite::Result<bool> {

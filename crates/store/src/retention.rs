@@ -4,7 +4,7 @@
 
 use quorum_core::{
     model::{id::DiscussionId, time::Timestamp},
-    seams::{Cutoffs, Expired, Retention, StoreError},
+    seams::{Cutoffs, Expired, Retention, SLICE, StoreError},
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -16,6 +16,7 @@ const BELONGINGS: &[&str] = &[
     "DELETE FROM discussion_logs WHERE project_id IN (SELECT id FROM discussions WHERE root = ?1)",
     "DELETE FROM discussion_state WHERE project_id IN (SELECT id FROM discussions WHERE root = ?1)",
     "DELETE FROM discussion_participants WHERE project_id IN (SELECT id FROM discussions WHERE root = ?1)",
+    "DELETE FROM outcomes WHERE discussion IN (SELECT id FROM discussions WHERE root = ?1)",
     "DELETE FROM commands WHERE discussion IN (SELECT id FROM discussions WHERE root = ?1)",
     "DELETE FROM facts WHERE discussion IN (SELECT number FROM discussions WHERE root = ?1)",
     "DELETE FROM discussions WHERE root = ?1",
@@ -34,10 +35,12 @@ const CORRECT_MARKS: &str = "UPDATE discussions SET hidden_at = ?1 WHERE hidden_
 const SHOW_AGAIN: &str = "UPDATE discussions SET hidden_at = NULL WHERE hidden_at IS NOT NULL
     AND (ended_at IS NULL OR ended_at >= ?1 OR restored_at >= ?1)";
 
-const DUE: &str = "SELECT id FROM discussions WHERE hidden_at <= ?1 AND (owner IS NULL OR lease_until <= ?2)";
+const DUE: &str = "SELECT id FROM discussions WHERE hidden_at <= ?1 AND node IS NULL
+    AND ifnull(lease_until, 0) <= ?2 LIMIT ?3";
 
-const HIDE: &str = "UPDATE discussions SET hidden_at = ?1 WHERE root = id AND hidden_at IS NULL
-    AND ended_at < ?2 AND (restored_at IS NULL OR restored_at < ?2) AND (owner IS NULL OR lease_until <= ?3)";
+const HIDE: &str = "UPDATE discussions SET hidden_at = ?1 WHERE number IN (SELECT number FROM discussions
+    WHERE root = id AND hidden_at IS NULL AND ended_at < ?2 AND (restored_at IS NULL OR restored_at < ?2)
+    AND node IS NULL AND ifnull(lease_until, 0) <= ?3 LIMIT ?4)";
 
 /// Hides discussions whose retention has ended, and removes those whose grace period is over.
 pub(crate) fn expire(context: &mut WriteContext, retention: Retention) -> Result<Expired, JobError> {
@@ -53,9 +56,11 @@ pub(crate) fn expire(context: &mut WriteContext, retention: Retention) -> Result
     execute(CORRECT_MARKS, &[&now.0, &cutoffs.latest_mark().0])?;
     let reappeared = execute(SHOW_AGAIN, &[&ended_before.0])?;
     let due = due(context, &cutoffs)?;
-    let hidden = execute(HIDE, &[&now.0, &ended_before.0, &context.now().0])?;
+    let hidden = execute(HIDE, &[&now.0, &ended_before.0, &context.now().0, &(SLICE as i64)])?;
     erase(context, &due, Some(cutoffs.logged_before))?;
-    Ok(Expired { hidden, removed: due.len() as u64, reappeared, leap: None })
+    let removed = due.len() as u64;
+    let more = [hidden, removed].contains(&(SLICE as u64));
+    Ok(Expired { hidden, removed, reappeared, leap: None, more })
 }
 
 /// The time of the fact that was written last. Row ids grow with every write, so this doesn't
@@ -67,7 +72,8 @@ fn newest_fact(connection: &Connection) -> rusqlite::Result<Option<Timestamp>> {
 
 fn due(context: &WriteContext, cutoffs: &Cutoffs) -> rusqlite::Result<Vec<String>> {
     let mut statement = context.connection.prepare_cached(DUE)?;
-    let rows = statement.query_map(params![cutoffs.hidden_before.0, context.now().0], |row| row.get(0))?;
+    let rows = statement
+        .query_map(params![cutoffs.hidden_before.0, context.now().0, SLICE as i64], |row| row.get(0))?;
     rows.collect()
 }
 
@@ -82,7 +88,7 @@ pub(crate) fn restore(context: &mut WriteContext, id: DiscussionId, now: Timesta
 /// Removes one discussion at once, unless it is running.
 pub(crate) fn remove(context: &mut WriteContext, id: DiscussionId) -> Result<(), JobError> {
     if let Some(holder) = claims::holder(context, id)? {
-        return Err(StoreError::Held { id, owner: holder.to_string() }.into());
+        return Err(StoreError::Held { id, owner: holder }.into());
     }
     erase(context, &[id.to_string()], None)
 }

@@ -13,19 +13,16 @@ use quorum_core::{
     model::{
         command::CommandId,
         event::{Event, Fact},
-        id::{DiscussionId, Seq},
+        id::{DiscussionId, NodeId, Seq},
         spec::Spec,
     },
-    seams::{Append, Archive, Claim, Session, Store, StoreError, Then},
+    seams::{Append, Archive, Claim, Node, Nodes, Release, Session, Store, StoreError, Then},
 };
 
 use crate::{SqliteStore, salvage::damaged::Damaged};
 
 /// How many facts are written per append.
 const BATCH: usize = 500;
-
-/// Long enough to write one discussion.
-const LEASE_MS: u64 = 3_600_000;
 
 /// Later than every command, so that no old command wakes a recovered discussion.
 const ANY_COMMAND: CommandId = CommandId(i64::MAX as u64);
@@ -59,10 +56,19 @@ pub async fn salvage(damaged: &Path, new: &Path) -> Result<Salvaged, StoreError>
     for entry in found.audit {
         store.log(entry).await?;
     }
-    let mut salvage = Salvage { store, damaged: Some(damaged), saved: Salvaged::default() };
+    let node = Node::fresh("salvage");
+    store.join(node.clone()).await?;
+    let mut salvage = Salvage { store, node: node.id, damaged: Some(damaged), saved: Salvaged::default() };
     let trees = salvage.trees(found.discussions).await?;
     for tree in trees.into_values() {
         salvage.save_tree(tree).await?;
+    }
+    for outcome in found.outcomes {
+        match salvage.store.resolve(outcome).await {
+            // Its discussion is lost.
+            Err(StoreError::Unknown(_)) => {}
+            done => done?,
+        }
     }
     Ok(salvage.saved)
 }
@@ -108,6 +114,7 @@ struct Tree {
 
 struct Salvage {
     store: SqliteStore,
+    node: NodeId,
     /// `None` only during a read.
     damaged: Option<Damaged>,
     saved: Salvaged,
@@ -167,7 +174,7 @@ impl Salvage {
         }
         self.append(&claim, &root, &facts, Then::Park { seen: ANY_COMMAND }).await?;
         // If the facts end the discussion, the claim is still there.
-        self.store.release(claim).await
+        self.store.release(claim, Release::Now).await
     }
 
     /// Creates a root; `None` if the id exists already.
@@ -179,7 +186,7 @@ impl Salvage {
             let name = "recovered".to_owned();
             self.store.create_session(Session { id, name, created_at: *at, tenant: tenant.clone() }).await?;
         }
-        self.store.begin(root.id, vec![facts[0].clone()], "salvage", LEASE_MS).await
+        self.store.begin(root.id, vec![facts[0].clone()], self.node).await
     }
 
     /// Writes the facts after the first, and counts all of them.
@@ -195,7 +202,8 @@ impl Salvage {
         let chunks = facts.get(1..).unwrap_or_default().chunks(BATCH).map(|facts| (facts, Then::Continue));
         for (facts, then) in chunks.chain([(&facts[..0], then)]) {
             let (claim, facts) = (claim.clone(), facts.to_vec().into());
-            match self.store.append(Append { claim, id: discussion.id, expected, facts, then }).await {
+            let append = Append { claim, id: discussion.id, expected, facts, then, digest: None };
+            match self.store.append(append).await {
                 Ok(last) => expected = last,
                 // The facts so far ended the discussion; anything after its end doesn't belong to
                 // it.

@@ -153,9 +153,8 @@ fn close(connection: &Connection, id: DiscussionId, spent: Usd) -> rusqlite::Res
     connection.prepare_cached(sql)?.execute([id.to_string()]).map(drop)
 }
 
-/// Settles the allowances of discussions without a living owner, whose claims end, and those that
-/// were drawn under an older claim. The discussion that asks for more is alive, whatever its lease
-/// says.
+/// Settles the allowances of discussions without a living node, whose claims end, and those that
+/// were drawn under an older claim.
 fn settle_dead(
     context: &mut WriteContext,
     account: &Account,

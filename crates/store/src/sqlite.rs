@@ -8,13 +8,15 @@ use quorum_core::{
         account::{Account, CapStatus, Caps},
         command::{Command, CommandId},
         event::Fact,
-        id::{DiscussionId, Seq, Tenant},
+        id::{DiscussionId, NodeId, Seq, Tenant},
         money::Usd,
         time::Timestamp,
     },
     seams::{
-        Append, Archive, AuditEntry, Claim, Created, Draw, Drawn, Expired, Found, MemoryQuery, NewMemory,
-        Query, Remembered, Reservation, Retention, Session, Store, StoreError, Summary, Wanted,
+        Append, Archive, AuditEntry, Backlog, Claim, ClaimRequest, Created, Draw, Drawn, Duty, Expired,
+        Found, KnownOutcome, MemoryQuery, NewMemory, Node, NodeStatus, Nodes, OutcomesWanted, Pulse, Query,
+        Queueing, Release, Remembered, Reservation, Retention, Session, Store, StoreError, Summary, Taken,
+        Wake, Wanted,
     },
 };
 
@@ -22,16 +24,16 @@ use crate::{
     archive::{self, Visibility},
     audit,
     checkpointer::Checkpointer,
-    claims::{self, Claimant},
-    connection::{self, Access, Options},
+    claims,
+    connection::{self, Access, Now, Options},
     error::{cant_create, explain},
     find, idempotency, inbox,
     liveness::{self, Liveness},
-    memory, migrate,
+    memory, migrate, nodes, outcomes,
     readers::Readers,
-    record::{self, Bodies, Opening},
+    record::{self, Bodies, Opening, Place},
     retention, search, spending,
-    watch::Watch,
+    watch::{Seen, Watch},
     write_context::WriteContext,
     writer::Writer,
 };
@@ -44,6 +46,7 @@ pub struct SqliteStore {
     watch: Watch,
     readers: Readers,
     writer: Writer,
+    now: Now,
 }
 
 impl SqliteStore {
@@ -71,23 +74,26 @@ impl SqliteStore {
         let file = file.as_ref();
         let connection = connection::to_read(file, &options, Access::ReadOnly);
         migrate::check(&connection.map_err(|error| explain(&error, file))?, file)?;
+        let now = options.now.clone();
         let readers = Readers::new(file.to_owned(), options, Access::ReadOnly);
-        Ok(SqliteStore { watch: Watch::idle(), readers, writer: Writer::refusing(file.to_owned()) })
+        Ok(SqliteStore { watch: Watch::idle(), readers, writer: Writer::refusing(file.to_owned()), now })
     }
 
     fn open_to_write(file: &Path, options: Options, liveness: Liveness) -> Result<Self, StoreError> {
         let wrong = |error: rusqlite::Error| explain(&error, file);
         let connection = connection::to_write(file, &options)?;
         migrate::migrate(&connection, file)?;
-        let seen = inbox::newest(&connection).map_err(wrong)?;
+        let seen = Seen::now(&connection).map_err(wrong)?;
         let watching = connection::to_read(file, &options, Access::Write).map_err(wrong)?;
         let no_thread = |error| StoreError::Unavailable(format!("no thread can be started: {error}"));
         let watch = Watch::start(watching, seen).map_err(no_thread)?;
         let checkpointing = connection::to_checkpoint(file, &options).map_err(wrong)?;
         let checkpointer = Checkpointer::start(checkpointing).map_err(no_thread)?;
         let readers = Readers::new(file.to_owned(), options.clone(), Access::Write);
+        let now = options.now.clone();
         let context = WriteContext::new(connection, liveness, file.to_owned(), options);
-        Ok(SqliteStore { watch, readers, writer: Writer::start(context, checkpointer).map_err(no_thread)? })
+        let writer = Writer::start(context, checkpointer).map_err(no_thread)?;
+        Ok(SqliteStore { watch, readers, writer, now })
     }
 
     /// Brings the search index up to date.
@@ -112,22 +118,36 @@ impl Store for SqliteStore {
         Box::pin(async move {
             let bodies = Bodies::of(&facts)?;
             let opening = Opening { id, facts, bodies };
-            self.writer.write(move |context| record::create(context, &opening, None)).await
+            self.writer.write(move |context| record::create(context, &opening, Place::Free)).await
         })
     }
 
-    fn begin<'a>(
-        &'a self,
+    fn enqueue(
+        &self,
         id: DiscussionId,
         facts: Vec<Fact>,
-        owner: &'a str,
-        lease_ms: u64,
-    ) -> BoxFuture<'a, Result<Option<Claim>, StoreError>> {
+        queueing: Queueing,
+    ) -> BoxFuture<'_, Result<Created, StoreError>> {
         Box::pin(async move {
             let bodies = Bodies::of(&facts)?;
-            let (opening, claimant) =
-                (Opening { id, facts, bodies }, Claimant { owner: owner.into(), lease_ms });
-            self.writer.write(move |context| claims::begin(context, &opening, &claimant)).await
+            let opening = Opening { id, facts, bodies };
+            let work = move |context: &mut _| record::create(context, &opening, Place::Queued(queueing));
+            let created = self.writer.write(work).await?;
+            self.watch.notify(&Wake::Work);
+            Ok(created)
+        })
+    }
+
+    fn begin(
+        &self,
+        id: DiscussionId,
+        facts: Vec<Fact>,
+        node: NodeId,
+    ) -> BoxFuture<'_, Result<Option<Claim>, StoreError>> {
+        Box::pin(async move {
+            let bodies = Bodies::of(&facts)?;
+            let opening = Opening { id, facts, bodies };
+            self.writer.write(move |context| claims::begin(context, &opening, node)).await
         })
     }
 
@@ -150,7 +170,8 @@ impl Store for SqliteStore {
     fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>> {
         Box::pin(async move {
             let sent = self.writer.write(move |context| inbox::send(context, id, &command)).await?;
-            self.watch.notify(id);
+            self.watch.notify(&Wake::Commands(id));
+            self.watch.notify(&Wake::Work);
             Ok(sent)
         })
     }
@@ -163,32 +184,24 @@ impl Store for SqliteStore {
         Box::pin(self.readers.read(move |connection| inbox::commands(connection, id, after)))
     }
 
-    fn claim(
-        &self,
-        id: DiscussionId,
-        owner: &str,
-        lease_ms: u64,
-    ) -> BoxFuture<'_, Result<Claim, StoreError>> {
-        let claimant = Claimant { owner: owner.into(), lease_ms };
-        Box::pin(self.writer.write(move |context| claims::claim(context, id, &claimant)))
+    fn claim(&self, id: DiscussionId, node: NodeId) -> BoxFuture<'_, Result<Claim, StoreError>> {
+        Box::pin(self.writer.write(move |context| claims::claim(context, id, node)))
     }
 
-    fn claim_any(
-        &self,
-        max: usize,
-        owner: &str,
-        lease_ms: u64,
-    ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
-        let claimant = Claimant { owner: owner.into(), lease_ms };
-        Box::pin(self.writer.write(move |context| claims::claim_any(context, max, &claimant)))
+    fn claim_any(&self, request: ClaimRequest) -> BoxFuture<'_, Result<Vec<Taken>, StoreError>> {
+        Box::pin(self.writer.write(move |context| claims::claim_any(context, &request)))
     }
 
-    fn extend(&self, claims: Vec<Claim>, lease_ms: u64) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
-        Box::pin(self.writer.write(move |context| claims::extend(context, &claims, lease_ms)))
+    fn held(&self, node: NodeId) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| claims::held(connection, node)))
     }
 
-    fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.writer.write(move |context| claims::release(context, &claim)))
+    fn release(&self, claim: Claim, how: Release) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.writer.write(move |context| claims::release(context, &claim, how)).await?;
+            self.watch.notify(&Wake::Work);
+            Ok(())
+        })
     }
 
     fn draw(&self, draw: Draw) -> BoxFuture<'_, Result<Drawn, StoreError>> {
@@ -220,8 +233,39 @@ impl Store for SqliteStore {
         })
     }
 
-    fn watch(&self) -> BoxStream<'static, DiscussionId> {
+    fn watch(&self) -> BoxStream<'static, Wake> {
         self.watch.subscribe()
+    }
+
+    fn follow(&self, id: DiscussionId) {
+        self.watch.follow(id);
+    }
+}
+
+impl Nodes for SqliteStore {
+    fn join(&self, node: Node) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |context| nodes::join(context, &node)))
+    }
+
+    fn beat(&self, node: NodeId, duty: Duty) -> BoxFuture<'_, Result<Option<Pulse>, StoreError>> {
+        Box::pin(self.writer.write(move |context| nodes::beat(context, node, duty)))
+    }
+
+    fn reap(&self, node: NodeId, beat: u64) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(self.writer.write(move |context| nodes::reap(context, node, beat)))
+    }
+
+    fn part(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |context| nodes::part(context, node)))
+    }
+
+    fn nodes(&self) -> BoxFuture<'_, Result<Vec<NodeStatus>, StoreError>> {
+        Box::pin(async move {
+            match self.writer.access() {
+                Access::Write => self.writer.write(nodes::living_nodes).await,
+                Access::ReadOnly => self.readers.read(nodes::all).await,
+            }
+        })
     }
 }
 
@@ -279,6 +323,18 @@ impl Archive for SqliteStore {
         Box::pin(self.readers.read(move |connection| memory::remembered(connection, &tenant, &query)))
     }
 
+    fn resolve(&self, outcome: KnownOutcome) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |context| outcomes::resolve(context, &outcome)))
+    }
+
+    fn outcomes(&self, wanted: OutcomesWanted) -> BoxFuture<'_, Result<Vec<KnownOutcome>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| outcomes::outcomes(connection, &wanted)))
+    }
+
+    fn outcomes_of(&self, id: DiscussionId) -> BoxFuture<'_, Result<Vec<KnownOutcome>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| outcomes::outcomes_of(connection, id)))
+    }
+
     fn log(&self, entry: AuditEntry) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(self.writer.write(move |context| audit::log(context, &entry)))
     }
@@ -295,7 +351,12 @@ impl Archive for SqliteStore {
         Box::pin(self.writer.write(move |context| archive::create_session(context, &session)))
     }
 
-    fn sessions(&self) -> BoxFuture<'_, Result<Vec<Session>, StoreError>> {
-        Box::pin(self.readers.read(archive::sessions))
+    fn sessions(&self, tenant: Tenant) -> BoxFuture<'_, Result<Vec<Session>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| archive::sessions(connection, &tenant)))
+    }
+
+    fn backlog(&self, tenant: Option<Tenant>) -> BoxFuture<'_, Result<Backlog, StoreError>> {
+        let now = (self.now)();
+        Box::pin(self.readers.read(move |connection| archive::backlog(connection, tenant.as_ref(), now)))
     }
 }

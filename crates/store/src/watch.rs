@@ -1,16 +1,21 @@
-//! Notifies subscribers of new commands, and polls for commands from other processes.
+//! Notifies subscribers of news, and polls for what other processes wrote: commands, new
+//! discussions, and facts of those that are followed. Live text is not carried between processes.
 
 use std::{
+    collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError,
         mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     },
     thread::JoinHandle,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use futures::stream::{self, BoxStream, StreamExt};
-use quorum_core::model::id::DiscussionId;
+use quorum_core::{
+    model::id::{DiscussionId, Seq},
+    seams::Wake,
+};
 use rusqlite::Connection;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -18,6 +23,9 @@ use crate::inbox;
 
 /// The polling interval. Commands from other processes must be noticed within twice that.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// How long a discussion is followed after it was asked for.
+const FOLLOWED: Duration = Duration::from_secs(30);
 
 pub(crate) struct Watch {
     subscribers: Arc<Subscribers>,
@@ -27,11 +35,29 @@ pub(crate) struct Watch {
 }
 
 #[derive(Default)]
-struct Subscribers(Mutex<Vec<UnboundedSender<DiscussionId>>>);
+struct Subscribers {
+    all: Mutex<Vec<UnboundedSender<Wake>>>,
+    /// The discussions that are followed, each with the last fact that was told, and since when.
+    followed: Mutex<HashMap<DiscussionId, (Seq, Instant)>>,
+}
+
+/// What was already told: the newest command and the newest discussion, by their numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen {
+    command: i64,
+    discussion: i64,
+}
+
+impl Seen {
+    /// Everything so far.
+    pub(crate) fn now(connection: &Connection) -> rusqlite::Result<Self> {
+        Ok(Seen { command: inbox::newest(connection)?, discussion: newest_discussion(connection)? })
+    }
+}
 
 impl Watch {
-    /// Starts polling with this connection for commands after `seen`.
-    pub(crate) fn start(connection: Connection, seen: i64) -> std::io::Result<Self> {
+    /// Starts polling with this connection for what came after `seen`.
+    pub(crate) fn start(connection: Connection, seen: Seen) -> std::io::Result<Self> {
         let subscribers = Arc::new(Subscribers::default());
         let (wake, woken) = channel();
         let notified = subscribers.clone();
@@ -45,9 +71,9 @@ impl Watch {
         Watch { subscribers: Arc::default(), wake: None, thread: None }
     }
 
-    /// A stream of the commands that this process or another sends from now on, perhaps with a few
-    /// earlier ones.
-    pub(crate) fn subscribe(&self) -> BoxStream<'static, DiscussionId> {
+    /// A stream of the news of this process and others from now on, perhaps with a few earlier
+    /// ones.
+    pub(crate) fn subscribe(&self) -> BoxStream<'static, Wake> {
         let (sender, mut receiver) = unbounded_channel();
         self.subscribers.lock().push(sender);
         if let Some(wake) = &self.wake {
@@ -56,9 +82,15 @@ impl Watch {
         stream::poll_fn(move |cx| receiver.poll_recv(cx)).boxed()
     }
 
-    /// Notifies subscribers of a command sent by this process.
-    pub(crate) fn notify(&self, id: DiscussionId) {
-        self.subscribers.notify(id);
+    /// Notifies subscribers of something that this process did.
+    pub(crate) fn notify(&self, wake: &Wake) {
+        self.subscribers.notify(wake);
+    }
+
+    /// Watches a discussion's facts for a while.
+    pub(crate) fn follow(&self, id: DiscussionId) {
+        let mut followed = self.subscribers.followed();
+        followed.entry(id).or_insert((Seq::START, Instant::now())).1 = Instant::now();
     }
 }
 
@@ -72,12 +104,16 @@ impl Drop for Watch {
 }
 
 impl Subscribers {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<UnboundedSender<DiscussionId>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<UnboundedSender<Wake>>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn notify(&self, id: DiscussionId) {
-        self.lock().retain(|subscriber| subscriber.send(id).is_ok());
+    fn followed(&self) -> std::sync::MutexGuard<'_, HashMap<DiscussionId, (Seq, Instant)>> {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn notify(&self, wake: &Wake) {
+        self.lock().retain(|subscriber| subscriber.send(wake.clone()).is_ok());
     }
 
     fn is_empty(&self) -> bool {
@@ -88,7 +124,7 @@ impl Subscribers {
 }
 
 /// Polls while there are subscribers; ends when the store is dropped.
-fn poll(connection: &Connection, mut seen: i64, subscribers: &Subscribers, woken: &Receiver<()>) {
+fn poll(connection: &Connection, mut seen: Seen, subscribers: &Subscribers, woken: &Receiver<()>) {
     let mut version = None;
     loop {
         let waited = if subscribers.is_empty() {
@@ -107,14 +143,43 @@ fn poll(connection: &Connection, mut seen: i64, subscribers: &Subscribers, woken
 fn poll_once(
     connection: &Connection,
     version: &mut Option<i64>,
-    seen: &mut i64,
+    seen: &mut Seen,
     subscribers: &Subscribers,
 ) -> rusqlite::Result<()> {
     let current: i64 = connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
-    if *version != Some(current) {
-        let (news, newest) = inbox::commands_since(connection, *seen)?;
-        (*version, *seen) = (Some(current), newest);
-        news.into_iter().for_each(|id| subscribers.notify(id));
+    if *version == Some(current) {
+        return Ok(());
+    }
+    let (commands, newest) = inbox::commands_since(connection, seen.command)?;
+    let discussion = newest_discussion(connection)?;
+    let has_work = seen.discussion < discussion || !commands.is_empty();
+    commands.into_iter().for_each(|id| subscribers.notify(&Wake::Commands(id)));
+    if has_work {
+        subscribers.notify(&Wake::Work);
+    }
+    tell_facts(connection, subscribers)?;
+    (*version, *seen) = (Some(current), Seen { command: newest, discussion });
+    Ok(())
+}
+
+/// Tells of new facts of the discussions that are followed.
+fn tell_facts(connection: &Connection, subscribers: &Subscribers) -> rusqlite::Result<()> {
+    let mut followed = subscribers.followed();
+    followed.retain(|_, (_, since)| since.elapsed() < FOLLOWED);
+    let mut statement = connection.prepare_cached(
+        "SELECT ifnull(max(seq), 0) FROM facts
+         WHERE discussion = (SELECT number FROM discussions WHERE id = ?1)",
+    )?;
+    for (id, (told, _)) in followed.iter_mut() {
+        let last = Seq(statement.query_row([id.to_string()], |row| row.get::<_, i64>(0))? as u64);
+        if *told < last {
+            *told = last;
+            subscribers.notify(&Wake::Facts { id: *id, last });
+        }
     }
     Ok(())
+}
+
+fn newest_discussion(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("SELECT ifnull(max(number), 0) FROM discussions", [], |row| row.get(0))
 }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
 use quorum_core::{
-    model::{event::Event, id::DiscussionId, time::Timestamp},
+    model::{event::Event, id::DiscussionId, seed_rows::Seats, time::Timestamp},
     seams::StoreError,
 };
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
@@ -13,7 +13,6 @@ use crate::{
     connection::Options,
     error::{JobError, unreadable},
     liveness::Liveness,
-    seeds::Seats,
 };
 
 /// The maximum number of cached discussions.

@@ -14,12 +14,14 @@ use futures::StreamExt;
 use quorum_core::{
     model::{
         command::{Command, CommandId},
-        id::{DiscussionId, Seq},
+        id::Seq,
     },
-    seams::{Archive, Store, StoreError, Then, Wanted},
+    seams::{Archive, Store, StoreError, Then, Wake, Wanted},
 };
 use quorum_store::SqliteStore;
-use quorum_testkit::conformance::store::fixture::{LEASE_MS, Writer, ending, open, said, second};
+use quorum_testkit::conformance::store::fixture::{
+    Writer, claim, claim_any, ending, node, open, reap, said, second,
+};
 
 mod common;
 
@@ -37,10 +39,9 @@ async fn a_discussion_that_one_process_runs_cant_be_claimed_by_another() {
     let two = SqliteStore::open(folder.database()).unwrap();
     let id = open(&one, "tabs or spaces?", second(1)).await;
     let mut writer = Writer::claiming(&one, id, "ax").await;
-    // The same owner name in another process is another owner.
     let held = StoreError::Held { id, owner: "ax".to_owned() };
-    assert_eq!(two.claim(id, "ax", LEASE_MS).await, Err(held));
-    assert_eq!(two.claim_any(9, "other", LEASE_MS).await, Ok(Vec::new()));
+    assert_eq!(claim(&two, id, "another").await, Err(held));
+    assert_eq!(claim_any(&two, 9, "other").await, Ok(Vec::new()));
     // The other process may still read and send commands.
     writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.unwrap();
     assert_eq!(two.read(id, Seq(3), 9).await.unwrap().len(), 1);
@@ -54,13 +55,13 @@ async fn a_cached_discussion_is_read_again_after_another_process_wrote() {
     let one = SqliteStore::open(folder.database()).unwrap();
     let two = SqliteStore::open(folder.database()).unwrap();
     let id = open(&one, "tabs or spaces?", second(1)).await;
-    let claim = one.claim(id, "one", 0).await.unwrap();
-    let mut early = Writer { store: &one, id, claim: claim.clone(), last: Seq(3) };
+    let mut early = Writer::claiming(&one, id, "one").await;
     early.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.unwrap();
+    assert!(reap(&two, "one").await);
     let mut late = Writer { last: Seq(4), ..Writer::claiming(&two, id, "two").await };
     let refused = early.write(second(3), vec![said("bob", 1, "spaces")], Then::Continue).await;
     assert_eq!(refused, Err(StoreError::Fenced(id)));
-    assert_eq!(one.extend(vec![claim.clone()], LEASE_MS).await, Ok(vec![claim]));
+    assert_eq!(one.held(early.claim.node).await, Ok(Vec::new()));
     late.write(second(4), ending("spaces"), Then::Done).await.unwrap();
     assert_eq!(one.send(id, Command::Pause).await, Err(StoreError::Over(id)));
     assert_eq!(one.search("tabs", Wanted { limit: 9, ..Wanted::default() }).await.unwrap().len(), 1);
@@ -72,11 +73,11 @@ async fn closing_a_store_releases_its_claims() {
     let one = SqliteStore::open(folder.database()).unwrap();
     let two = SqliteStore::open(folder.database()).unwrap();
     let id = open(&one, "tabs or spaces?", second(1)).await;
-    one.claim(id, "one", LEASE_MS).await.unwrap();
+    claim(&one, id, "one").await.unwrap();
     assert_eq!(locks(&folder), 2);
     drop(one);
     assert_eq!(locks(&folder), 1);
-    assert_eq!(two.claim_any(9, "two", LEASE_MS).await.unwrap()[0].fence, 2);
+    assert_eq!(claim_any(&two, 9, "two").await.unwrap()[0].fence, 2);
     drop(two);
     assert_eq!(locks(&folder), 0);
 }
@@ -87,7 +88,7 @@ async fn of_two_concurrent_claims_exactly_one_succeeds() {
     let stores = [0, 1].map(|_| SqliteStore::open(folder.database()).unwrap());
     for _ in 0..20 {
         let id = open(&stores[0], "tabs or spaces?", second(1)).await;
-        let tries = stores.iter().map(|store| store.claim(id, "runner", LEASE_MS));
+        let tries = stores.iter().zip(["one", "two"]).map(|(store, name)| claim(store, id, name));
         let won = futures::future::join_all(tries).await.into_iter().filter(Result::is_ok).count();
         assert_eq!(won, 1);
     }
@@ -102,11 +103,11 @@ async fn commands_of_another_process_are_noticed() {
     let mut news = one.watch();
     two.send(id, Command::Abort).await.unwrap();
     // 200 ms are promised, but a busy machine may take longer to run this process at all.
-    let heard = tokio::time::timeout(Duration::from_secs(20), news.next()).await;
-    assert_eq!(heard, Ok(Some(id)));
+    let told = news.by_ref().any(async |heard| heard == Wake::Commands(id));
+    assert_eq!(tokio::time::timeout(Duration::from_secs(20), told).await, Ok(true));
     drop(one);
-    let rest: Vec<DiscussionId> = news.collect().await;
-    assert!(rest.iter().all(|heard| *heard == id));
+    let rest: Vec<Wake> = news.collect().await;
+    assert!(rest.iter().all(|heard| [Wake::Commands(id), Wake::Work].contains(heard)), "{rest:?}");
 }
 
 #[test]
@@ -129,7 +130,7 @@ async fn locks_of_dead_processes_are_removed() {
     let store = SqliteStore::open(folder.database()).unwrap();
     std::fs::write(folder.database().with_extension("db.runners").join("dead.lock"), "").unwrap();
     assert_eq!(locks(&folder), 2);
-    store.claim_any(1, "one", LEASE_MS).await.unwrap();
+    claim_any(&store, 1, "one").await.unwrap();
     assert_eq!(locks(&folder), 1);
 }
 
@@ -141,11 +142,11 @@ async fn the_claim_of_a_killed_process_is_taken_over_at_once() {
     let (mut process, mut said) = start("a_process_that_claims_and_waits", &folder.database());
     assert_eq!(said.next().unwrap(), "claimed");
     let held = StoreError::Held { id, owner: "the dead".to_owned() };
-    assert_eq!(store.claim(id, "the heir", LEASE_MS).await, Err(held));
+    assert_eq!(claim(&store, id, "the heir").await, Err(held));
     process.kill().unwrap();
     process.wait().unwrap();
-    let claim = store.claim(id, "the heir", LEASE_MS).await.unwrap();
-    assert_eq!((claim.owner.as_str(), claim.fence), ("the heir", 2));
+    let taken = claim(&store, id, "the heir").await.unwrap();
+    assert_eq!((taken.node, taken.fence), (node(&store, "the heir").await, 2));
     assert_eq!(locks(&folder), 1);
 }
 
@@ -194,7 +195,7 @@ fn say(what: impl std::fmt::Display) {
 async fn a_process_that_claims_and_waits() {
     let Some(database) = database_to_die_with() else { return };
     let store = SqliteStore::open(database).unwrap();
-    store.claim_any(1, "the dead", LEASE_MS).await.unwrap();
+    claim_any(&store, 1, "the dead").await.unwrap();
     say("claimed");
     std::future::pending::<()>().await;
 }
@@ -204,7 +205,7 @@ async fn a_process_that_claims_and_waits() {
 async fn a_process_that_writes_until_it_is_killed() {
     let Some(database) = database_to_die_with() else { return };
     let store = SqliteStore::open(database).unwrap();
-    let claim = store.claim_any(1, "the dead", LEASE_MS).await.unwrap().remove(0);
+    let claim = claim_any(&store, 1, "the dead").await.unwrap().remove(0);
     let mut writer = Writer { store: &store, id: claim.id, claim, last: Seq(3) };
     loop {
         say(writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.unwrap());

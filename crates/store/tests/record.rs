@@ -299,6 +299,8 @@ async fn inv_disc_630_a_finished_record_cant_be_changed_even_by_raw_sql() {
         "INSERT OR REPLACE INTO facts SELECT discussion, seq, at, 0, step, type, '{}' FROM facts",
         "UPDATE discussions SET run = 'runnable'",
         "UPDATE discussions SET topic = 'vi or emacs?'",
+        "UPDATE discussions SET digest = '{}'",
+        "UPDATE discussions SET needs = '[]', flow = 7",
         "UPDATE discussions SET success = 0, synthesis = 'spaces'",
         "INSERT OR REPLACE INTO discussions SELECT * FROM discussions",
         "DELETE FROM discussions",
@@ -378,8 +380,8 @@ async fn inv_disc_630_a_replacement_took_rows_of_a_finished_discussion_for_anoth
         "REPLACE INTO facts (rowid, discussion, seq, at, active_ms, type, body)
          SELECT 2, discussion, max(seq) + 1, at, 0, type, body FROM facts WHERE discussion = 2",
         "REPLACE INTO discussions SELECT 1, 'forged', root, tenant, session, pattern, topic, key, simulated, opened_at,
-         status, success, synthesis, ended_at, run, fence, owner, runner, lease_until, hidden_at, restored_at, unindexed
-         FROM discussions WHERE id = 'OTHER'",
+         status, success, synthesis, ended_at, run, fence, owner, runner, lease_until, hidden_at, restored_at, unindexed,
+         node, flow, needs, turn, ready_at, attempts, claimed_at, stuck, digest FROM discussions WHERE id = 'OTHER'",
         "UPDATE OR REPLACE discussions SET number = 1 WHERE id = 'OTHER'",
     ] {
         let sql = sql.replace("OTHER", &other.to_string());

@@ -10,11 +10,11 @@ use quorum_core::{
         id::{DiscussionId, Seq, Tenant},
         spec::Spec,
     },
-    seams::{Archive, AuditEntry, Session, Store, StoreError, Then, Wanted},
+    seams::{Archive, AuditEntry, KnownOutcome, Scored, Session, Store, StoreError, Then, Wanted},
 };
 use quorum_store::{Salvaged, SqliteStore, salvage};
 use quorum_testkit::conformance::store::fixture::{
-    LEASE_MS, Writer, about, below, ending, open_as_ordered, opening, said, second,
+    Writer, about, below, claim_any, ending, open_as_ordered, opening, said, second,
 };
 use rusqlite::Connection;
 use uuid::Uuid;
@@ -62,6 +62,16 @@ async fn filled(file: &Path) -> Vec<DiscussionId> {
         result: "done".to_owned(),
     };
     store.log(entry).await.unwrap();
+    let outcome = KnownOutcome {
+        discussion: ids[0],
+        tenant: Tenant::default(),
+        simulated: false,
+        answer: "tabs".to_owned(),
+        by: "ann".to_owned(),
+        at: second(4),
+        scored: Scored { was_right: Some(true), options: 2, ..Scored::default() },
+    };
+    store.resolve(outcome).await.unwrap();
     ids
 }
 
@@ -103,15 +113,17 @@ async fn an_intact_database_is_recovered_completely() {
     }
     let (one, other) = (SqliteStore::open(&old).unwrap(), SqliteStore::open(&new).unwrap());
     assert_eq!(one.list(Wanted::default()).await, other.list(Wanted::default()).await);
-    assert_eq!(one.sessions().await, other.sessions().await);
+    assert_eq!(one.sessions(Tenant::default()).await, other.sessions(Tenant::default()).await);
     assert_eq!(
         one.audit_entries(Tenant::default(), 9).await,
         other.audit_entries(Tenant::default(), 9).await
     );
+    assert_eq!(one.outcomes_of(ids[0]).await, other.outcomes_of(ids[0]).await);
+    assert_eq!(other.outcomes_of(ids[0]).await.map(|it| it.len()), Ok(1));
     let found = other.search("question 7", Wanted { limit: 1, ..Wanted::default() }).await.unwrap();
     assert_eq!(found[0].id, ids[7]);
     // Nothing is claimed, and nothing would run and cost money.
-    assert_eq!(other.claim_any(9, "any", LEASE_MS).await, Ok(Vec::new()));
+    assert_eq!(claim_any(&other, 9, "any").await, Ok(Vec::new()));
     assert_eq!(other.remove(ids[0]).await, Ok(()));
 }
 
@@ -148,7 +160,7 @@ async fn f10_unreadable_pages_of_facts_lose_those_facts_only() {
         Ok(FACTS[0])
     );
     // A discussion that lost its end waits until somebody resumes it.
-    assert_eq!(store.claim_any(99, "any", LEASE_MS).await, Ok(Vec::new()));
+    assert_eq!(claim_any(&store, 99, "any").await, Ok(Vec::new()));
     let listed = store.list(Wanted::default()).await.unwrap();
     assert!(listed.iter().any(|it| it.ended_at.is_none()));
 }

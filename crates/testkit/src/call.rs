@@ -32,6 +32,7 @@ pub fn call() -> Call {
         ],
         shape: None,
         mark: None,
+        cited: Arc::default(),
         temperature: 0.5,
         max_tokens: 300,
         stop: Vec::new(),

@@ -15,11 +15,15 @@ use quorum_core::{
         account::{Account, CapStatus, Caps},
         command::{Command, CommandId},
         event::Fact,
-        id::{DiscussionId, Seq},
+        id::{DiscussionId, NodeId, Seq},
         money::Usd,
+        piece::Piece,
         time::Timestamp,
     },
-    seams::{Append, Claim, Created, Draw, Drawn, Store, StoreError},
+    seams::{
+        Append, Claim, ClaimRequest, Created, Draw, Drawn, Duty, Node, NodeStatus, Nodes, Pulse, Queueing,
+        Release, Store, StoreError, Taken, Wake,
+    },
 };
 use tokio::time::sleep;
 
@@ -95,20 +99,36 @@ impl Store for Faulty {
         })
     }
 
-    fn begin<'a>(
-        &'a self,
+    fn enqueue(
+        &self,
         id: DiscussionId,
         facts: Vec<Fact>,
-        owner: &'a str,
-        lease_ms: u64,
-    ) -> BoxFuture<'a, Result<Option<Claim>, StoreError>> {
+        queueing: Queueing,
+    ) -> BoxFuture<'_, Result<Created, StoreError>> {
         Box::pin(async move {
             match self.next_fault() {
-                Fault::None => self.inner.begin(id, facts, owner, lease_ms).await,
+                Fault::None => self.inner.enqueue(id, facts, queueing).await,
                 Fault::Dead => Err(StoreError::Fenced(id)),
                 Fault::Away => Err(away()),
-                Fault::LosesAnswer => self.inner.begin(id, facts, owner, lease_ms).await.and(Err(away())),
-                Fault::AnswersLate => late(self.inner.begin(id, facts, owner, lease_ms)).await,
+                Fault::LosesAnswer => self.inner.enqueue(id, facts, queueing).await.and(Err(away())),
+                Fault::AnswersLate => late(self.inner.enqueue(id, facts, queueing)).await,
+            }
+        })
+    }
+
+    fn begin(
+        &self,
+        id: DiscussionId,
+        facts: Vec<Fact>,
+        node: NodeId,
+    ) -> BoxFuture<'_, Result<Option<Claim>, StoreError>> {
+        Box::pin(async move {
+            match self.next_fault() {
+                Fault::None => self.inner.begin(id, facts, node).await,
+                Fault::Dead => Err(StoreError::Fenced(id)),
+                Fault::Away => Err(away()),
+                Fault::LosesAnswer => self.inner.begin(id, facts, node).await.and(Err(away())),
+                Fault::AnswersLate => late(self.inner.begin(id, facts, node)).await,
             }
         })
     }
@@ -157,30 +177,20 @@ impl Store for Faulty {
         })
     }
 
-    fn claim(
-        &self,
-        id: DiscussionId,
-        owner: &str,
-        lease_ms: u64,
-    ) -> BoxFuture<'_, Result<Claim, StoreError>> {
-        self.inner.claim(id, owner, lease_ms)
+    fn claim(&self, id: DiscussionId, node: NodeId) -> BoxFuture<'_, Result<Claim, StoreError>> {
+        self.inner.claim(id, node)
     }
 
-    fn claim_any(
-        &self,
-        max: usize,
-        owner: &str,
-        lease_ms: u64,
-    ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
-        self.inner.claim_any(max, owner, lease_ms)
+    fn claim_any(&self, request: ClaimRequest) -> BoxFuture<'_, Result<Vec<Taken>, StoreError>> {
+        self.inner.claim_any(request)
     }
 
-    fn extend(&self, claims: Vec<Claim>, lease_ms: u64) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
-        self.inner.extend(claims, lease_ms)
+    fn held(&self, node: NodeId) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
+        self.inner.held(node)
     }
 
-    fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.inner.release(claim)
+    fn release(&self, claim: Claim, how: Release) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.inner.release(claim, how)
     }
 
     fn draw(&self, draw: Draw) -> BoxFuture<'_, Result<Drawn, StoreError>> {
@@ -216,7 +226,37 @@ impl Store for Faulty {
         self.inner.spending(account, caps, at)
     }
 
-    fn watch(&self) -> BoxStream<'static, DiscussionId> {
+    fn watch(&self) -> BoxStream<'static, Wake> {
         self.inner.watch()
+    }
+
+    fn follow(&self, id: DiscussionId) {
+        self.inner.follow(id);
+    }
+
+    fn delta(&self, piece: &Arc<Piece>) {
+        self.inner.delta(piece);
+    }
+}
+
+impl Nodes for Faulty {
+    fn join(&self, node: Node) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.inner.join(node)
+    }
+
+    fn beat(&self, node: NodeId, duty: Duty) -> BoxFuture<'_, Result<Option<Pulse>, StoreError>> {
+        self.inner.beat(node, duty)
+    }
+
+    fn reap(&self, node: NodeId, beat: u64) -> BoxFuture<'_, Result<bool, StoreError>> {
+        self.inner.reap(node, beat)
+    }
+
+    fn part(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.inner.part(node)
+    }
+
+    fn nodes(&self) -> BoxFuture<'_, Result<Vec<NodeStatus>, StoreError>> {
+        self.inner.nodes()
     }
 }

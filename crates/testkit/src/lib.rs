@@ -12,6 +12,7 @@ pub mod kill;
 pub mod labels;
 pub mod log;
 pub mod panel;
+pub mod postgres;
 mod replies;
 pub mod seed_client;
 pub mod server;

@@ -105,6 +105,7 @@ enum Line {
     Parrots(&'static str),
     LeaksNonce,
     AnswersAs(String),
+    IgnoresSchemas,
 }
 
 impl Panel {
@@ -296,6 +297,12 @@ impl Panel {
         self.line(who, Line::AnswersAs(model.to_owned()))
     }
 
+    /// Nothing holds the member's answers to a schema.
+    #[must_use]
+    pub fn ignores_schemas(self, who: &str) -> Self {
+        self.line(who, Line::IgnoresSchemas)
+    }
+
     /// Sets a member's context window in tokens; the default is 100,000.
     #[must_use]
     pub fn window(mut self, who: &str, tokens: u64) -> Self {
@@ -371,6 +378,7 @@ impl Voices for Panel {
             window: self.window_of(&who.name),
             thinking: 0,
             is_small: self.window_of(&who.name) <= Voice::SMALL_WINDOW,
+            follows_schemas: !self.of(&who.name).any(|it| matches!(it, Line::IgnoresSchemas)),
         })
     }
 

@@ -20,7 +20,8 @@ pub fn spec(pattern: &str) -> Spec {
         "prompt" => vec![seat("ann", "speaker")],
         _ => ["ann", "bob", "cyd"].map(|name| seat(name, "speaker")).to_vec(),
     };
-    let options = if pattern == "voting" { vec!["tabs".to_owned(), "spaces".to_owned()] } else { Vec::new() };
+    let votes = ["voting", "settle"].contains(&pattern);
+    let options = if votes { ["tabs", "spaces"].map(str::to_owned).to_vec() } else { Vec::new() };
     Spec {
         topic: "tabs or spaces?".to_owned(),
         background: None,
@@ -47,6 +48,8 @@ pub fn spec(pattern: &str) -> Spec {
         recalled: None,
         client: None,
         retry: None,
+        graded: false,
+        known_voices: None,
         plan: None,
     }
 }

@@ -6,15 +6,17 @@ use quorum_core::{
     engine::{Engine, OpenError, RunError, handle::Finished, services::Services},
     model::{
         event::Fact,
-        id::{DiscussionId, Seq},
+        id::{DiscussionId, NodeId, Seq},
         outcome::Outcome,
         spec::Spec,
     },
     registry::Registry,
-    seams::{NoTools, Store, Tools},
+    seams::{NoTools, Node, Store, Tools},
 };
 
 use crate::{clock::VirtualClock, panel::Panel};
+
+const MONTH_MS: u64 = 30 * 86_400_000;
 
 /// An engine with a scripted panel.
 #[derive(Clone)]
@@ -57,7 +59,10 @@ impl Table {
             registry: registry.clone(),
             caps: BTreeMap::new(),
         };
-        Table { engine: Engine::new(services, owner), store, panel: panel.clone(), registry, tools }
+        // The same name is the same node, so that a table set up anew may claim what it had. It
+        // beats so rarely that two tables of one name don't notice each other.
+        let node = Node { id: NodeId::named(owner), lease_ms: MONTH_MS, ..Node::fresh(owner) };
+        Table { engine: Engine::new(services, node), store, panel: panel.clone(), registry, tools }
     }
 
     /// The same with tools.

@@ -20,12 +20,19 @@ const PLACES: &[&str] = &[
 /// The seeds' own routes, events and tables, whose names come from the seeds.
 const EXEMPT: &str = "/seeds/";
 
-/// Names that another vendor's format fixes, with the file that writes them and the reason.
-const VENDORS: &[(&str, &str, &str)] = &[(
-    "crates/server/src/openai/responses_stream.rs",
-    "\"judge_model\"",
-    "a field of OpenRouter's Fusion, without which its clients drop the event",
-)];
+/// Names that a format fixes, with the file that has them and the reason.
+const VENDORS: &[(&str, &str, &str)] = &[
+    (
+        "crates/server/src/openai/responses_stream.rs",
+        "\"judge_model\"",
+        "a field of OpenRouter's Fusion, without which its clients drop the event",
+    ),
+    (
+        "crates/quorum/src/eval/formats/rubric.rs",
+        "\"judge\"",
+        "the name of a grade in files of questions, which is no participant of a pattern",
+    ),
+];
 
 /// Words that belong to a single pattern or method.
 const NOUNS: &[&str] = &[
@@ -53,9 +60,9 @@ const NOUNS: &[&str] = &[
     "moderator",
 ];
 
-/// Names that are also ordinary words: a synthesis is part of every result, and a view called
-/// `voting` draws votes.
-const PLAIN_WORDS: &[&str] = &["synthesis", "voting"];
+/// Names that are also ordinary words: a synthesis is part of every result, a view called `voting`
+/// draws votes, and a reservation is settled.
+const PLAIN_WORDS: &[&str] = &["synthesis", "voting", "settle"];
 
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
     let nouns = nouns();

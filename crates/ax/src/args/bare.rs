@@ -323,7 +323,7 @@ mod tests {
             (&["Should", "we", "do", "it"], "ax | discuss | Should we do it"),
             (&["stats", "foo", "bar"], "ax | discuss | stats foo bar"),
             (&["tabs or", "spaces"], "ax | discuss | tabs or spaces"),
-            (&["watch", "last"], "no verb"),
+            (&["listen", "last"], "no verb"),
             (&["status", "last"], "no verb"),
         ]);
     }

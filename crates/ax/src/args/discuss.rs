@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::args::{
     Output,
-    number::{fraction, whole},
+    number::{fraction, share, whole},
     past::Past,
 };
 
@@ -35,12 +35,15 @@ pub(crate) struct Discuss {
     pub(crate) preset: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Show who would be asked in which order, and the maximum calls and cost, without asking any
+    /// Show who would be asked in which order, and what it typically costs, without asking any
     /// model
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// With --dry-run: also show the most it can cost
+    #[arg(long, requires = "dry_run")]
+    pub(crate) worst_case: bool,
     /// Run the discussion in the background and print its id
-    #[arg(long, conflicts_with_all = ["dry_run", "require_consensus"])]
+    #[arg(long, conflicts_with_all = ["dry_run", "require_consensus", "require_support"])]
     pub(crate) detach: bool,
     /// What everyone should know; text piped to standard input is added to it
     #[arg(short, long, value_name = "TEXT")]
@@ -127,10 +130,15 @@ struct Deciding {
     /// Exit with 6 when there is no consensus, or less agreement than the threshold
     #[arg(long)]
     require_consensus: bool,
+    /// Exit with 6 when less than this share of the answer's sentences rests on the talk, 0 to 1
+    #[arg(long, value_name = "SHARE", value_parser = share, allow_negative_numbers = true)]
+    require_support: Option<f64>,
     /// Leave minority views out of the result
     #[arg(long)]
     no_dissent: bool,
-    /// Don't wait for the rest of a group once an answer is confident enough [default: wait]
+    /// Don't wait for the rest of a group once an answer is confident enough. Saves little, because
+    /// all are asked at once, and one sure answer is often wrong: --pattern settle asks fewer and
+    /// keeps the result [default: wait]
     #[arg(long, overrides_with = "no_early_exit")]
     early_exit: bool,
     /// Wait for everyone, whatever the configuration says
@@ -246,6 +254,7 @@ impl Discuss {
             follows: self.past.follows.as_ref().map(|it| it.trim().to_lowercase()),
             settings: self.settings.clone(),
             client: None,
+            world: None,
         }
     }
 
@@ -257,5 +266,10 @@ impl Discuss {
 
     pub(crate) fn requires_consensus(&self) -> bool {
         self.deciding.require_consensus
+    }
+
+    /// The least share of the answer's sentences that must rest on the talk.
+    pub(crate) fn requires_support(&self) -> Option<f64> {
+        self.deciding.require_support
     }
 }

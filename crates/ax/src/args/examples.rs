@@ -19,10 +19,11 @@ Examples:
   ax discuss \"What's the best database for a real-time app?\"
   ax ask \"Tabs or spaces?\" --offline
   ax discuss \"Microservices vs Monolith\" --pattern debate --rounds 3
-  ax discuss \"Best API style\" --pattern voting --options \"REST,GraphQL,gRPC\"
+  ax discuss \"Best API style\" --pattern settle --options \"REST,GraphQL,gRPC\"
   ax discuss \"Tabs or spaces?\" --pattern debate --debate-format free-form --judge qwen
   ax discuss \"What shall we build?\" --pattern roundtable --participants claude,gemini,me:person
   ax discuss \"Rewrite or refactor?\" --rounds 5 --dry-run
+  ax discuss \"Rewrite or refactor?\" --dry-run --worst-case
   ax discuss \"Rewrite or refactor?\" --max-calls 30 --detach
   ax discuss --again last --pattern debate --rounds 3
   ax discuss \"Which database for events?\" --recall
@@ -49,30 +50,53 @@ Panel, pattern and session stay the same unless flags say otherwise.";
 
 const RUN: &str = "\
 Examples:
-  ax run review.yaml --input \"a new cache\"  # needs such a file
-  ax run architecture-decision --input @request.json --max-calls 20  # needs such files
-  ax run review.yaml --set area=billing --dry-run  # needs such a file
-  ax run review.yaml --offline --json  # needs such a file
+  ax run review.yaml --input \"a new cache\" --offline
+  ax run architecture-decision --input @request.json --max-calls 20 --offline
+  ax run review.yaml --set area=billing --dry-run
+  ax run review.yaml --offline --json
 
 A run is recorded like a discussion: `ax resume`, `ax pause`, `ax stop`,
-`ax show` and `ax export` work on it, and nothing that was answered is asked
-again.";
+`ax show`, `ax export` and `ax fork` work on it, and nothing that was answered
+is asked again. --offline uses simulated voices: nothing is paid.";
 
 pub(super) fn run() -> String {
     format!("{RUN}\n\nExit codes:\n{}", exit::codes())
 }
 
+const EVAL: &str = "\
+Examples:
+  ax eval questions.jsonl --offline --dry-run
+  ax eval questions.jsonl --offline --max-cost 2 --out first-eval
+  ax eval questions.jsonl --offline --protocols majority,settle,voting:2
+
+A question is a JSON object with question, answer, and maybe id, options, grade
+(choice, exact, number, regex, contains, judge) and context. Files of MMLU,
+GPQA, lm-evaluation-harness and promptfoo are read as they are.";
+
+pub(super) fn eval() -> String {
+    format!("{EVAL}\n\nExit codes:\n{}", exit::codes())
+}
+
 pub(super) const WORKFLOW: &str = "\
 Examples:
   ax workflow list
-  ax workflow check review.yaml  # needs such a file
-  ax workflow show architecture-decision  # needs such a file
+  ax workflow check review.yaml
+  ax workflow show architecture-decision
   ax workflow schema > workflow.schema.json";
 
 pub(super) const RESUME: &str = "\
 Examples:
   ax resume last
   ax resume last --json > result.json";
+
+pub(super) const WATCH: &str = "\
+Examples:
+  ax watch last
+  ax attach last~1
+
+It works for a discussion of any process with the same database: a detached one,
+one of `ax serve`, or one at another terminal. p pauses it, s stops it and
+concludes, q or Ctrl-C leaves it running. Turns appear when they are complete.";
 
 pub(super) const PAUSE: &str = "\
 Examples:
@@ -93,6 +117,16 @@ Examples:
 pub(super) const RATE: &str = "\
 Examples:
   ax rate last 4";
+
+pub(super) const RESOLVE: &str = "\
+Examples:
+  ax resolve last Postgres
+  ax resolve last SQLite --by \"the incident review\"";
+
+pub(super) const CALIBRATION: &str = "\
+Examples:
+  ax calibration
+  ax calibration --json";
 
 pub(super) const DELETE: &str = "\
 Examples:
@@ -116,7 +150,12 @@ Examples:
   ax fork last --at 1/awaiting-responses/gemini --rounds 4
 
 A step is round/phase/name. An unknown step is refused with a list of the known
-ones.";
+ones.
+
+Of a run, --at is the name of a step, and every step whose filled configuration
+is equal is kept:
+  ax fork RUN --at summarise --set tone=formal --dry-run
+  ax fork RUN --at discuss --workflow review.yaml";
 
 pub(super) const HISTORY: &str = "\
 Examples:
@@ -127,6 +166,7 @@ Examples:
 pub(super) const SHOW: &str = "\
 Examples:
   ax show last --verbose
+  ax show last~1
   ax show last --usage
   ax show last --json | jq -r .synthesis";
 
@@ -134,7 +174,7 @@ pub(super) const EXPORT: &str = "\
 Examples:
   ax export last > discussion.md
   ax export last -o discussion.html
-  ax export last --as jsonl | jq -r .type";
+  ax export last --format jsonl | jq -r .type";
 
 pub(super) const REPLAY: &str = "\
 Examples:
@@ -144,9 +184,9 @@ Examples:
 
 pub(super) const SERVE: &str = "\
 Examples:
-  ax serve                          # needs a free port
-  ax serve --port 8080 --offline    # needs a free port
-  curl -N http://localhost:3000/api/discussions/ID/events  # needs a server";
+  ax serve
+  ax serve --port 8080 --offline
+  curl -N http://localhost:3000/api/discussions/ID/events";
 
 pub(super) const MCP: &str = "\
 Examples:
@@ -222,7 +262,7 @@ Install them here:
   fish  ~/.config/fish/completions/ax.fish
   zsh   _ax in a directory of $fpath
 
-Preset names are those that exist when the script is generated.";
+Providers, presets and ids are completed as they are at that moment.";
 
 pub(super) const MAN: &str = "\
 Examples:

@@ -12,9 +12,9 @@ use crate::args::{Output, Which, number::whole};
 pub(crate) struct Fork {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// The step to branch off after: everything up to this answer is kept
+    /// The step to branch off after: everything up to this answer is kept. Of a run, its name
     #[arg(long, value_name = "STEP")]
-    at: String,
+    pub(crate) at: String,
     /// A participant to leave out; may be given several times
     #[arg(long, value_name = "NAME")]
     drop: Vec<String>,
@@ -24,9 +24,33 @@ pub(crate) struct Fork {
     /// How many rounds, 1 to 10
     #[arg(short, long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     rounds: Option<u32>,
-    /// Show how many answers are kept and what the rest may cost, without asking any model
+    /// Of a run: one field of the input, as JSON or text; may be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Of a run: what it is given instead, as JSON or plain text; @FILE reads a file
+    #[arg(long, value_name = "JSON")]
+    pub(crate) input: Option<String>,
+    /// Of a run: values for {{NAME}} instead, as a JSON object; @FILE reads a file
+    #[arg(long, value_name = "JSON")]
+    pub(crate) variables: Option<String>,
+    /// Of a run: the changed workflow, as a file or a name
+    #[arg(long, value_name = "WORKFLOW")]
+    pub(crate) workflow: Option<String>,
+    /// Of a run: use tools again whose arguments changed
+    #[arg(long)]
+    pub(crate) rerun_tools: bool,
+    /// Of a run: declared tools that it may use, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) allow_tools: Vec<String>,
+    /// Of a run: the maximum number of calls of all steps together
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
+    pub(crate) max_calls: Option<u32>,
+    /// Show how many answers are kept and what the rest typically costs, without asking any model
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// With --dry-run: also show the most it can cost
+    #[arg(long, requires = "dry_run")]
+    pub(crate) worst_case: bool,
     #[command(flatten)]
     pub(crate) output: Output,
     /// The changed options, by name.
@@ -35,6 +59,25 @@ pub(crate) struct Fork {
 }
 
 impl Fork {
+    /// The flags that only a fork of a run has, of those given.
+    pub(crate) fn of_runs(&self) -> Vec<&'static str> {
+        let given = [
+            ("--set", !self.set.is_empty()),
+            ("--input", self.input.is_some()),
+            ("--variables", self.variables.is_some()),
+            ("--workflow", self.workflow.is_some()),
+            ("--rerun-tools", self.rerun_tools),
+            ("--allow-tools", !self.allow_tools.is_empty()),
+            ("--max-calls", self.max_calls.is_some()),
+        ];
+        given.into_iter().filter(|it| it.1).map(|it| it.0).collect()
+    }
+
+    /// Whether something is given that a run has not: participants, a pattern, rounds, options.
+    pub(crate) fn is_of_a_discussion(&self) -> bool {
+        !self.drop.is_empty() || self.pattern.is_some() || self.rounds.is_some() || !self.settings.is_empty()
+    }
+
     pub(crate) fn forking(&self) -> Forking {
         let changes = Request {
             pattern: self.pattern.clone(),

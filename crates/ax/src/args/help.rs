@@ -38,8 +38,24 @@ const STEERING: &str = "Control running discussions";
 /// The verbs by purpose, each in one group. Decision verbs are listed with those that steer.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Discuss", &["discuss", "follow", "run", "workflow", "demo", "patterns", "prompts"]),
-    (STEERING, &["pause", "resume", "stop", "abort", "say", "note"]),
-    ("Look back", &["history", "show", "export", "replay", "fork", "rate", "delete", "restore", "sessions"]),
+    (STEERING, &["watch", "pause", "resume", "stop", "abort", "say", "note"]),
+    (
+        "Look back",
+        &[
+            "history",
+            "show",
+            "export",
+            "replay",
+            "fork",
+            "rate",
+            "resolve",
+            "calibration",
+            "eval",
+            "delete",
+            "restore",
+            "sessions",
+        ],
+    ),
     ("Set up", &["agents", "models", "keys", "prices", "config", "doctor"]),
     ("More", &["serve", "mcp", "completions", "man", "help"]),
 ];

@@ -4,6 +4,7 @@ mod agents;
 mod bare;
 mod choices;
 mod discuss;
+mod eval;
 mod examples;
 mod follow;
 mod fork;
@@ -29,12 +30,15 @@ use crate::log::LogFormat;
 
 pub(crate) use agents::{AgentVerb, Agents, Registering};
 pub(crate) use discuss::Discuss;
+pub(crate) use eval::Eval;
 pub(crate) use follow::Follow;
 pub(crate) use fork::Fork;
 pub(crate) use general::{ConfigVerb, Configuring, Demo, History, Place, Serve, SessionVerb, Sessions};
 pub(crate) use help::{command, derived, parse, validate};
 pub(crate) use mcp::{ClientName, Mcp, McpVerb};
-pub(crate) use one_discussion::{Delete, Export, Note, Rate, Replay, Restore, Resume, Say};
+pub(crate) use one_discussion::{
+    Calibration, Delete, Export, Note, Rate, Replay, Resolve, Restore, Resume, Say,
+};
 pub(crate) use output::{Output, Shape};
 pub(crate) use prompts::Prompts;
 pub(crate) use rule::Rule;
@@ -68,9 +72,15 @@ pub(crate) enum Verb {
     /// List, show and check workflows, or print their JSON Schema
     #[command(after_help = examples::WORKFLOW)]
     Workflow(Workflows),
+    /// Compare ways to answer on questions with known answers, and say which pays
+    #[command(after_help = examples::eval())]
+    Eval(Box<Eval>),
     /// Continue a discussion that was paused, failed or cut off
     #[command(after_help = examples::RESUME)]
     Resume(Resume),
+    /// Show a discussion or a run that another process runs, and leave it running
+    #[command(after_help = examples::WATCH, visible_alias = "attach")]
+    Watch(Shown),
     /// Pause a discussion once the calls under way are done
     #[command(after_help = examples::PAUSE)]
     Pause(Which),
@@ -105,6 +115,12 @@ pub(crate) enum Verb {
     /// Rate the result of a discussion
     #[command(after_help = examples::RATE)]
     Rate(Rate),
+    /// Record the right answer to a discussion's question, so that later ones can learn from it
+    #[command(after_help = examples::RESOLVE)]
+    Resolve(Resolve),
+    /// Show what recorded answers say about the voices: accuracy, calibration, weight, independence
+    #[command(after_help = examples::CALIBRATION)]
+    Calibration(Calibration),
     /// Delete a discussion that is over, and everything below it
     #[command(after_help = examples::DELETE)]
     Delete(Delete),
@@ -134,16 +150,14 @@ pub(crate) enum Verb {
     Models(Listed),
     /// Store API keys in a file only you can read, list them, or remove them
     #[command(
-        after_help = "Examples:\n  ax keys set claude  # needs you to type it, unseen\n  ax keys set claude < key.txt\n  ax keys list\n  ax keys rm claude"
+        after_help = "Examples:\n  ax keys set claude\n  ax keys set claude < key.txt\n  ax keys list\n  ax keys rm claude"
     )]
     Keys(Keys),
     /// List what models cost, or import a price table
     #[command(after_help = "Examples:\n  ax prices\n  ax prices import model_prices_and_context_window.json")]
     Prices(Prices),
     /// Check keys, endpoints, prices, data and clock, and say what to fix
-    #[command(
-        after_help = "Examples:\n  ax doctor\n  ax doctor --live  # needs providers that answer\n  ax doctor --salvage"
-    )]
+    #[command(after_help = "Examples:\n  ax doctor\n  ax doctor --live\n  ax doctor --salvage")]
     Doctor(Doctor),
     /// List sessions (folders for discussions), or create one
     #[command(after_help = examples::SESSIONS)]
@@ -174,7 +188,7 @@ pub(crate) enum Verb {
 
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// The discussion: its id, the beginning of it, or `last`
+    /// The discussion: its id, the beginning of it, `last`, or `last~1` for the one before
     pub(crate) id: String,
 }
 
@@ -279,10 +293,20 @@ mod tests {
     /// by oversight.
     #[test]
     fn every_flag_of_discuss_can_be_configured_or_belongs_to_one_run() {
-        let of_one_run =
-            ["again", "preset", "json", "dry-run", "detach", "file", "no-early-exit", "help", "log"]
-                .into_iter()
-                .chain(["continue", "recall-from", "no-recall"]);
+        let of_one_run = [
+            "again",
+            "preset",
+            "json",
+            "dry-run",
+            "worst-case",
+            "detach",
+            "file",
+            "no-early-exit",
+            "help",
+            "log",
+        ]
+        .into_iter()
+        .chain(["continue", "recall-from", "no-recall"]);
         let mut command = built_in();
         command.build();
         let discuss = command.find_subcommand("discuss").unwrap();

@@ -12,6 +12,12 @@ pub(super) fn fraction(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "must be a number, like 0.5".to_owned())
 }
 
+/// Parses a share of a whole.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "must be a number from 0 to 1, like 0.8".to_owned())
+}
+
 /// Parses a count of at least one.
 pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| 1 <= *number);

@@ -8,7 +8,7 @@ use clap::{
 };
 use quorum::export::FORMATS;
 
-use crate::args::{Listed, Output, Shown, Which};
+use crate::args::{Listed, Output, Shown, Which, number::share};
 
 #[derive(Debug, Args)]
 pub(crate) struct Resume {
@@ -17,6 +17,9 @@ pub(crate) struct Resume {
     /// Exit with 6 when there is no consensus, or less agreement than the threshold
     #[arg(long)]
     pub(crate) require_consensus: bool,
+    /// Exit with 6 when less than this share of the answer's sentences rests on the talk, 0 to 1
+    #[arg(long, value_name = "SHARE", value_parser = share, allow_negative_numbers = true)]
+    pub(crate) require_support: Option<f64>,
     /// Keep running when the terminal is closed
     #[arg(long, hide = true)]
     pub(crate) detached: bool,
@@ -56,6 +59,29 @@ pub(crate) struct Rate {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Resolve {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// The right answer: one of the options, or `right` or `wrong` for the result itself; `-` reads
+    /// it from standard input
+    pub(crate) answer: String,
+    /// Who says so [default: your login name]
+    #[arg(long, value_name = "WHO")]
+    pub(crate) by: Option<String>,
+    #[command(flatten)]
+    pub(crate) listed: Listed,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Calibration {
+    /// Show the outcomes of simulated voices, which are never mixed with real ones
+    #[arg(long)]
+    pub(crate) simulated: bool,
+    #[command(flatten)]
+    pub(crate) listed: Listed,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Delete {
     #[command(flatten)]
     pub(crate) which: Which,
@@ -84,11 +110,15 @@ pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) which: Which,
     /// The format [default: by the file's extension, else markdown]
-    #[arg(long = "as", value_name = "FORMAT", value_parser = formats())]
+    #[arg(long = "as", visible_alias = "format", value_name = "FORMAT", value_parser = formats())]
     pub(crate) format: Option<String>,
     /// The file to write; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
     pub(crate) output: PathBuf,
+    /// Say after each sentence of the answer who said what it rests on, in Markdown; a page always
+    /// does
+    #[arg(long)]
+    pub(crate) sources: bool,
 }
 
 #[derive(Debug, Args)]

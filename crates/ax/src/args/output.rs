@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use quorum::Config;
 use serde_json::Value;
 
-use crate::render::result::Detail;
+use crate::render::result::{Detail, Notes};
 
 /// How much to print, and in which form.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -21,6 +21,9 @@ pub(crate) struct Output {
     /// Say at the end what each participant used and what it cost, on standard error
     #[arg(long)]
     pub(crate) usage: bool,
+    /// Say after each sentence of the answer who said what it rests on, like [claude R2]
+    #[arg(long)]
+    pub(crate) sources: bool,
     /// Whether it is shown line by line even on a terminal.
     #[arg(skip)]
     pub(crate) lines: bool,
@@ -45,14 +48,14 @@ impl Output {
         self.output_format.unwrap_or(if self.json { Shape::Json } else { Shape::Text })
     }
 
-    /// The same, shown line by line.
-    pub(crate) fn in_lines(self) -> Output {
-        Output { lines: true, ..self }
-    }
-
     /// How much of the text to print.
     pub(crate) fn detail(self) -> Detail {
         if self.verbose { Detail::Everything } else { Detail::Answer }
+    }
+
+    /// Whether each sentence of the answer is followed by its sources.
+    pub(crate) fn notes(self) -> Notes {
+        if self.sources { Notes::Sources } else { Notes::None }
     }
 
     /// The same, with untyped values filled in from the preset and the defaults.
@@ -65,6 +68,7 @@ impl Output {
             json: self.json,
             output_format: self.output_format.or(shape),
             usage: self.usage || is_on("usage"),
+            sources: self.sources || is_on("sources"),
             lines: self.lines,
         }
     }
@@ -72,7 +76,7 @@ impl Output {
 
 #[cfg(test)]
 mod tests {
-    use quorum::request::flags::SHOWING;
+    use quorum::request::flags::{SHOWING, ShowingKind};
 
     use super::*;
 
@@ -83,6 +87,7 @@ mod tests {
             .filter_map(|it| Some(it.to_possible_value()?.get_name().to_owned()))
             .collect();
         let written = SHOWING.iter().find(|it| it.long == "output-format").unwrap();
-        assert_eq!(typed, written.values);
+        let ShowingKind::OneOf(values) = written.kind else { panic!("{written:?} has values") };
+        assert_eq!(typed, values);
     }
 }

@@ -35,7 +35,7 @@ pub(crate) async fn handle_all(
     signals: impl Stream<Item = Signal>,
     watch: &mut Watch,
     mut jsonl: Option<&mut JsonLines>,
-    ProcessSignals { interrupt, leave }: &mut ProcessSignals,
+    ProcessSignals { interrupt, leave, on_interrupt }: &mut ProcessSignals,
 ) -> anyhow::Result<LoopEnd> {
     let mut signals = std::pin::pin!(signals);
     let (mut requested, mut trouble) = (Requested::default(), Trouble::default());
@@ -45,14 +45,14 @@ pub(crate) async fn handle_all(
             // What was said before the end is shown before the end.
             biased;
             () = leave.received() => {
-                if !leaving.begin(discussion, watch) {
+                if *on_interrupt == OnInterrupt::Leave || !leaving.begin(discussion, watch) {
                     return Ok(LoopEnd::Left);
                 }
             }
             () = leaving.timed_out() => return Ok(LoopEnd::Left),
             _ = interrupt.recv() => {
                 requested.interrupts += 1;
-                if !on_interrupt(discussion, requested.interrupts, watch).await? {
+                if *on_interrupt == OnInterrupt::Leave || !interrupted(discussion, requested.interrupts, watch).await? {
                     return Ok(LoopEnd::Left);
                 }
             }
@@ -99,7 +99,7 @@ impl Leaving {
         watch.say(
             "Leaving once the calls under way are recorded, within 5 s. A second signal leaves at once.",
         );
-        discussion.release();
+        discussion.release_for(0);
         true
     }
 
@@ -146,11 +146,27 @@ impl Trouble {
 pub(crate) struct ProcessSignals {
     interrupt: Caught,
     leave: LeaveSignals,
+    on_interrupt: OnInterrupt,
+}
+
+/// What Ctrl-C does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OnInterrupt {
+    /// It stops the discussion, then aborts it.
+    Steer,
+    /// It leaves the discussion, which another process runs.
+    Leave,
 }
 
 impl ProcessSignals {
     pub(crate) fn new() -> anyhow::Result<ProcessSignals> {
-        Ok(ProcessSignals { interrupt: signal(SignalKind::interrupt())?, leave: LeaveSignals::new()? })
+        let (interrupt, leave) = (signal(SignalKind::interrupt())?, LeaveSignals::new()?);
+        Ok(ProcessSignals { interrupt, leave, on_interrupt: OnInterrupt::Steer })
+    }
+
+    /// The signals while a discussion of another process is watched: any of them leaves it.
+    pub(crate) fn leaving() -> anyhow::Result<ProcessSignals> {
+        Ok(ProcessSignals { on_interrupt: OnInterrupt::Leave, ..ProcessSignals::new()? })
     }
 }
 
@@ -189,7 +205,7 @@ impl LeaveSignals {
 }
 
 /// Stops on the first interrupt, aborts on the second. `false` on the third, which leaves.
-async fn on_interrupt(discussion: &Discussion, interrupts: u32, watch: &mut Watch) -> anyhow::Result<bool> {
+async fn interrupted(discussion: &Discussion, interrupts: u32, watch: &mut Watch) -> anyhow::Result<bool> {
     let command = match interrupts {
         1 => {
             watch.say(&format!("{STOPPING} Ctrl-C again aborts."));
@@ -291,7 +307,7 @@ async fn go_on(discussion: &Discussion) -> anyhow::Result<PauseEnd> {
 async fn wind_up(discussion: &Discussion) -> anyhow::Result<PauseEnd> {
     Ok(match discussion.steer(Command::Stop).await? {
         Steered::Here(handle) => PauseEnd::GoesOn(handle),
-        Steered::Sent { .. } => PauseEnd::Elsewhere,
+        Steered::Sent { .. } | Steered::Recorded => PauseEnd::Elsewhere,
         Steered::Idle(state) => PauseEnd::Over(*state),
     })
 }

@@ -1,11 +1,14 @@
 //! Lays the screen out in lines: a header, a line for each participant, the agreement, the scores,
 //! and the keys.
 
-use quorum::model::{
-    command::Command,
-    lifecycle::Lifecycle,
-    money::{Usage, Usd},
-    state::{Spending, State},
+use quorum::{
+    model::{
+        command::Command,
+        lifecycle::Lifecycle,
+        money::{Usage, Usd},
+        state::{Spending, State},
+    },
+    workflow::plan_of,
 };
 
 use crate::{
@@ -13,6 +16,7 @@ use crate::{
     live::{
         columns::{Columns, money},
         screen::{Footer, Keys, Screen},
+        steps,
         voice::{FILLS_IN, Voice, colour},
     },
     render::{
@@ -40,7 +44,9 @@ impl Screen {
         let columns = Columns::of(&self.voices, size.columns, self.state.spec.simulation.is_none());
         let columns = columns.numbered_if(self.footer == Footer::Help);
         let header = self.header(size.columns, now);
-        let voices: Vec<Line> = (0..self.voices.len()).map(|seat| self.status(seat, &columns, now)).collect();
+        let mut voices: Vec<Line> =
+            (0..self.voices.len()).map(|seat| self.status(seat, &columns, now)).collect();
+        voices.extend(steps::lines(&self.steps, &self.state, self.active_ms(now), room.saturating_sub(4)));
         let mut after = self.agreement(size.columns);
         after.extend(self.scores());
         let footer = self.footer(size.columns);
@@ -78,7 +84,9 @@ impl Screen {
     /// The header on one line if the topic fits beside the rest, without the phase if need be; else
     /// on two.
     fn header(&self, columns: usize, now: u64) -> Vec<Line> {
-        let (pattern, bounds) = (self.state.spec.pattern.clone(), self.bounds(now));
+        let spec = &self.state.spec;
+        let workflow = plan_of(spec).map(|it| format!("{} {}", it.workflow, it.version));
+        let (pattern, bounds) = (workflow.unwrap_or_else(|| spec.pattern.clone()), self.bounds(now));
         let parts = |place: Vec<String>| [std::slice::from_ref(&pattern), &place, &bounds].concat();
         let (full, brief) = (parts(self.place()), parts(self.rounds().into_iter().collect()));
         let topic = Line::of(&format!(" {}", self.state.spec.topic), BOLD);
@@ -114,9 +122,9 @@ impl Screen {
 
     fn rounds(&self) -> Option<String> {
         let State { round, spec, .. } = &self.state;
-        let most = self.most_rounds().unwrap_or(spec.rounds);
+        let most = self.progress.registry().most_rounds(spec);
         let of = if *round <= most { format!("/{most}") } else { String::new() };
-        (0 < *round).then(|| format!("round {round}{of}"))
+        (0 < *round && spec.plan.is_none()).then(|| format!("round {round}{of}"))
     }
 
     /// The time and money spent so far, with their limits.
@@ -160,13 +168,6 @@ impl Screen {
         vec![bar.and("  ", PLAIN).and(&latest(&history, rest), DIM)]
     }
 
-    /// The limit on rounds that an option sets, if one was given.
-    fn most_rounds(&self) -> Option<u32> {
-        let limits = self.progress.registry().options().into_iter().filter(|it| it.of_rounds);
-        let given = limits.filter_map(|it| self.state.spec.settings.get(it.name)?.as_u64()).max();
-        given.and_then(|it| u32::try_from(it).ok())
-    }
-
     fn scores(&self) -> Vec<Line> {
         let shown = self.scores.len().saturating_sub(SCORED);
         let row = |it: &ScoreRow| Line::of(&format!(" {} ", it.label), PLAIN).then(it.line());
@@ -180,10 +181,13 @@ impl Screen {
             Footer::Hint => "? keys".to_owned(),
             Footer::Help => {
                 let (hold, end, leave) = match self.keys {
-                    Keys::OfDiscussion => ("pause", "stop and conclude", "leave · Ctrl-C stop, abort"),
-                    Keys::OfReplay => ("hold", "skip to the end", "leave"),
+                    Keys::Discussion => ("pause", "stop and conclude", "leave · Ctrl-C stop, abort"),
+                    Keys::Watched => ("pause", "stop and conclude", "leave it running"),
+                    Keys::Replay => ("hold", "skip to the end", "leave"),
                 };
-                format!("p {hold} · s {end} · 1-{seats} follow one · Tab all · q {leave} · ? hide")
+                let follow =
+                    if seats == 0 { String::new() } else { format!("1-{seats} follow one · Tab all · ") };
+                format!("p {hold} · s {end} · {follow}q {leave} · ? hide")
             }
             Footer::Notice(text) => text.clone(),
         };

@@ -5,15 +5,19 @@
 //! changed, and the scrollback above it.
 
 mod columns;
+pub(crate) mod editor;
+pub(crate) mod elsewhere;
 pub(crate) mod events;
 mod jsonl;
 mod keys;
 mod layout;
 mod live_view;
+mod own_editor;
 mod painter;
 mod screen;
 mod scrollback;
 pub(crate) mod session;
+mod steps;
 pub(crate) mod turn;
 mod voice;
 mod watch;

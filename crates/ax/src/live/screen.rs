@@ -15,7 +15,10 @@ use quorum::{
 };
 
 use crate::{
-    live::voice::{Doing, Voice},
+    live::{
+        steps::{self, StepRow},
+        voice::{Doing, Voice},
+    },
     render::{
         progress::ProgressLines,
         scores::{self, ScoreRow},
@@ -30,6 +33,8 @@ pub(crate) struct Screen {
     pub(super) voices: Vec<Voice>,
     pub(super) agreement: Vec<RoundAgreement>,
     pub(super) scores: Vec<ScoreRow>,
+    /// The steps of a run.
+    pub(super) steps: Vec<StepRow>,
     /// Words the events that the screen does not show.
     pub(crate) progress: ProgressLines,
     /// When the last fact arrived: active time is counted on from there.
@@ -44,8 +49,10 @@ pub(crate) struct Screen {
 /// What the keys control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keys {
-    OfDiscussion,
-    OfReplay,
+    Discussion,
+    /// Those of a discussion that another process runs.
+    Watched,
+    Replay,
 }
 
 /// The content of the last line.
@@ -66,9 +73,10 @@ impl Screen {
     pub(crate) fn of(state: &Snapshot, (footer, keys): (Footer, Keys), now: u64) -> Screen {
         let (progress, state) = (ProgressLines::of(state, state.registry()), State::clone(state));
         let voices = state.spec.participants.iter().map(Voice::of).collect();
-        let (agreement, scores) = (Vec::new(), Vec::new());
+        let (agreement, scores, steps) = (Vec::new(), Vec::new(), Vec::new());
+        let (heard_at, focus) = (now, None);
         let mut screen =
-            Screen { voices, agreement, scores, progress, heard_at: now, focus: None, footer, keys, state };
+            Screen { voices, agreement, scores, steps, progress, heard_at, focus, footer, keys, state };
         screen.recall(now);
         screen.weigh();
         screen
@@ -161,7 +169,11 @@ impl Screen {
                 voice.into_iter().for_each(|it| it.read(reading));
                 self.weigh();
             }
-            Event::RoundClosed { .. } | Event::Noted(_) => self.weigh(),
+            Event::RoundClosed { .. }
+            | Event::Noted(_)
+            | Event::ChildConvened(_)
+            | Event::ToolPlaced(_)
+            | Event::ToolUsed(_) => self.weigh(),
             _ => {}
         }
     }
@@ -175,6 +187,7 @@ impl Screen {
     fn weigh(&mut self) {
         self.agreement = agreement_by_round(&self.state);
         self.scores = scores::of_state(self.progress.registry(), &self.state);
+        self.steps = steps::rows(&self.state);
     }
 }
 

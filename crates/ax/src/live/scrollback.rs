@@ -42,7 +42,16 @@ impl Scrollback {
         signal: &Signal,
         columns: usize,
     ) {
+        // The screen has a line for each step; what happens inside them has records of its own.
+        let is_on_screen = |fact: &Fact| {
+            matches!(fact.event, Event::ChildConvened(_) | Event::ToolPlaced(_) | Event::PhaseEntered { .. })
+        };
         let lines = match signal {
+            Signal::Fact { discussion, fact }
+                if state.spec.plan.is_some() && (*discussion != state.id || is_on_screen(fact)) =>
+            {
+                return;
+            }
             Signal::Fact { discussion, fact } if *discussion == state.id => {
                 of_fact(state, fact, columns).unwrap_or_else(|| remark(progress, signal, columns))
             }

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use futures::Stream;
 use quorum::{
-    Discussion, Error, Finished, Handle, RunError, Signal, Snapshot, Steered,
+    Discussion, Error, Finished, Handle, RunError, Scope, Signal, Snapshot, Steered,
     model::{
         id::DiscussionId,
         lifecycle::Lifecycle,
@@ -18,9 +18,9 @@ use quorum::{
 
 use crate::{
     args::{Output, Shape},
-    exit::{Exit, Requirement, of_outcome, required},
+    exit::{Exit, Lack, Requirement, lack, of_outcome, required},
     live::{
-        Keys, Watch,
+        Keys, Watch, elsewhere,
         events::{self, LoopEnd, PauseEnd, ProcessSignals},
         jsonl::JsonLines,
         turn::{self, Typed},
@@ -37,6 +37,7 @@ use crate::{
         tell, usage,
     },
     terminal,
+    verbs::watch::left,
 };
 
 const SIMULATED: &str = "The voices are simulated: no model is asked, and what they say is made up.";
@@ -61,7 +62,7 @@ pub(crate) enum Greeting {
 impl Ending {
     /// Prints the result in this form, and requires nothing of it.
     pub(crate) fn shown(output: Output) -> Ending {
-        Ending { output, requirement: Requirement::Nothing, greeting: Greeting::Whole }
+        Ending { output, requirement: Requirement::NOTHING, greeting: Greeting::Whole }
     }
 }
 
@@ -74,7 +75,7 @@ pub(crate) async fn run(
     signals: ProcessSignals,
     ending: Ending,
 ) -> anyhow::Result<Exit> {
-    let mut session = Session { discussion, ending, signals, jsonl: None, interrupted: false };
+    let mut session = Session::of(discussion, ending, signals);
     session.all_runs(handle).await.map_err(|error| kept(error, discussion.id()))
 }
 
@@ -89,12 +90,68 @@ pub(crate) async fn run_after(
         Steered::Here(handle) => run(discussion, handle, signals, ending).await,
         Steered::Sent { to } => {
             note(&format!(
-                "Sent. {to} continues the discussion; `ax show {}` prints the result.",
+                "Sent. {to} continues the discussion; `ax watch {0}` shows it, `ax show {0}` prints the result.",
                 discussion.id()
             ));
             Ok(Exit::Done)
         }
-        Steered::Idle(_) => Ok(Exit::Done),
+        Steered::Idle(_) | Steered::Recorded => Ok(Exit::Done),
+    }
+}
+
+/// Watches a discussion that another process runs, until it is over, waits, or the person leaves.
+pub(crate) async fn watch(
+    scope: &Scope,
+    discussion: &Discussion,
+    mut signals: ProcessSignals,
+    mut ending: Ending,
+) -> anyhow::Result<Exit> {
+    let state = discussion.state().await?;
+    ending.output.lines |= state.spec.plan.is_some();
+    let facts = elsewhere::signals(scope, &state);
+    let jsonl = ending.output.shape() == Shape::Jsonl;
+    let mut jsonl = jsonl.then(|| JsonLines::of(discussion.id(), state.registry()));
+    if let Some(jsonl) = &mut jsonl {
+        jsonl.catch_up(discussion).await?;
+    }
+    let mut watch = Watch::over(&state, ending.output, Keys::Watched);
+    let end = events::handle_all(discussion, facts, &mut watch, jsonl.as_mut(), &mut signals).await?;
+    watch.close();
+    match end {
+        LoopEnd::Left => {
+            left(discussion).await?;
+            Ok(Exit::Done)
+        }
+        LoopEnd::Ended { .. } => {
+            let state = discussion.state().await?;
+            if !state.lifecycle.is_terminal() {
+                return take_turn(discussion, ending).await;
+            }
+            Session::of(discussion, ending, signals).conclude(&state).await
+        }
+    }
+}
+
+/// Takes the turn that a discussion waits for, if the person can here, and goes on; else says what
+/// it waits for, or how to go on.
+pub(crate) async fn take_turn(discussion: &Discussion, ending: Ending) -> anyhow::Result<Exit> {
+    let state = discussion.state().await?;
+    let signals = ProcessSignals::new()?;
+    let mut session = Session::of(discussion, ending, signals);
+    let is_waiting =
+        !state.awaiting.is_empty() || state.ruling.is_some() || state.lifecycle == Lifecycle::Paused;
+    if !is_waiting {
+        note(&format!("No process runs it any more. `ax resume {}` continues it.", state.id));
+        return Ok(Exit::Done);
+    }
+    match session.wait(&state, usize::MAX).await? {
+        RunEnd::Answered { speaker, text } => {
+            let said = discussion.say(Some(&speaker), &text, None).await?;
+            run_after(discussion, said, session.signals, ending).await
+        }
+        RunEnd::Done(_) if session.interrupted => Ok(Exit::Interrupted),
+        RunEnd::Done(exit) => Ok(exit),
+        RunEnd::Again(handle) => run(discussion, handle, session.signals, ending).await,
     }
 }
 
@@ -123,15 +180,17 @@ enum RunEnd {
     Answered { speaker: String, text: String },
 }
 
-impl Session<'_> {
+impl<'a> Session<'a> {
+    fn of(discussion: &'a Discussion, ending: Ending, signals: ProcessSignals) -> Session<'a> {
+        Session { discussion, ending, signals, jsonl: None, interrupted: false }
+    }
+
     async fn all_runs(&mut self, mut handle: Handle) -> anyhow::Result<Exit> {
         let mut greeted = false;
         loop {
             // Subscribe before anything is awaited, so that no signal is missed.
             let signals = handle.signals();
             let state = self.discussion.state().await?;
-            // The screen shows voices, and a run of steps has none of its own.
-            self.ending.output.lines |= state.spec.plan.is_some();
             if !std::mem::replace(&mut greeted, true) {
                 self.jsonl = (self.ending.output.shape() == Shape::Jsonl)
                     .then(|| JsonLines::of(self.discussion.id(), state.registry()));
@@ -144,7 +203,7 @@ impl Session<'_> {
                 RunEnd::Answered { speaker, text } => {
                     match self.discussion.say(Some(&speaker), &text, None).await? {
                         Steered::Here(next) => handle = next,
-                        Steered::Sent { .. } | Steered::Idle(_) => return Ok(Exit::Done),
+                        Steered::Sent { .. } | Steered::Idle(_) | Steered::Recorded => return Ok(Exit::Done),
                     }
                 }
             }
@@ -159,7 +218,7 @@ impl Session<'_> {
         signals: impl Stream<Item = Signal>,
     ) -> anyhow::Result<RunEnd> {
         let before = state.turns.len();
-        let mut watch = Watch::over(&state, self.ending.output, Keys::OfDiscussion);
+        let mut watch = Watch::over(&state, self.ending.output, Keys::Discussion);
         let (jsonl, to_process) = (self.jsonl.as_mut(), &mut self.signals);
         let end = events::handle_all(self.discussion, signals, &mut watch, jsonl, to_process).await?;
         let LoopEnd::Ended { interrupted, paused } = end else {
@@ -201,7 +260,7 @@ impl Session<'_> {
             PauseEnd::GoesOn(handle) => return Ok(RunEnd::Again(handle)),
             PauseEnd::Over(state) => return Ok(RunEnd::Done(self.conclude(&state).await?)),
             PauseEnd::Elsewhere => {
-                note(&format!("Another process continues it; `ax show {}` prints the result.", state.id));
+                note(&format!("Another process continues it; `ax watch {}` shows it.", state.id));
             }
             PauseEnd::Left => report_waiting(state, self.ending.output)?,
             PauseEnd::Interrupted => {
@@ -263,7 +322,7 @@ fn greet(state: &Snapshot, Ending { output, greeting, .. }: Ending) {
         role => format!("{} ({role})", it.name),
     };
     let who: Vec<String> = spec.participants.iter().map(seat).collect();
-    let rounds = count(u64::from(spec.rounds), "round");
+    let rounds = count(u64::from(state.registry().most_rounds(spec)), "round");
     note(&format!("{}, at most {rounds}: {}", spec.pattern, who.join(", ")));
     note(&format!("id {0}  (from another terminal: ax pause, ax stop or ax abort {0})", state.id));
 }
@@ -294,15 +353,17 @@ pub(crate) fn conclude(state: &Snapshot, ending: Ending) -> Exit {
     }
     closing::of_fork(state).iter().for_each(|line| note(line));
     if let Some(problem) = outcome.error.as_ref().filter(|_| is_quiet()) {
-        note_always(&format!("{}: {}", problem.code, problem.message));
+        note_always(&closing::failure(problem));
     }
     // The card contains the same table.
     if ending.output.usage && !on_screen {
         note_always(&usage::table(&outcome));
     }
     let exit = of_outcome(state, ending.requirement);
-    if exit == Exit::NoConsensus {
-        note_always(&no_consensus(&outcome, required(state.registry(), state)));
+    match lack(state, ending.requirement).filter(|_| exit == Exit::NoConsensus) {
+        Some(Lack::Consensus) => note_always(&no_consensus(&outcome, required(state.registry(), state))),
+        Some(Lack::Support { share, required }) => note_always(&little_support(share, required)),
+        None => {}
     }
     exit
 }
@@ -328,6 +389,15 @@ fn no_consensus(outcome: &Outcome, required: f64) -> String {
         (_, None, None) => {
             "No consensus: there are no votes and no positions to measure agreement by.".to_owned()
         }
+    }
+}
+
+fn little_support(share: Option<f64>, required: f64) -> String {
+    match share {
+        Some(share) => format!(
+            "Too little support: {share:.2} of the answer's sentences rest on the talk, and {required:.2} is required."
+        ),
+        None => "Too little support: no sentence of the answer could be compared with the talk.".to_owned(),
     }
 }
 

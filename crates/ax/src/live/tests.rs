@@ -64,7 +64,7 @@ impl Play {
         let opened = fact(1, 0, &json!({ "type": "opened", "spec": spec, "flow": 2 }));
         let state = State::opened(id(), &opened).unwrap();
         let state = Snapshot::new(Box::new(state), built_in());
-        let screen = Screen::of(&state, (Footer::Hint, Keys::OfDiscussion), 0);
+        let screen = Screen::of(&state, (Footer::Hint, Keys::Discussion), 0);
         let mut play = Play { screen, above: Vec::new(), scrollback: Scrollback::default(), seq: 1, now: 0 };
         for (from, to) in [("configuring", "validating"), ("validating", "ready"), ("ready", "initializing")]
         {

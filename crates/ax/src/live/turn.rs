@@ -1,6 +1,9 @@
 //! A person's turn: the question, how to answer it, and the answer typed at this terminal.
 
-use std::io::BufRead;
+use std::{
+    io::{BufRead, Write},
+    sync::Arc,
+};
 
 use quorum::{
     Snapshot,
@@ -10,21 +13,23 @@ use quorum::{
         ruling::{AwaitedChoice, RulingAwaited},
         state::State,
     },
-    text::count,
+    text::without_escapes,
 };
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
-    live::events::LeaveSignals,
+    live::{
+        editor::{Editor, Typing},
+        events::LeaveSignals,
+        own_editor,
+    },
     render::{note, note_always},
-    terminal,
+    terminal::{self, LineMode},
 };
 
 /// The line that ends a typed answer.
 const END: &str = ".";
-/// The longest line a terminal can edit. It drops the rest silently.
-const LONGEST_LINE: usize = 4_095;
 
 /// Prints which turns and decisions of people a discussion waits for, and how to give them; `false`
 /// if it waits for none.
@@ -97,39 +102,101 @@ pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Typed>
     // A person who is to answer must see the question, even with `--quiet`.
     heard_since(state, &awaited.participant, unseen);
     asked(&format!("Your turn, {}", awaited.participant), awaited, note_always);
-    note_always(&format!("Type your answer, then `{END}` on a line of its own; Ctrl-C leaves it for later."));
-    let Some(lines) = lines_typed().await? else {
+    note_always(&format!(
+        "Type your answer, then `{END}` on a line of its own; Ctrl-X Ctrl-E opens $EDITOR, Ctrl-C leaves it for later."
+    ));
+    let Some(lines) = lines_typed(earlier(state, &awaited.participant)).await? else {
         note_always("\nNothing was sent.");
         note_always(&format!("  ax say {} \"…\"   answers later", state.id));
         note_always(&format!("  ax stop {}      concludes without it", state.id));
         return Ok(Typed::Left);
     };
-    if lines.iter().any(|line| LONGEST_LINE <= line.len()) {
-        note_always(&format!(
-            "The terminal cuts lines after {}, so nothing was sent. `ax say {} - < FILE` takes them whole.",
-            count(LONGEST_LINE as u64, "byte"),
-            state.id
-        ));
-        return Ok(Typed::Nothing);
-    }
     let (speaker, text) = (awaited.participant.clone(), lines.join("\n"));
     Ok(if text.trim().is_empty() { Typed::Nothing } else { Typed::Answer { speaker, text } })
 }
 
 /// The typed lines up to the closing one; `None` if a signal came first.
-async fn lines_typed() -> anyhow::Result<Option<Vec<String>>> {
+async fn lines_typed(earlier: Vec<String>) -> anyhow::Result<Option<Vec<String>>> {
     let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, LeaveSignals::at_a_terminal()?);
     let mut stopped = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
-    let mut typing = tokio::task::spawn_blocking(lines);
+    // A terminal that can't move its cursor edits lines itself.
+    let mode = terminal::allows_live_view().then(LineMode::begin).transpose()?.map(Arc::new);
+    let of_thread = mode.clone();
+    let mut typing = tokio::task::spawn_blocking(move || match of_thread {
+        Some(mode) => edited(&mode, Editor::with_history(earlier)),
+        None => lines(),
+    });
     loop {
         tokio::select! {
             lines = &mut typing => return Ok(Some(lines?)),
-            _ = interrupt.recv() => return Ok(None),
-            () = leave.received() => return Ok(None),
+            _ = interrupt.recv() => break,
+            () = leave.received() => break,
             // The screen has caught Ctrl-Z for the rest of the process, so it is handled here.
-            _ = stopped.recv() => terminal::suspend(),
+            _ = stopped.recv() => {
+                mode.iter().for_each(|it| it.pause());
+                terminal::suspend();
+                mode.iter().try_for_each(|it| it.again())?;
+            }
         }
     }
+    // The thread waits for a key for as long as this process lives, and holds the mode.
+    mode.iter().for_each(|it| it.pause());
+    Ok(None)
+}
+
+/// The lines that are edited here.
+fn edited(mode: &LineMode, mut editor: Editor) -> Vec<String> {
+    let mut lines = Vec::new();
+    draw(&editor.drawn(terminal::size().columns));
+    while let Some(byte) = terminal::next_byte() {
+        match editor.take(byte) {
+            Some(Typing::Line(line)) => {
+                draw(&Editor::drawn_whole(&line));
+                if line.trim() == END {
+                    return lines;
+                }
+                lines.push(line);
+            }
+            Some(Typing::End) => break,
+            Some(Typing::Editor) => {
+                lines = in_program(mode, lines);
+            }
+            None => {}
+        }
+        draw(&editor.drawn(terminal::size().columns));
+    }
+    draw("\r\n");
+    lines
+}
+
+/// The answer as the person's own editor leaves it, shown again. Typing goes on after it.
+fn in_program(mode: &LineMode, lines: Vec<String>) -> Vec<String> {
+    draw("\r\n");
+    mode.pause();
+    let edited = own_editor::edit(&lines.join("\n"));
+    if let Err(error) = mode.again() {
+        note_always(&format!("The terminal can't be used any more: {error}."));
+    }
+    let lines = match edited {
+        Ok(text) => without_escapes(&text).trim_end().lines().map(str::to_owned).collect(),
+        Err(error) => {
+            note_always(&format!("{error:#}. What you typed is kept."));
+            lines
+        }
+    };
+    lines.iter().for_each(|line| draw(&Editor::drawn_whole(line)));
+    lines
+}
+
+fn draw(text: &str) {
+    // A closed terminal ends the input too.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// What this person said before, line by line, for the keys that recall it.
+fn earlier(state: &State, participant: &str) -> Vec<String> {
+    let own = state.turns.iter().filter(|turn| turn.participant == participant);
+    own.flat_map(|turn| without_escapes(&turn.text).lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
 /// Prints what the others said since this person last spoke.
@@ -142,7 +209,8 @@ fn heard_since(state: &State, participant: &str, unseen: usize) {
     }
 }
 
+/// The lines that the terminal itself edits.
 fn lines() -> Vec<String> {
-    let lines = std::io::stdin().lock().lines().map_while(Result::ok);
+    let lines = std::io::stdin().lock().lines().map_while(Result::ok).map(|it| without_escapes(&it));
     lines.take_while(|line| line.trim() != END).collect()
 }

@@ -16,7 +16,10 @@ use quorum::{
 
 use crate::{
     live::columns::Columns,
-    render::line::{BAD, DIM, GOOD, Line, PLAIN, WORRY, tail},
+    render::{
+        line::{BAD, DIM, GOOD, Line, PLAIN, WORRY, tail},
+        wording,
+    },
 };
 
 /// The colours of the seats, repeated in this order.
@@ -213,7 +216,10 @@ impl Voice {
                 // Each class of failure has its own number of retries.
                 let attempt = self.failures.iter().filter(|it| *it == class).count();
                 let (retries, left) = (class.retries(), until.saturating_sub(now).div_ceil(1_000));
-                Line::of(&format!("{}, retry {attempt}/{retries} in {left} s", short(*class)), WORRY)
+                Line::of(
+                    &format!("{}, retry {attempt}/{retries} in {left} s", wording::failure(*class)),
+                    WORRY,
+                )
             }
             Doing::Convening { topic } => {
                 figures(None).and(&format!("asks others: {}", line(topic, columns.tail.max(2))), DIM)
@@ -239,20 +245,6 @@ impl Voice {
 
     fn rate(&self, for_ms: u64) -> Option<u64> {
         (SPEED_AFTER_MS <= for_ms).then(|| self.tokens * 1_000 / for_ms)
-    }
-}
-
-/// A failure, in a word or two.
-fn short(class: ErrorClass) -> &'static str {
-    match class {
-        ErrorClass::Network => "no connection",
-        ErrorClass::RateLimit => "rate limit",
-        ErrorClass::ApiError => "provider trouble",
-        ErrorClass::Timeout => "too slow",
-        ErrorClass::ContextOverflow => "too long",
-        ErrorClass::Authentication => "key refused",
-        ErrorClass::Validation => "request refused",
-        ErrorClass::InvalidResponse => "unreadable",
     }
 }
 

@@ -1,24 +1,44 @@
 //! The closing lines on stderr: duration, participants, cost, and whether the result is complete.
 
 use quorum::{
-    model::{lifecycle::Lifecycle, outcome::Outcome, state::State},
+    model::{
+        error::Problem,
+        lifecycle::Lifecycle,
+        outcome::{Missing, Outcome},
+        state::State,
+    },
     text::{cost, count, early_exit, shortfalls, time, total_cost},
 };
 
 /// The closing lines of a finished discussion.
 pub(crate) fn lines(outcome: &Outcome) -> Vec<String> {
     let mut lines = vec![sum(outcome)];
-    let missing = outcome.integrity.missing.iter().map(|it| format!("{} {}", it.provider, it.reason));
+    let missing = outcome.integrity.missing.iter().filter(|it| !is_told(outcome, it));
+    let missing = missing.map(|it| format!("{} {}", it.provider, it.reason));
     let short: Vec<String> = missing.chain(shortfalls(outcome)).collect();
     lines.extend(outcome.metadata.early_exit.as_ref().map(|it| format!("{}.", early_exit(it))));
     if outcome.integrity.degraded && !short.is_empty() {
         lines.push(format!("Incomplete: {}.", short.join("; ")));
     }
     if let Some(problem) = &outcome.error {
-        lines.push(format!("{}: {}", problem.code, problem.message));
+        lines.push(failure(problem));
     }
     lines.extend(next(outcome));
     lines
+}
+
+/// Whether the error below says already why this participant is missing.
+fn is_told(outcome: &Outcome, missing: &Missing) -> bool {
+    let cause = missing.reason.split_once(": ").map_or(&*missing.reason, |(_, cause)| cause);
+    let message = outcome.error.as_ref().map(|it| &*it.message).unwrap_or_default();
+    message.contains(&missing.provider) && message.contains(cause)
+}
+
+/// Why it failed, in words; documents for programs have the code.
+pub(crate) fn failure(problem: &Problem) -> String {
+    let mut letters = problem.message.trim_end_matches('.').chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).chain(['.']).collect()
 }
 
 /// What to type after an error.

@@ -2,7 +2,7 @@
 
 use quorum::{
     Snapshot,
-    export::transcript::{Block, Item, Part, Table, drawn},
+    export::transcript::{Block, Item, Part, Table, drawn, steps},
     model::outcome::Outcome,
     vocabulary::{result::ResultField, view::View},
 };
@@ -53,7 +53,7 @@ fn declared<'o>(
 fn is_answer(view: &View) -> bool {
     match view {
         View::Text | View::List | View::Line { .. } | View::Ballots => true,
-        View::Hidden | View::Table { .. } | View::Scores { .. } | View::Numbers { .. } => false,
+        View::Hidden | View::Table { .. } | View::Scores { .. } | View::Numbers { .. } | View::Steps => false,
         View::Sections { sections } => sections.first().is_some_and(|it| is_answer(it.view)),
     }
 }
@@ -77,11 +77,12 @@ fn put(part: &Part, depth: usize, pieces: &mut Vec<String>) {
 fn block(block: &Block) -> String {
     match block {
         Block::Line(text) => text.clone(),
-        Block::Said(text) => text.trim().to_owned(),
+        Block::Said(text) | Block::Sourced { text, .. } => text.trim().to_owned(),
         Block::Share { label, value } => format!("{label}: {value:.2}"),
         Block::Data(json) => format!("```json\n{json}\n```"),
         Block::Items(items) => items.iter().map(item).collect::<Vec<_>>().join("\n"),
         Block::Table(rows) => table(rows),
+        Block::Steps(steps) => table(&steps::table(steps)),
         Block::Commands(lines) => format!("```console\n{}\n```", lines.join("\n")),
     }
 }

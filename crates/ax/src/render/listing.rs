@@ -1,7 +1,12 @@
 //! Lists past discussions, one per line: in full for programs, and fitted to the terminal for
 //! people.
 
-use quorum::{listing::Entry, model::lifecycle::Lifecycle, text::line};
+use quorum::{
+    listing::Entry,
+    model::lifecycle::Lifecycle,
+    seams::RunStatus,
+    text::{line, local_of_iso},
+};
 
 use crate::render::line::{BAD, DIM, GOOD, Line, PLAIN, WORRY};
 
@@ -18,6 +23,7 @@ const SHORTEST_TOPIC: usize = 20;
 /// A row for programs.
 pub(crate) fn row(entry: &Entry) -> String {
     let state = match entry.success {
+        _ if entry.run == RunStatus::Stuck.name() => "stuck".to_owned(),
         Some(false) => format!("{} without success", entry.status),
         Some(true) | None => entry.status.to_string(),
     };
@@ -28,7 +34,7 @@ pub(crate) fn row(entry: &Entry) -> String {
 /// A table for people.
 pub(crate) fn table(entries: &[Entry], columns: usize) -> Vec<Line> {
     let parts = |cells: [Line; 5]| in_columns(cells, columns);
-    let head = ["id", "started (UTC)", "pattern", "state", "topic"].map(|it| Line::of(it, DIM));
+    let head = ["id", "started", "pattern", "state", "topic"].map(|it| Line::of(it, DIM));
     let rows = entries.iter().map(|entry| {
         let (state, style) = state(entry);
         let id = Line::of(&id(entry, entries), PLAIN);
@@ -70,12 +76,13 @@ fn mark(entry: &Entry) -> &'static str {
 }
 
 fn when(entry: &Entry) -> String {
-    entry.started_at.get(..WHEN).unwrap_or(&entry.started_at).replace('T', " ")
+    local_of_iso(&entry.started_at)
 }
 
 /// The state, in a word.
 fn state(entry: &Entry) -> (&'static str, anstyle::Style) {
     match (entry.status, entry.success) {
+        _ if entry.run == RunStatus::Stuck.name() => ("stuck", BAD),
         (Lifecycle::Completed, Some(false)) => ("no success", WORRY),
         (Lifecycle::Completed, Some(true) | None) => ("completed", GOOD),
         (Lifecycle::Aborted, _) => ("aborted", WORRY),

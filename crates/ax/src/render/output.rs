@@ -1,7 +1,7 @@
 //! Prints a discussion in the form that `--output-format` names.
 
 use anyhow::Context;
-use quorum::{Discussion, Snapshot, workflow::RunResult};
+use quorum::{Discussion, Snapshot, export::Extras, workflow::RunResult};
 
 use crate::{
     args::{Output, Shape},
@@ -19,8 +19,8 @@ pub(crate) async fn print_discussion(
             Some(run) => print_json(&run),
             None => print_json(&state.outcome()),
         },
-        Shape::Md => print_export(discussion, "markdown").await,
-        Shape::Jsonl => print_export(discussion, "jsonl").await,
+        Shape::Md => print_export(discussion, "markdown", output).await,
+        Shape::Jsonl => print_export(discussion, "jsonl", output).await,
         Shape::Text => match answer(state, output) {
             text if text.is_empty() => Ok(()),
             text => print_markdown(&text),
@@ -30,10 +30,11 @@ pub(crate) async fn print_discussion(
 
 /// The text of a discussion for people.
 pub(crate) fn answer(state: &Snapshot, output: Output) -> String {
-    markdown(state, output.detail())
+    markdown(state, output.detail(), output.notes())
 }
 
-async fn print_export(discussion: &Discussion, format: &str) -> anyhow::Result<()> {
+async fn print_export(discussion: &Discussion, format: &str, output: Output) -> anyhow::Result<()> {
     let format = quorum::export::named(format).context("there is no such format")?;
-    write(&discussion.export(format, &to_see_it_again(discussion.id())).await?)
+    let extras = Extras { commands: to_see_it_again(discussion.id()), sources: output.sources };
+    write(&discussion.export_with(format, extras).await?)
 }

@@ -15,13 +15,12 @@ use quorum::{
         reading::{Reading, Source},
         ruling::Ruled,
         state::State,
-        time::iso,
         transcript::Turn,
     },
-    text::{count, line, time},
+    text::{count, line, local_time, time},
 };
 
-use crate::render::wording::{advice, speaks_through};
+use crate::render::wording::{advice, failure, speaks_through};
 
 /// The most characters of a sub-discussion's topic that are shown.
 const TOPIC: usize = 80;
@@ -206,7 +205,7 @@ fn answered(turn: &Turn) -> String {
 }
 
 fn stumbled(participant: &str, class: ErrorClass, message: &str, wait: u64) -> String {
-    format!("  {participant} failed ({}): {message}; retrying in {}", class.name(), time(wait))
+    format!("  {participant} failed ({}): {message}; retrying in {}", failure(class), time(wait))
 }
 
 pub(crate) fn dropped_out(failed: &FailedTurn) -> String {
@@ -276,7 +275,7 @@ fn wound_up(reason: &WindUp) -> String {
             "the spending cap of {cap} a {} is reached; the next step would have needed up to {needed}, and {left} was \
              left for it; it renews at {}",
             period.name(),
-            iso(*renews_at)
+            local_time(*renews_at)
         ),
         WindUp::Deadline => "the time is used up".to_owned(),
         WindUp::TooFew { left, needed } => {

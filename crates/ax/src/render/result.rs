@@ -5,7 +5,6 @@ use quorum::{
     model::{
         outcome::{Outcome, Response, Round},
         state::Transition,
-        time::iso,
     },
     text,
 };
@@ -23,8 +22,17 @@ pub(crate) enum Detail {
     Everything,
 }
 
+/// What stands after the sentences of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notes {
+    /// Nothing.
+    None,
+    /// Who said what each of them rests on.
+    Sources,
+}
+
 /// The result for people.
-pub(crate) fn markdown(state: &Snapshot, detail: Detail) -> String {
+pub(crate) fn markdown(state: &Snapshot, detail: Detail, notes: Notes) -> String {
     let outcome = &state.outcome();
     let mut parts = Vec::new();
     if detail == Detail::Everything {
@@ -34,8 +42,13 @@ pub(crate) fn markdown(state: &Snapshot, detail: Detail) -> String {
     if detail == Detail::Everything || !is_answer(outcome) {
         parts.extend((!outcome.synthesis.is_empty()).then(|| format!("## {}", text::heading(outcome))));
     }
-    parts.push(outcome.synthesis.clone());
+    parts.push(match notes {
+        Notes::None => outcome.synthesis.clone(),
+        Notes::Sources => text::with_sources(outcome),
+    });
     parts.extend(dissent(outcome));
+    parts.extend(dropped(outcome));
+    parts.extend(text::support(outcome).map(|line| format!("*{line}.*")));
     parts.extend(outcome.consensus.structure.told().map(|line| format!("*{line}.*")));
     if detail == Detail::Answer {
         parts.extend(fields::of_answer(state, outcome));
@@ -59,7 +72,7 @@ fn is_answer(outcome: &Outcome) -> bool {
 /// Every state transition of a discussion, with its time (A03).
 pub(crate) fn moves(transitions: &[Transition]) -> String {
     let moves = transitions.iter().map(|it| {
-        let at = iso(it.at);
+        let at = text::local_second(it.at);
         format!("- {at} {} → {}", it.from, it.to)
     });
     std::iter::once("## Moves\n".to_owned()).chain(moves).collect::<Vec<_>>().join("\n")
@@ -83,6 +96,14 @@ fn response(response: &Response) -> String {
     let figures = text::response_figures(response).join(", ");
     let figures = if figures.is_empty() { figures } else { format!("*{figures}*\n\n") };
     format!("### {} ({})\n\n{figures}{said}", response.provider, part.join(", "))
+}
+
+/// The views that the answer leaves out.
+fn dropped(outcome: &Outcome) -> Option<String> {
+    let views = outcome.consensus.dropped.iter();
+    let views: Vec<String> =
+        views.map(|it| format!("- {} (round {}): {}", it.participant, it.round, it.text)).collect();
+    (!views.is_empty()).then(|| format!("## Left out of the answer\n\n{}", views.join("\n")))
 }
 
 fn dissent(outcome: &Outcome) -> Option<String> {

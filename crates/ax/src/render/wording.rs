@@ -44,6 +44,7 @@ fn next_step(error: &Error) -> Option<String> {
         Error::NoneYet => Some("`ax discuss \"…\"` starts one".to_owned()),
         Error::NoSession(_) => Some(SESSIONS.to_owned()),
         Error::Fault(_) => Some("`ax resume` continues it".to_owned()),
+        Error::NotOver(_) => Some("wait for it, or end it with `ax stop`".to_owned()),
         Error::SpendingCap(reached) => {
             let key = match reached.status.period {
                 Period::Day => "max_cost_per_day",
@@ -70,13 +71,17 @@ const SESSIONS: &str = "`ax sessions` lists all sessions, `ax sessions create NA
 pub(crate) fn store(error: &StoreError) -> String {
     let advice = match error {
         StoreError::Unknown(_) => Some("`ax history` lists all discussions"),
-        StoreError::Held { .. } => Some("`ax pause`, `ax stop` and `ax abort` reach it there"),
+        StoreError::Held { .. } => {
+            Some("`ax watch` shows it; `ax pause`, `ax stop` and `ax abort` reach it there")
+        }
         StoreError::UnknownSession(_) => Some(SESSIONS),
         StoreError::Damaged(_) => {
             Some("`ax doctor --salvage` saves what can be read; or point AX_DATA_DIR elsewhere")
         }
         StoreError::Unusable(_) => Some("or point AX_DATA_DIR elsewhere"),
         StoreError::Fenced(_)
+        | StoreError::Gone(_)
+        | StoreError::QueueFull { .. }
         | StoreError::NotAwaited { .. }
         | StoreError::RulingNotAwaited { .. }
         | StoreError::NoSuchChoice { .. }
@@ -85,6 +90,20 @@ pub(crate) fn store(error: &StoreError) -> String {
         | StoreError::Unavailable(_) => None,
     };
     advised(error, advice.map(str::to_owned))
+}
+
+/// A failure, in a word or two.
+pub(crate) fn failure(class: ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::Network => "no connection",
+        ErrorClass::RateLimit => "rate limit",
+        ErrorClass::ApiError => "provider trouble",
+        ErrorClass::Timeout => "too slow",
+        ErrorClass::ContextOverflow => "too long",
+        ErrorClass::Authentication => "key refused",
+        ErrorClass::Validation => "request refused",
+        ErrorClass::InvalidResponse => "unreadable",
+    }
 }
 
 fn missing_voices(who: &[MissingVoice]) -> String {

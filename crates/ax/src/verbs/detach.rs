@@ -40,7 +40,10 @@ pub(crate) async fn detach(scope: &Scope, spec: Spec, output: Output) -> anyhow:
         Shape::Text | Shape::Md => print(&id.to_string())?,
     }
     note(&format!("It runs in the background; its log is {}.", file.display()));
-    note(&format!("`ax show {id}` prints the result; `ax pause`, `ax stop` and `ax abort {id}` control it."));
+    note(&format!(
+        "`ax watch {id}` shows it, `ax show {id}` prints the result; `ax pause`, `ax stop` and `ax abort {id}` \
+         control it."
+    ));
     Ok(Exit::Done)
 }
 

@@ -1,16 +1,23 @@
 //! `ax discuss`, `ax follow` and `ax fork`: check a request and start the discussion.
 
-use quorum::{Scope, model::spec::Spec};
+use quorum::{
+    Scope,
+    model::{error::Refusal, spec::Spec},
+};
 
 use crate::{
     args::{Discuss, Fork, Output, Shape, input::Input},
-    exit::{Exit, Requirement, Usage},
+    exit::{Exit, Requirement, THRESHOLD, Usage},
     live::{
         events::ProcessSignals,
         session::{self, Ending, Greeting},
     },
     render::{note, note_always, print, set_quiet, wording},
-    verbs::{detach, plan, restore::expire_old},
+    verbs::{
+        detach, fork_run,
+        plan::{self, Forecast},
+        restore::expire_old,
+    },
 };
 
 const NO_PROVIDER: &str = "\
@@ -31,11 +38,14 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
     let spec = order(scope, args).await?;
     let greeting = announce(scope, args, output)?;
     wording::earlier(&spec).iter().for_each(|line| note(line));
-    for remark in scope.remarks(&spec) {
-        note(&wording::remark(&remark, scope.quorum().registry()));
+    let consensus = args.requires_consensus() || is_on("require-consensus");
+    let configured = || config.showing(preset, "require-support")?.as_f64();
+    let requirement = Requirement { consensus, support: args.requires_support().or_else(configured) };
+    for remark in scope.remarks(&spec).iter().filter(|it| !is_used_here(it, requirement)) {
+        note(&wording::remark(remark, scope.quorum().registry()));
     }
     if args.dry_run {
-        return plan::show(&scope.plan(&spec).await?, output);
+        return plan::show(&scope.plan(&spec).await?, output, Forecast::worst_if(args.worst_case));
     }
     expire_old(scope.quorum()).await;
     if args.detach {
@@ -43,8 +53,13 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
     }
     let signals = ProcessSignals::new()?;
     let (discussion, handle) = scope.start(spec).await?;
-    let requirement = Requirement::consensus_if(args.requires_consensus() || is_on("require-consensus"));
     session::run(&discussion, handle, signals, Ending { output, requirement, greeting }).await
+}
+
+/// Whether a value without effect on the discussion has one on the exit code: required consensus is
+/// measured by the threshold.
+fn is_used_here(remark: &Refusal, requirement: Requirement) -> bool {
+    remark.field == THRESHOLD && requirement.consensus
 }
 
 /// Announces the panel if it is not the default one: simulated without being requested, or made up
@@ -93,8 +108,17 @@ async fn order(scope: &Scope, args: &Discuss) -> anyhow::Result<Spec> {
 /// `ax fork`
 pub(crate) async fn fork(scope: &Scope, args: &Fork) -> anyhow::Result<Exit> {
     let past = scope.find(&args.which.id).await?;
+    if past.is_run().await? {
+        return fork_run::fork(scope, &past, args).await;
+    }
+    if let Some(flag) = args.of_runs().first() {
+        return Err(
+            Usage(format!("{flag}: only a run of a workflow has this, and this is a discussion")).into()
+        );
+    }
     if args.dry_run {
-        return plan::show(&past.plan_fork(&args.forking()).await?, args.output);
+        let plan = past.plan_fork(&args.forking()).await?;
+        return plan::show(&plan, args.output, Forecast::worst_if(args.worst_case));
     }
     let signals = ProcessSignals::new()?;
     let (discussion, handle) = past.fork(&args.forking()).await?;

@@ -7,7 +7,7 @@ use quorum::{
     doctor::{Exposure, Finding, Health, LEAST_PROVIDERS, Reached, Salvage, Salvaged, examine, salvage},
     model::error::ErrorClass,
     setup::{KeyFrom, Machine},
-    text::count,
+    text::{count, local_of_iso},
 };
 use serde::Serialize;
 
@@ -34,7 +34,8 @@ pub(crate) fn doctor(app: &App, args: &Doctor) -> anyhow::Result<Exit> {
         let health = runtime.block_on(app.open(app.config()?, WithoutProviders::Refuse)?.health());
         findings.extend(health.into_iter().map(|(name, checked)| Finding::Live { name, checked }));
     }
-    let rows: Vec<Row> = findings.iter().map(Row::of).collect();
+    let mut rows: Vec<Row> = findings.iter().map(Row::of).collect();
+    rows.sort_by_key(|it| it.state != WRONG);
     if args.listed.json {
         print_json(&rows)?;
     } else {
@@ -69,6 +70,9 @@ fn saved(salvage: &Salvage) -> String {
     lines.join("\n")
 }
 
+/// The state of what has to be fixed. Such findings come first.
+const WRONG: &str = "wrong";
+
 /// A finding as it is printed.
 #[derive(Debug, Serialize)]
 struct Row {
@@ -82,7 +86,7 @@ impl Row {
         let state = match finding.health() {
             Health::Well => "well",
             Health::Note => "note",
-            Health::Wrong => "wrong",
+            Health::Wrong => WRONG,
         };
         Row { what: subject(finding), state, found: found(finding) }
     }
@@ -109,11 +113,14 @@ fn subject(finding: &Finding) -> String {
     match finding {
         Finding::Configuration { .. } | Finding::BadConfiguration(_) => "configuration".to_owned(),
         Finding::Data { .. } | Finding::ExposedData { .. } => "data".to_owned(),
-        Finding::Database { .. } | Finding::ExposedDatabase { .. } | Finding::BadDatabase(_) => {
-            "database".to_owned()
-        }
+        Finding::Database { .. }
+        | Finding::SharedDatabase { .. }
+        | Finding::ExposedDatabase { .. }
+        | Finding::BadDatabase(_) => "database".to_owned(),
         Finding::Hidden { .. } => "retention".to_owned(),
         Finding::Spending { .. } => "spending".to_owned(),
+        Finding::Node { .. } => "node".to_owned(),
+        Finding::Queue { .. } => "queue".to_owned(),
         Finding::Clock | Finding::EarlyClock => "clock".to_owned(),
         Finding::Port { .. } => "port".to_owned(),
         Finding::Prices { .. } => "prices".to_owned(),
@@ -143,6 +150,7 @@ fn found(finding: &Finding) -> String {
             file.display()
         ),
         Finding::Hidden { discussions, days } => hidden(*discussions, *days),
+        Finding::SharedDatabase { address } => format!("{address} can be used"),
         Finding::Database { file, damage: None } => format!("{} is whole", file.display()),
         Finding::Database { file, damage: Some(damage) } => format!(
             "{} is damaged: {damage}; `ax doctor --salvage` saves what can be read into a new one",
@@ -150,6 +158,12 @@ fn found(finding: &Finding) -> String {
         ),
         Finding::BadDatabase(error) => wording::store(error),
         Finding::Spending { name, tenant, caps } => spending(name, tenant, caps),
+        Finding::Node { name, version, held, draining, differs } => {
+            let what = if *draining { "is ending and still runs" } else { "runs" };
+            let differs = if *differs { "; its configuration differs from this one" } else { "" };
+            format!("{name}, version {version}, {what} {}{differs}", count(*held, "discussion"))
+        }
+        Finding::Queue { queued, stuck } => queue(*queued, *stuck),
         Finding::Clock => "it is later than every record".to_owned(),
         Finding::EarlyClock => "it is earlier than the newest record; set the machine's clock".to_owned(),
         Finding::Port { address, trouble: None } => format!("{address} is free for `ax serve`"),
@@ -165,6 +179,21 @@ fn found(finding: &Finding) -> String {
         Finding::Live { checked: Ok(checked), .. } => answering(checked).to_owned(),
         Finding::Live { checked: Err(trouble), .. } => unanswered(trouble),
     }
+}
+
+fn queue(queued: u64, stuck: u64) -> String {
+    let waiting = format!("{} for a process; `ax serve` runs them", waits(queued));
+    let aside = format!(
+        "{} put aside because every run failed without progress; `ax history` lists them as stuck, and \
+         `ax resume ID` tries again",
+        count(stuck, "discussion")
+    );
+    let parts = [(queued, waiting), (stuck, aside)];
+    parts.into_iter().filter(|it| 0 < it.0).map(|it| it.1).collect::<Vec<_>>().join(". ")
+}
+
+fn waits(queued: u64) -> String {
+    format!("{} {}", count(queued, "discussion"), if queued == 1 { "waits" } else { "wait" })
 }
 
 fn exposed(directory: &Path, exposure: Exposure) -> String {
@@ -196,7 +225,8 @@ pub(crate) fn cap(cap: &CapEntry) -> String {
         String::new()
     };
     format!(
-        "${spent_usd:.4} of ${cap_usd:.4} a {period} spent{reserved}, ${left_usd:.4} left; it renews at {renews_at}"
+        "${spent_usd:.4} of ${cap_usd:.4} a {period} spent{reserved}, ${left_usd:.4} left; it renews at {}",
+        local_of_iso(renews_at)
     )
 }
 

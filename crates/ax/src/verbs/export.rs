@@ -4,7 +4,7 @@ use std::path::Path;
 
 use quorum::{
     Scope,
-    export::{FORMATS, Format, ending, named},
+    export::{Extras, FORMATS, Format, ending, named},
 };
 
 use crate::{
@@ -17,7 +17,8 @@ use crate::{
 pub(crate) async fn export(scope: &Scope, args: &Export) -> anyhow::Result<Exit> {
     let discussion = scope.find(&args.which.id).await?;
     let state = discussion.state().await?;
-    let text = discussion.export(format(args), &to_see_it_again(discussion.id())).await?;
+    let extras = Extras { commands: to_see_it_again(discussion.id()), sources: args.sources };
+    let text = discussion.export_with(format(args), extras).await?;
     if args.output == Path::new("-") {
         write(&text)?;
     } else {

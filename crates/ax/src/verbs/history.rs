@@ -90,7 +90,7 @@ fn show_text(state: &Snapshot, output: Output) -> anyhow::Result<()> {
     let everything = output.verbose || !state.lifecycle.is_terminal();
     let detail = if everything { Detail::Everything } else { Detail::Course };
     let moves = output.verbose.then(|| moves(&state.transitions));
-    let parts = [Some(markdown(state, detail)), moves].into_iter().flatten();
+    let parts = [Some(markdown(state, detail, output.notes())), moves].into_iter().flatten();
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
     if parts.is_empty() { Ok(()) } else { print_markdown(&parts.join("\n\n")) }
 }

@@ -2,16 +2,20 @@
 
 mod agents;
 mod annotate;
+pub(crate) mod complete;
 mod config;
 mod demo;
 mod detach;
 mod discuss;
 mod doctor;
+mod eval;
 mod export;
+mod fork_run;
 mod history;
 mod keys;
 mod mcp;
 mod models;
+mod outcomes;
 mod patterns;
 mod plan;
 mod prompts;
@@ -19,16 +23,18 @@ mod replay;
 mod restore;
 mod rule;
 mod run;
+mod run_plan;
 mod say;
 mod serve;
 mod sessions;
 mod shell;
 mod signals;
 mod steer;
+pub(crate) mod watch;
 
 use std::io::{IsTerminal, stdout};
 
-use quorum::Scope;
+use quorum::Quorum;
 
 use crate::{
     app::{App, WithoutProviders},
@@ -58,10 +64,15 @@ pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
     if let Verb::Mcp(args) = &verb {
         return mcp::mcp(app, args);
     }
-    let config = if matches!(verb, Verb::Demo(_)) { demo::config()? } else { app.config()? };
-    let scope = local::scope(&app.open_here(config, without_providers(&verb))?);
+    if let Verb::Eval(args) = &verb {
+        return eval::eval(app, args);
+    }
+    let quorum = match &verb {
+        Verb::Demo(args) => demo::open(app, args)?,
+        _ => app.open_here(app.config()?, without_providers(&verb))?,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let exit = runtime.block_on(perform(app, &scope, verb));
+    let exit = runtime.block_on(perform(app, &quorum, verb));
     // Remaining work is not awaited: anything that isn't recorded didn't happen.
     runtime.shutdown_background();
     exit
@@ -74,19 +85,23 @@ fn without_providers(verb: &Verb) -> WithoutProviders {
     if is_seen { WithoutProviders::Simulate } else { WithoutProviders::Refuse }
 }
 
-async fn perform(app: &App, scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {
+async fn perform(app: &App, quorum: &Quorum, verb: Verb) -> anyhow::Result<Exit> {
+    let scope = &local::scope(quorum);
     match verb {
         Verb::Discuss(args) => discuss::discuss(scope, &args).await,
         Verb::Follow(args) => discuss::discuss(scope, &args.into_discuss()).await,
         Verb::Run(args) => run::run(scope, &args).await,
         Verb::Workflow(args) => run::workflow(scope, &args),
         Verb::Resume(args) => steer::resume(scope, &args).await,
+        Verb::Watch(args) => watch::watch(scope, &args).await,
         Verb::Pause(which) => steer::pause(scope, &which).await,
         Verb::Stop(shown) => steer::stop(scope, &shown).await,
         Verb::Abort(which) => steer::abort(scope, &which).await,
         Verb::Say(args) => say::say(scope, &args).await,
         Verb::Note(args) => annotate::note(scope, &args).await,
         Verb::Rate(args) => annotate::rate(scope, &args).await,
+        Verb::Resolve(args) => outcomes::resolve(scope, &args).await,
+        Verb::Calibration(args) => outcomes::calibration(scope, &args).await,
         Verb::Delete(args) => annotate::delete(scope, &args).await,
         Verb::Restore(args) => restore::restore(scope, &args).await,
         Verb::Rule(args) => rule::rule(app, scope, &args).await,
@@ -95,6 +110,7 @@ async fn perform(app: &App, scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Show(args) => history::show(scope, &args).await,
         Verb::Export(args) => export::export(scope, &args).await,
         Verb::Replay(args) => replay::replay(scope, &args).await,
+        Verb::Eval(args) => eval::eval(app, &args),
         Verb::Serve(args) => serve::serve(app, &args),
         Verb::Mcp(args) => mcp::mcp(app, &args),
         Verb::Models(listed) => models::models(app, &listed),
@@ -102,7 +118,7 @@ async fn perform(app: &App, scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Keys(args) => keys::keys(app, &args),
         Verb::Doctor(args) => doctor::doctor(app, &args),
         Verb::Sessions(args) => sessions::sessions(scope, &args).await,
-        Verb::Demo(args) => demo::demo(scope, &args).await,
+        Verb::Demo(_) => demo::demo(app, quorum).await,
         Verb::Prompts(args) => prompts::prompts(scope, &args).await,
         Verb::Patterns(listed) => patterns::patterns(app, &listed),
         Verb::Agents(args) => agents::agents(app, &args),

@@ -16,26 +16,41 @@ use crate::{
 /// The most characters of the topic that are shown.
 const TOPIC: usize = 80;
 
+/// How much of the cost is shown as text. JSON has all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Forecast {
+    /// What it typically costs.
+    Typical,
+    /// Also the most it can cost.
+    WorstCase,
+}
+
+impl Forecast {
+    pub(crate) fn worst_if(asked: bool) -> Forecast {
+        if asked { Forecast::WorstCase } else { Forecast::Typical }
+    }
+}
+
 /// Shows the plan of a request or a fork.
-pub(crate) fn show(plan: &Plan, output: Output) -> anyhow::Result<Exit> {
+pub(crate) fn show(plan: &Plan, output: Output, forecast: Forecast) -> anyhow::Result<Exit> {
     match output.shape() {
         Shape::Json => print_json(plan)?,
         Shape::Jsonl => print_json_line(plan)?,
-        Shape::Text | Shape::Md => print(&text(plan))?,
+        Shape::Text | Shape::Md => print(&text(plan, forecast))?,
     }
     note("No model was asked, and nothing was recorded.");
     Ok(Exit::Done)
 }
 
-fn text(plan: &Plan) -> String {
+fn text(plan: &Plan, forecast: Forecast) -> String {
     let who: Vec<String> = plan.participants.iter().map(seat).collect();
     let simulated = if plan.simulated { ", simulated" } else { "" };
     let head = format!("{}, then {}{simulated}: {}", plan.pattern, plan.consensus, who.join(", "));
     let mut parts = vec![line(&plan.topic, TOPIC), head];
     parts.extend(agents(plan));
     parts.extend(course(plan));
-    parts.push(figures(plan));
-    parts.extend(remarks(plan));
+    parts.push(figures(plan, forecast));
+    parts.push(remarks(plan, forecast).join("\n"));
     parts.join("\n\n")
 }
 
@@ -99,12 +114,26 @@ fn asked(label: &str, phase: &PlannedPhase) -> String {
     format!("  {label:<20} {}", groups.join(", then "))
 }
 
-fn figures(plan: &Plan) -> String {
+fn figures(plan: &Plan, forecast: Forecast) -> String {
     let row = |name: &str, it: &Figures| {
         [name.to_owned(), grouped(u64::from(it.calls)), grouped(it.tokens), cost(plan, it)]
     };
     let head = ["", "calls", "tokens", "cost"].map(str::to_owned);
-    columns(&[head, row("if nothing fails", &plan.usual), row("at most", &plan.most)])
+    let mut rows = vec![head, row("typically", &plan.typical)];
+    if forecast == Forecast::WorstCase {
+        rows.extend([row("longest answers", &plan.usual), row("at most", &plan.most)]);
+    }
+    columns(&rows)
+}
+
+/// Where the typical figures are from.
+fn basis(plan: &Plan) -> String {
+    match plan.typical_from {
+        0 => "Typical answers are assumed to be as long as such answers usually are; nothing is recorded of these \
+              models yet."
+            .to_owned(),
+        past => format!("Typical answers are as long as in {}.", count(past.into(), "past discussion")),
+    }
 }
 
 fn cost(plan: &Plan, figures: &Figures) -> String {
@@ -112,8 +141,8 @@ fn cost(plan: &Plan, figures: &Figures) -> String {
     if plan.unpriced.len() == models { "unpriced".to_owned() } else { format!("${:.4}", figures.cost_usd) }
 }
 
-fn remarks(plan: &Plan) -> Option<String> {
-    let mut remarks = Vec::new();
+fn remarks(plan: &Plan, forecast: Forecast) -> Vec<String> {
+    let mut remarks = vec![basis(plan)];
     if let Some(kept) = plan.kept {
         let (kept, anew) = (count(u64::from(kept), "answer"), count(u64::from(plan.usual.calls), "question"));
         remarks.push(format!(
@@ -136,7 +165,7 @@ fn remarks(plan: &Plan) -> Option<String> {
             count(tokens, "token")
         ));
     }
-    if plan.sub_discussions {
+    if plan.sub_discussions && forecast == Forecast::WorstCase {
         remarks.push("Sub-discussions are included in the maximum only.".to_owned());
     }
     let people = plan.participants.iter().filter(|it| it.person).count() as u64;
@@ -146,13 +175,17 @@ fn remarks(plan: &Plan) -> Option<String> {
     }
     remarks.extend(caps(plan));
     remarks.push(format!("It ends after {} at the latest.", time(plan.budget_ms)));
-    remarks.push(
-        "The maximum assumes that every reply is misread and every call is retried as often as allowed; \
-         --max-calls, --max-tokens and --max-cost lower it."
-            .to_owned(),
-    );
-    Some(remarks.join("\n"))
+    remarks.push(match forecast {
+        Forecast::Typical => "--worst-case shows the most it can cost; --max-cost limits it.".to_owned(),
+        Forecast::WorstCase => WORST_CASE.to_owned(),
+    });
+    remarks
 }
+
+/// What the maximum assumes.
+const WORST_CASE: &str = "\
+    The maximum assumes that every reply is misread and every call is retried as often as allowed; \
+    --max-calls, --max-tokens and --max-cost lower it.";
 
 /// What is left of the spending caps, and whether that is enough.
 fn caps(plan: &Plan) -> Option<String> {

@@ -2,8 +2,8 @@
 
 use quorum::{
     Expired, Leap, Quorum, Scope,
-    model::time::{Timestamp, iso},
-    text::count,
+    model::time::Timestamp,
+    text::{count, local_time},
 };
 
 use crate::{
@@ -71,7 +71,7 @@ fn announce(expired: &Expired, days: u32) {
 }
 
 fn sentences(expired: &Expired, days: u32) -> Vec<String> {
-    let Expired { hidden, removed, reappeared, leap: _ } = *expired;
+    let Expired { hidden, removed, reappeared, leap: _, more: _ } = *expired;
     let hid = format!(
         "Hid {} that ended more than {} ago ([retention] in the configuration), to be removed for good in \
          7 days; `ax restore` lists hidden discussions and brings them back.",
@@ -86,7 +86,7 @@ fn sentences(expired: &Expired, days: u32) -> Vec<String> {
 }
 
 fn refused(leap: &Leap) -> String {
-    let day = |at: Timestamp| iso(at).chars().take(10).collect::<String>();
+    let day = |at: Timestamp| local_time(at).chars().take(10).collect::<String>();
     format!(
         "warning: the clock says {}, but the newest record is of {}; no discussion was hidden or removed. If \
          the clock is wrong, set it; if it is right, there is nothing to do.",
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn every_removal_is_reported() {
-        let all = Expired { hidden: 1, removed: 2, reappeared: 3, leap: None };
+        let all = Expired { hidden: 1, removed: 2, reappeared: 3, leap: None, more: false };
         let expected = [
             "Hid 1 discussion that ended more than 30 days ago ([retention] in the configuration), to be \
              removed for good in 7 days; `ax restore` lists hidden discussions and brings them back.",

@@ -2,8 +2,7 @@
 
 use std::{io::Read, path::PathBuf};
 
-use anyhow::Context;
-use quorum::patterns::workflow::plan::{Action, PlanStep};
+use quorum::patterns::workflow::plan::PlanStep;
 use quorum::{
     Scope,
     model::spec::Spec,
@@ -16,34 +15,28 @@ use quorum::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    args::{Output, Run, Shape, WorkflowVerb, Workflows},
+    args::{Run, WorkflowVerb, Workflows},
     exit::{Exit, Usage},
     live::{
         events::ProcessSignals,
         session::{self, Ending},
     },
     render::{note, note_always, print, print_json},
-    verbs::{detach, restore::expire_old},
+    verbs::{detach, restore::expire_old, run_plan},
 };
 
 /// The longest input, in bytes.
 const LONGEST_INPUT: u64 = 4 * 1024 * 1024;
 
 /// What a user does to allow a tool.
-const HOW_TO_ALLOW: &str = "allow it with --allow-tools NAME, or in [workflows] tools";
+pub(super) const HOW_TO_ALLOW: &str = "allow it with --allow-tools NAME, or in [workflows] tools";
 
 /// Runs a workflow and stays until it is over; or only shows its plan, or leaves it to another
 /// process.
 pub(crate) async fn run(scope: &Scope, args: &Run) -> anyhow::Result<Exit> {
     let mut order = order(scope, &args.workflow, &args.allow_tools)?;
-    order.input = input(args)?;
-    if let Some(variables) = &args.variables {
-        let variables = value(&text_of(variables, "--variables")?);
-        let Value::Object(variables) = variables else {
-            return Err(Usage("--variables: must be a JSON object".to_owned()).into());
-        };
-        order.variables = variables;
-    }
+    order.input = filled(input(args.input.as_deref(), &args.set, Value::Null)?);
+    order.variables = variables(args.variables.as_deref())?.unwrap_or_default();
     order.request = args.request();
     if let Some(session) = &args.session {
         order.request.session_id = Some(scope.find_session(session).await?.to_string());
@@ -54,7 +47,7 @@ pub(crate) async fn run(scope: &Scope, args: &Run) -> anyhow::Result<Exit> {
     };
     warn_about_input(&spec);
     if args.dry_run {
-        return dry_run(scope, &spec, args.output).await;
+        return run_plan::show(scope, &spec, None, args.output).await;
     }
     expire_old(scope.quorum()).await;
     if args.detach {
@@ -62,7 +55,7 @@ pub(crate) async fn run(scope: &Scope, args: &Run) -> anyhow::Result<Exit> {
     }
     let signals = ProcessSignals::new()?;
     let (discussion, handle) = scope.start(spec).await?;
-    session::run(&discussion, handle, signals, Ending::shown(args.output.in_lines())).await
+    session::run(&discussion, handle, signals, Ending::shown(args.output)).await
 }
 
 /// `ax workflow`
@@ -115,7 +108,7 @@ fn list(scope: &Scope, json: bool) -> anyhow::Result<Exit> {
 }
 
 /// The order to run a workflow that is given by name or by file.
-fn order(scope: &Scope, given: &str, allow_tools: &[String]) -> anyhow::Result<RunOrder> {
+pub(super) fn order(scope: &Scope, given: &str, allow_tools: &[String]) -> anyhow::Result<RunOrder> {
     let folders = folders(&scope.quorum().config().file);
     let Some(file) = file_of(given, &folders) else {
         let places: Vec<String> = folders.iter().map(|it| it.display().to_string()).collect();
@@ -153,15 +146,30 @@ fn planned(scope: &Scope, order: &RunOrder) -> anyhow::Result<Result<Spec, Exit>
     }
 }
 
-fn report(wrong: &Wrong) {
+pub(super) fn report(wrong: &Wrong) {
     wrong.lines().iter().for_each(|line| note_always(line));
     note("Nothing was asked and nothing was spent.");
 }
 
-/// The input: JSON if it is JSON, else the text itself; then the single fields.
-fn input(args: &Run) -> anyhow::Result<Value> {
-    let mut input = match &args.input {
-        None => Value::Null,
+/// An input that nothing was given for has no fields.
+fn filled(input: Value) -> Value {
+    if input.is_null() { json!({}) } else { input }
+}
+
+/// The values by name, if there are any.
+pub(super) fn variables(written: Option<&str>) -> anyhow::Result<Option<Map<String, Value>>> {
+    let Some(written) = written else { return Ok(None) };
+    match value(&text_of(written, "--variables")?) {
+        Value::Object(variables) => Ok(Some(variables)),
+        _ => Err(Usage("--variables: must be a JSON object".to_owned()).into()),
+    }
+}
+
+/// The input: JSON if it is JSON, else the text itself; then the single fields. Without one, the
+/// fields of the input before are changed.
+pub(super) fn input(written: Option<&str>, set: &[String], before: Value) -> anyhow::Result<Value> {
+    let mut input = match written {
+        None => before,
         Some(written) => {
             let text = text_of(written, "--input")?;
             let looks_like_json = text.trim_start().starts_with(['{', '[', '"']);
@@ -174,7 +182,7 @@ fn input(args: &Run) -> anyhow::Result<Value> {
             }
         }
     };
-    for pair in &args.set {
+    for pair in set {
         let Some((key, written)) = pair.split_once('=').filter(|it| !it.0.is_empty()) else {
             return Err(Usage(format!("--set: must be KEY=VALUE, not {pair}")).into());
         };
@@ -186,7 +194,7 @@ fn input(args: &Run) -> anyhow::Result<Value> {
         };
         fields.insert(key.to_owned(), value(written));
     }
-    Ok(if input.is_null() { json!({}) } else { input })
+    Ok(input)
 }
 
 /// A value: JSON if it is JSON, else the text itself.
@@ -227,82 +235,4 @@ fn count(steps: &[PlanStep]) -> usize {
     let mut count = 0;
     quorum::patterns::workflow::plan::walk(steps, &mut |_, _| count += 1);
     count
-}
-
-/// Shows the steps and the most calls they make.
-async fn dry_run(scope: &Scope, spec: &Spec, output: Output) -> anyhow::Result<Exit> {
-    let plan = plan_of(spec).context("the plan can't be read")?;
-    let mut rows = Vec::new();
-    let calls = figures(scope, &plan.steps, 1, 0, &mut rows).await?;
-    let limit = spec.limits.calls.map_or(calls, |it| it.min(calls));
-    if output.shape() == Shape::Json {
-        let steps: Vec<Value> = rows
-            .iter()
-            .map(|it| json!({ "stepId": it.id, "type": it.kind, "calls": it.calls, "asks": it.asks }))
-            .collect();
-        print_json(&json!({
-            "workflowId": plan.workflow, "version": plan.version, "steps": steps, "maxCalls": limit,
-        }))?;
-        return Ok(Exit::Done);
-    }
-    print(&format!("{} {} ({})", plan.workflow, plan.version, plan.name))?;
-    for it in &rows {
-        let after = if it.asks.is_empty() { String::new() } else { format!("  {}", it.asks) };
-        print(&format!("{}{} ({}){after}", "  ".repeat(it.depth + 1), it.id, it.kind))?;
-    }
-    print(&format!("At most {limit} calls if nothing is retried. Nothing was asked."))?;
-    Ok(Exit::Done)
-}
-
-struct Row {
-    id: String,
-    kind: String,
-    depth: usize,
-    calls: u32,
-    asks: String,
-}
-
-/// The most calls of these steps, each run so many times.
-async fn figures(
-    scope: &Scope,
-    steps: &[PlanStep],
-    times: u32,
-    depth: usize,
-    rows: &mut Vec<Row>,
-) -> anyhow::Result<u32> {
-    let mut sum: u32 = 0;
-    for step in steps {
-        let place = rows.len();
-        let (kind, id) = (step.step_type.clone(), step.id.clone());
-        rows.push(Row { id, kind, depth, calls: 0, asks: String::new() });
-        let (calls, asks) = match &step.action {
-            Action::Prompt(action) => (times, names(&action.spec)),
-            Action::Discuss(action) => {
-                let plan = scope.plan(&action.spec).await?;
-                (plan.usual.calls.saturating_mul(times), names(&action.spec))
-            }
-            Action::Tool(action) => (0, action.tool.clone()),
-            Action::Parallel { steps, .. } => {
-                (Box::pin(figures(scope, steps, times, depth + 1, rows)).await?, String::new())
-            }
-            Action::Conditional { then, otherwise, condition } => {
-                let one = Box::pin(figures(scope, then, times, depth + 1, rows)).await?;
-                let other = Box::pin(figures(scope, otherwise, times, depth + 1, rows)).await?;
-                (one.max(other), format!("if {condition}"))
-            }
-            Action::Loop { steps, most, .. } => {
-                let times = times.saturating_mul(*most as u32);
-                let calls = Box::pin(figures(scope, steps, times, depth + 1, rows)).await?;
-                (calls, format!("up to {most} times"))
-            }
-        };
-        rows[place].calls = calls;
-        rows[place].asks = asks;
-        sum = sum.saturating_add(calls);
-    }
-    Ok(sum)
-}
-
-fn names(spec: &Spec) -> String {
-    spec.participants.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ")
 }

@@ -46,18 +46,15 @@ async fn answer(quorum: Quorum, args: &Serve, prefix: Option<String>) -> anyhow:
         note(NO_PROVIDER);
     }
     let going_on = server.go_on().await?;
-    if !going_on.is_empty() {
-        note(&format!(
-            "Continuing {} that an earlier process left.",
-            count(going_on.len() as u64, "discussion")
-        ));
+    if 0 < going_on {
+        note(&format!("Continuing {} that an earlier process left.", count(going_on as u64, "discussion")));
     }
     let seconds = server.drain().as_secs();
     let close = async move {
         told.received().await;
         note(&format!(
             "Shutting down after the calls under way are recorded, within {seconds} s; a second signal \
-             exits at once. The next `ax serve`, or `ax resume`, continues the discussions."
+             exits at once. Another `ax serve`, or `ax resume`, continues the discussions."
         ));
     };
     let twice = async move {
@@ -94,4 +91,61 @@ fn settings(args: &Serve, config: &Config) -> Settings {
         settings.voices = Voices::Simulated;
     }
     settings
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        path::{Path, PathBuf},
+        sync::Arc,
+    };
+
+    use quorum::{Request, Scope, model::id::Tenant};
+    use quorum_testkit::{clock::VirtualClock, panel::panel};
+
+    use super::*;
+
+    async fn hold(scope: &Scope, topic: &str) {
+        let providers = Some(["scripted-one", "scripted-two"].map(str::to_owned).to_vec());
+        let spec = scope.check(&Request { providers, ..Request::on(topic) }).unwrap();
+        let (_, handle) = scope.start(spec).await.unwrap();
+        assert!(handle.finished().await.unwrap().outcome().success);
+    }
+
+    /// Whether the first discussion is listed, and whether it is hidden.
+    async fn first(scope: &Scope) -> (bool, bool) {
+        let listed = scope.list(0, None).await.unwrap();
+        let hidden = scope.hidden(0).await.unwrap();
+        let has = |entries: &[quorum::listing::Entry]| entries.iter().any(|it| it.topic == "first?");
+        (has(&listed), has(&hidden))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn inv_disc_632_a_server_that_runs_on_forgets_once_a_day() {
+        let retention = "[retention]\ndays = 3";
+        let config = Config::parse(retention, Path::new("config.toml"), PathBuf::new()).unwrap();
+        let built = Quorum::builder().config(config).voices(Arc::new(panel()));
+        let quorum = built.clock(Arc::new(VirtualClock::start())).build().unwrap();
+        let scope = quorum.scope(Tenant::default(), "ann");
+        hold(&scope, "first?").await;
+        let minute = Duration::from_secs(60);
+        // Virtual time; here and below it sleeps because the server's day has to pass.
+        tokio::time::sleep(minute).await;
+        let kept = quorum.clone();
+        let forgetting = tokio::spawn(async move { daily(|| expire_old(&kept)).await });
+        let mut seen = Vec::new();
+        for day in 1..=11 {
+            // It sleeps because half of a day has to pass.
+            tokio::time::sleep(DAY / 2).await;
+            hold(&scope, &format!("day {day}?")).await;
+            // It sleeps because the server forgets a little earlier.
+            tokio::time::sleep(DAY / 2 + minute).await;
+            seen.push(first(&scope).await);
+        }
+        forgetting.abort();
+        let (listed, hidden, removed) = ((true, false), (false, true), (false, false));
+        // Hidden on the third day, and removed seven days later.
+        let expected = [vec![listed; 2], vec![hidden; 7], vec![removed; 2]].concat();
+        assert_eq!(seen, expected);
+    }
 }

@@ -1,21 +1,23 @@
 //! Shell completions and manual pages, generated from the same descriptions as the help.
 
 use anyhow::Context;
-use clap::builder::{PossibleValue, PossibleValuesParser, Resettable};
+use clap::builder::Resettable;
 use clap_complete::Shell;
-use quorum::{Config, config::nearest};
+use quorum::config::nearest;
 
 use crate::{
     app::App,
     args::command,
     exit::{self, Exit, Usage},
     render::write,
+    verbs::complete,
 };
 
 /// The environment variables listed in the manual.
-const ENVIRONMENT: [(&str, &str); 7] = [
+const ENVIRONMENT: [(&str, &str); 8] = [
     ("AX_CONFIG", "the configuration, instead of config.toml below"),
     ("AX_DATA_DIR", "where discussions are kept"),
+    ("AX_DATABASE_URL", "a PostgreSQL database to keep discussions in, for several machines"),
     ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME", "where things are kept otherwise"),
     ("ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY, …", "keys; `ax models` lists them all"),
     ("NO_COLOR, CLICOLOR=0", "no colour"),
@@ -33,28 +35,80 @@ const FILES: [(&str, &str); 4] = [
 
 /// `ax completions`
 pub(crate) fn completions(app: &App, shell: Shell) -> anyhow::Result<Exit> {
-    write(&script(with_presets(app), shell)?)?;
+    write(&script(command(app), shell)?)?;
     Ok(Exit::Done)
 }
 
 /// The completions as text. Writing them straight to a closed pipe would panic.
 fn script(mut command: clap::Command, shell: Shell) -> anyhow::Result<String> {
+    let flags = flags(&command);
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "ax", &mut script);
-    String::from_utf8(script).context("completions are text")
+    let script = String::from_utf8(script).context("completions are text")?;
+    Ok(match shell {
+        Shell::Bash => format!("{script}{IN_BASH}"),
+        Shell::Zsh => script + IN_ZSH,
+        Shell::Fish => script + IN_FISH + &flags.map(in_fish).collect::<String>(),
+        _ => script,
+    })
 }
 
-/// Completes `--preset` with the names of the user's presets; an unreadable configuration has none.
-fn with_presets(app: &App) -> clap::Command {
-    let (command, config) = (command(app), app.config().ok());
-    // A shell would take a name with blanks for several names.
-    let words = config.iter().flat_map(Config::presets).filter(|name| !name.contains(char::is_whitespace));
-    let names: Vec<PossibleValue> = words.map(|name| PossibleValue::new(name.to_owned())).collect();
-    if names.is_empty() {
-        return command;
-    }
-    let among = PossibleValuesParser::from(names);
-    command.mut_subcommand("discuss", |discuss| discuss.mut_arg("preset", |arg| arg.value_parser(among)))
+/// Completes what only this machine knows, and leaves the rest to the script above.
+const IN_BASH: &str = r#"
+_ax_dynamic() {
+    local found
+    COMPREPLY=()
+    # Providers, presets and ids, as they are now.
+    while IFS=$'\t' read -r found _; do
+        COMPREPLY+=("$found")
+    done < <(ax __complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    [[ ${#COMPREPLY[@]} -gt 0 ]] || _ax "$@"
+}
+complete -F _ax_dynamic -o nosort -o bashdefault -o default ax
+"#;
+
+const IN_ZSH: &str = r#"
+_ax_dynamic() {
+    local -a found
+    local line
+    # Providers, presets and ids, as they are now.
+    for line in "${(@f)$(ax __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+        [[ -n $line ]] && found+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
+    done
+    if (( ${#found} )); then
+        _describe 'value' found
+    else
+        _ax "$@"
+    fi
+}
+compdef _ax_dynamic ax
+"#;
+
+const IN_FISH: &str = r#"
+function __ax_dynamic
+    # Providers, presets and ids, as they are now.
+    set -l words (commandline -opc) (commandline -ct)
+    ax __complete -- $words[2..-1] 2>/dev/null
+end
+complete -c ax -f -a '(__ax_dynamic)'
+"#;
+
+/// In fish, the values of a flag are completed by a line of their own.
+fn in_fish(long: &str) -> String {
+    format!("complete -c ax -l {long} -r -f -a '(__ax_dynamic)'\n")
+}
+
+/// The flags whose values only this machine knows.
+fn flags(command: &clap::Command) -> impl Iterator<Item = &'static str> + use<> {
+    let discuss = command.find_subcommand("discuss");
+    let typed: Vec<String> = discuss
+        .iter()
+        .flat_map(|it| it.get_arguments())
+        .filter_map(|it| Some(format!("--{}", it.get_long()?)))
+        .collect();
+    complete::flags()
+        .filter(move |flag| typed.iter().any(|it| it == flag))
+        .filter_map(|it| it.strip_prefix("--"))
 }
 
 /// `ax man`

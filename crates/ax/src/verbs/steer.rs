@@ -22,7 +22,7 @@ pub(crate) async fn resume(scope: &Scope, args: &Resume) -> anyhow::Result<Exit>
     let discussion = scope.find(&args.shown.which.id).await?;
     // Once SIGHUP is caught, it no longer ends the process.
     let _hangup = args.detached.then(|| signal(SignalKind::hangup())).transpose()?;
-    let requirement = Requirement::consensus_if(args.require_consensus);
+    let requirement = Requirement { consensus: args.require_consensus, support: args.require_support };
     let ending = Ending { requirement, ..Ending::shown(args.shown.output) };
     let signals = ProcessSignals::new()?;
     // The audit records who started a detached discussion; this is no resumption by a person.
@@ -53,6 +53,12 @@ pub(crate) async fn pause(scope: &Scope, which: &Which) -> anyhow::Result<Exit> 
         Steered::Idle(state) if state.lifecycle == Lifecycle::Paused => {
             note(&format!("Discussion {id} is already paused. `ax resume {id}` continues it."));
         }
+        Steered::Recorded => {
+            note(&format!(
+                "Discussion {id} is not running; the pause is recorded, and the next process that runs it \
+                 obeys it. `ax resume {id}` continues it."
+            ));
+        }
         Steered::Idle(_) | Steered::Here(_) => {
             note(&format!(
                 "Discussion {id} is not running, so there is nothing to pause. `ax resume {id}` continues it."
@@ -73,7 +79,7 @@ pub(crate) async fn stop(scope: &Scope, args: &Shown) -> anyhow::Result<Exit> {
             Ok(Exit::Done)
         }
         Steered::Here(handle) => session::run(&discussion, handle, signals, Ending::shown(args.output)).await,
-        Steered::Idle(_) => Ok(Exit::Done),
+        Steered::Idle(_) | Steered::Recorded => Ok(Exit::Done),
     }
 }
 
@@ -87,7 +93,7 @@ pub(crate) async fn abort(scope: &Scope, which: &Which) -> anyhow::Result<Exit> 
             handle.finished().await.map_err(quorum::Error::from)?;
             note(&format!("Aborted. `ax show {id}` prints what was said."));
         }
-        Steered::Idle(_) => {}
+        Steered::Idle(_) | Steered::Recorded => {}
     }
     Ok(Exit::Done)
 }

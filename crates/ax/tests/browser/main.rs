@@ -92,3 +92,18 @@ fn d15_ten_thousand_events_are_shown_dragged_through_and_scrolled() {
 fn the_page_copes_with_wrong_clocks_two_tabs_no_mouse_and_awkward_texts() {
     play("edges.mjs");
 }
+
+#[test]
+fn the_page_shows_who_said_what_a_sentence_rests_on() {
+    play("sourced.mjs");
+}
+
+#[test]
+fn b11_a_run_is_watched_as_a_picture_of_its_steps() {
+    play("runs.mjs");
+}
+
+#[test]
+fn b08_agents_are_picked_on_the_page_and_the_next_question_goes_to_the_same_panel() {
+    play("picked.mjs");
+}

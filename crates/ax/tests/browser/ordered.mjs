@@ -41,7 +41,7 @@ async function planned(page, server) {
   await page.fill('textarea[name=topic]', 'Tabs or spaces?');
   await page.fill('input[name=rounds]', '3');
   await page.waitForSelector('.plan li >> text=Rounds 1 to 3: answering (claude + gemini + openai)');
-  assert.match(await page.innerText('.plan table'), /Usually up to\s+10\s+[\d.]+k\s+nothing/);
+  assert.match(await page.innerText('.plan table'), /Typically\s+10\s+[\d.]+k\s+nothing/);
   for (const it of ['claude', 'gemini', 'openai']) await page.uncheck(`input[value=${it}]`);
   await page.check('input[value=grok]');
   await page.waitForSelector('.plan >> text=takes 2 to 6 providers; 1 is named');

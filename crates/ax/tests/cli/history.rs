@@ -148,3 +148,30 @@ fn a_note_is_shown_to_everyone_asked_afterwards() {
     desk.ax(&["note", &id, "too late"]).ends(2).says(&["is over"]);
     desk.ax(&["note", &id, " "]).ends(2);
 }
+
+#[test]
+fn people_read_local_times_and_programs_utc() {
+    let desk = Desk::new();
+    desk.result(&["-p", "claude,gemini"]);
+    let at = desk.ax(&["history", "--json"]).ends(0).json()[0]["startedAt"].as_str().unwrap().to_owned();
+    assert!(at.ends_with('Z'), "{at}");
+    let here = |zone: &str| {
+        let said = desk.command(&["history"]).env("TZ", zone).output().unwrap();
+        let line = String::from_utf8(said.stdout).unwrap();
+        line.split_whitespace().skip(1).take(2).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(here("UTC0"), at[..16].replace('T', " "));
+    let minutes = |written: &str| -> u32 {
+        let (hours, minutes) = written[11..16].split_once(':').unwrap();
+        hours.parse::<u32>().unwrap() * 60 + minutes.parse::<u32>().unwrap()
+    };
+    assert_eq!(minutes(&here("XXX-9:30")), (minutes(&at) + 9 * 60 + 30) % (24 * 60));
+}
+
+#[test]
+fn the_format_of_an_export_is_given_as_for_other_verbs() {
+    let desk = Desk::new();
+    desk.result(&["-p", "claude,gemini"]);
+    let exported = |flag: &str| desk.ax(&["export", "last", flag, "jsonl"]).ends(0).out;
+    assert_eq!(exported("--format"), exported("--as"));
+}

@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use quorum_testkit::server::{End, Server, server};
 use serde_json::{Value, json};
 
 use crate::desk::Desk;
@@ -20,8 +21,13 @@ struct Client {
 }
 
 impl Client {
+    /// A client of a server with simulated voices.
     fn of(desk: &Desk) -> Client {
-        let mut command = desk.command(&["mcp", "--offline"]);
+        Client::with(desk, &["mcp", "--offline"])
+    }
+
+    fn with(desk: &Desk, args: &[&str]) -> Client {
+        let mut command = desk.command(args);
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         let mut client = Client { child, input, output, last: 0 };
@@ -110,6 +116,44 @@ fn b10_a_killed_process_loses_nothing_and_the_next_one_goes_on() {
     next.hang_up();
 }
 
+/// How often the vendor was asked for an answer of this model, and how often it gave it.
+fn calls(vendor: &Server, model: &str) -> (usize, usize) {
+    let requests = vendor.requests();
+    let of_model: Vec<_> =
+        requests.iter().filter(|it| it.asked().is_some_and(|it| it.model == model)).collect();
+    (of_model.len(), of_model.iter().filter(|it| it.end() == End::Complete).count())
+}
+
+#[test]
+fn b10_a_killed_process_repeats_no_call_that_the_vendor_has_answered() {
+    let vendor = server().takes("alpha-1", 20, 0, 1).takes("beta-1", 1_500, 0, 1).on_thread();
+    let desk = Desk::new();
+    let row = |name: &str| {
+        let base = format!("{}/v1", vendor.url());
+        format!("[providers.{name}]\nwire = 'openai-chat'\nbase_url = '{base}'\nmodel = '{name}-1'\n")
+    };
+    desk.configure(&(row("alpha") + &row("beta")));
+    let mut client = Client::with(&desk, &["mcp"]);
+    let order = json!({
+        "topic": "Tabs or spaces?", "rounds": 1, "providers": ["alpha", "beta"], "maxWaitMs": 0,
+    });
+    let id = json!({ "id": client.call("ax_discuss", &order)["discussionId"] });
+    // The first answer is recorded, the second is under way.
+    while client.call("ax_status", &id)["speakersDone"] != json!(["alpha"]) {}
+    client.child.kill().unwrap();
+    client.child.wait().unwrap();
+    assert_eq!([calls(&vendor, "alpha-1"), calls(&vendor, "beta-1")], [(1, 1), (1, 0)]);
+    let mut next = Client::with(&desk, &["mcp"]);
+    let mut told = next.call("ax_result", &id);
+    while told["status"] == "running" {
+        told = next.call("ax_result", &id);
+    }
+    assert_eq!(told["status"], "completed", "{told}");
+    // One answer of each, the synthesis by the first, and the call that was under way once more.
+    assert_eq!([calls(&vendor, "alpha-1"), calls(&vendor, "beta-1")], [(2, 2), (2, 1)]);
+    next.hang_up();
+}
+
 #[test]
 fn b10_it_leaves_within_five_seconds_and_aborts_nothing() {
     let desk = Desk::new();
@@ -185,4 +229,55 @@ fn b10_an_existing_file_keeps_its_comments_and_a_copy_and_an_unreadable_one_is_l
     fs::create_dir_all(codex.parent().unwrap()).unwrap();
     fs::write(&codex, "[mcp_servers\n").unwrap();
     desk.ax(&["mcp", "install", "codex", "--write"]).ends(3).says(&["is not readable as TOML"]);
+}
+
+/// A file of each client as a user may have written it, with comments.
+const WRITTEN: &[(&str, &str, &str)] = &[
+    ("claude", ".claude.json", "{\n  // mine\n  \"mcpServers\": {\n    \"other\": {}, // its\n  },\n}\n"),
+    ("codex", ".codex/config.toml", "# mine\nmodel = \"x\" # why\n\n[mcp_servers.other]\ncommand = \"o\"\n"),
+    ("gemini", ".gemini/settings.json", "{ /* mine */ }\n"),
+    ("vscode", ".vscode/mcp.json", "// mine\n{\n\t\"inputs\": [],\n\t\"servers\": {}\n}\n"),
+    (
+        "cursor",
+        ".cursor/mcp.json",
+        "{ \"mcpServers\": { \"other\": { \"url\": \"http://x//y\" } } } // mine\n",
+    ),
+];
+
+#[test]
+fn b10_every_client_s_commented_file_is_added_to_through_a_link_once_and_not_if_it_is_broken() {
+    let desk = Desk::new();
+    for (client, name, written) in WRITTEN {
+        let (link, file) = (desk.home().join(name), desk.home().join(format!("dotfiles/{client}")));
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, written).unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        desk.ax(&["mcp", "install", client, "--write"]).ends(0).says(&["Added to", "before-ax-1"]);
+        let added = fs::read_to_string(&file).unwrap();
+        assert!(link.is_symlink(), "{client}: a link stays a link");
+        assert!(added.contains("mine") && added.contains("quorum"), "{client}: {added}");
+        // Everything that was written is still there, in its order.
+        let mut rest = added.as_str();
+        for word in written.split_whitespace().map(|it| it.trim_end_matches(['}', ',', '{'])) {
+            rest = rest.split_once(word).unwrap_or_else(|| panic!("{client}: {word} is gone: {added}")).1;
+        }
+        desk.ax(&["mcp", "install", client, "--write"]).ends(0).says(&["has the entry already"]);
+        assert_eq!(fs::read_to_string(&file).unwrap(), added, "{client}");
+        let broken = format!("{written}]");
+        fs::write(&file, &broken).unwrap();
+        let said = desk.ax(&["mcp", "install", client, "--write"]).ends(3).says(&["nothing was changed"]);
+        assert!(said.out.contains("\"mcp\""), "{client}: the entry is printed: {said:#?}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), broken, "{client}");
+    }
+}
+
+#[test]
+fn b10_a_link_to_a_file_that_is_not_there_yet_stays_a_link() {
+    let desk = Desk::new();
+    let link = desk.home().join(".claude.json");
+    std::os::unix::fs::symlink("dotfiles/claude.json", &link).unwrap();
+    desk.ax(&["mcp", "install", "claude", "--write"]).ends(0).says(&["Added to"]);
+    assert!(link.is_symlink());
+    assert!(fs::read_to_string(desk.home().join("dotfiles/claude.json")).unwrap().contains("quorum"));
 }

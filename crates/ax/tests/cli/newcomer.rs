@@ -97,7 +97,7 @@ fn a_typo_never_spends_money() {
         (&["ak", "Tabs", "or", "spaces?"], "there is no verb named ak; did you mean ask?"),
         (&["hlep"], "there is no verb named hlep; did you mean help?"),
         (&["Kubernetes"], "there is no verb named Kubernetes"),
-        (&["watch", "last"], "there is no verb named watch"),
+        (&["observe", "last"], "there is no verb named observe"),
         (&["-1 or +1?"], "unexpected argument '-1' found"),
     ] {
         desk.ax(args).ends(2).says(&[meant]).prints_nothing();

@@ -170,3 +170,14 @@ fn c03_stop_sequences_are_ordered_for_single_participants() {
     let again = desk.ax(&["discuss", "--again", "last", "--json"]).ends(0).json();
     assert_eq!(contents(&again)[0].1, said[0].1, "asked again, it ends there again");
 }
+
+#[test]
+fn what_a_person_says_is_stored_without_escape_bytes() {
+    let desk = Desk::new();
+    let id = waiting(&desk, &["--rounds", "1"]);
+    desk.ax(&["say", &id, "A \u{1b}[31mbridge\u{1b}]0;title\u{7}, \u{9b}of\u{8} stone."]).ends(0);
+    let result = desk.ax(&["show", &id, "--json"]).ends(0).json();
+    let said: Vec<String> = contents(&result).into_iter().filter(|it| it.0 == "me").map(|it| it.1).collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(!said[0].contains(|it: char| it.is_control()) && said[0].starts_with("A bridge"), "{said:?}");
+}

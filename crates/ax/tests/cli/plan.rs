@@ -105,3 +105,75 @@ fn a_plan_of_a_debate_that_asks_about_its_judge_comes_to_an_end() {
     let desk = Desk::new();
     desk.ax(&["discuss", "Tabs?", "--pattern", "debate", "--judge-failure", "ask", "--dry-run"]).ends(0);
 }
+
+/// Two providers with prices, which are never asked.
+const PRICED: &str = r#"
+[providers.alpha]
+wire = "openai-chat"
+base_url = "http://127.0.0.1:9/v1"
+model = "alpha-1"
+price = { input = 3.0, output = 15.0 }
+[providers.beta]
+wire = "anthropic"
+base_url = "http://127.0.0.1:9/v1"
+model = "beta-1"
+price = { input = 3.0, output = 15.0 }
+"#;
+
+#[test]
+fn the_forecast_was_27_dollars_for_ten_cents() {
+    let desk = Desk::new();
+    desk.configure(PRICED);
+    let args = ["discuss", "Tabs or spaces?", "-p", "alpha,beta", "--dry-run"];
+    let plan = desk.ax(&[&args[..], &["--json"]].concat()).ends(0).json();
+    let cost = |figures: &str| plan[figures]["costUsd"].as_f64().unwrap();
+    assert!((0.02..0.2).contains(&cost("typical")), "{plan:#}");
+    assert!(cost("typical") < cost("usual") && cost("usual") < cost("most"), "{plan:#}");
+    let said = desk.ax(&args).ends(0);
+    let typical = format!("${:.4}", cost("typical"));
+    let figures: Vec<&str> = said.out.lines().filter(|line| line.contains('$')).collect();
+    assert!(
+        matches!(figures[..], [one] if one.starts_with("typically") && one.ends_with(&typical)),
+        "{said:#?}"
+    );
+    assert!(said.out.contains("nothing is recorded of these models yet"), "{said:#?}");
+    let said = desk.ax(&[&args[..], &["--worst-case"]].concat()).ends(0);
+    assert!(said.out.contains(&format!("${:.4}", cost("most"))), "{said:#?}");
+    desk.ax(&["discuss", "q", "--worst-case"]).ends(2).says(&["--dry-run"]);
+}
+
+#[test]
+fn the_forecast_goes_by_past_discussions_of_the_same_models() {
+    let desk = Desk::new();
+    let args = ["discuss", "Tabs or spaces?", "-p", "claude,gemini"];
+    let planned = |args: &[&str]| desk.ax(&[args, &["--dry-run", "--json"]].concat()).ends(0).json();
+    assert_eq!(planned(&args)["typicalFrom"], 0);
+    let result = desk.ax(&[&args[..], &["--json"]].concat()).ends(0).json();
+    let spent = result["metadata"]["costSummary"]["totalTokens"].as_f64().unwrap();
+    let plan = planned(&args);
+    let typical = plan["typical"]["tokens"].as_f64().unwrap();
+    assert_eq!((&plan["typicalFrom"], &plan["typical"]["calls"]), (&json!(1), &json!(5)));
+    assert!((spent * 0.7..spent * 1.3).contains(&typical), "{typical} of {spent}");
+    assert_eq!(planned(&["discuss", "Tabs?", "-p", "qwen,glm"])["typicalFrom"], 0, "other models");
+    let said = desk.ax(&[&args[..], &["--dry-run"]].concat()).ends(0);
+    assert!(said.out.contains("Typical answers are as long as in 1 past discussion."), "{said:#?}");
+}
+
+#[test]
+fn a_workflow_is_forecast_like_its_steps() {
+    let desk = Desk::new();
+    desk.configure(PRICED);
+    let step =
+        |id: &str| format!("  - {{ stepId: {id}, type: prompt, config: {{ prompt: Say one thing. }} }}\n");
+    let (one, two) = (step("one"), step("two"));
+    let costs = |steps: &str| {
+        desk.write("steps.yaml", &format!("workflowId: steps\nversion: 1.0.0\nsteps:\n{steps}"));
+        let plan = desk.ax(&["run", "steps.yaml", "--dry-run", "--json"]).ends(0).json();
+        plan["typicalCostUsd"].as_f64().unwrap()
+    };
+    let (of_one, of_two) = (costs(&one), costs(&format!("{one}{two}")));
+    assert!((0.001..0.05).contains(&of_one), "{of_one}");
+    assert!((of_two - 2.0 * of_one).abs() < 1e-6, "{of_two} {of_one}");
+    let said = desk.ax(&["run", "steps.yaml", "--dry-run"]).ends(0);
+    assert!(said.out.contains("typically $0."), "{said:#?}");
+}

@@ -97,7 +97,7 @@ fn flags_without_effect_were_swallowed() {
         desk.ax(&ask).ends(0).says(&[expected]);
     };
     check(
-        &["-o", "tabs,spaces"],
+        &["-o", "tabs,spaces", "--no-first"],
         "warning: --options: no effect: neither the pattern synthesis nor the method synthesis votes on options",
     );
     check(&["--roles", "claude=opponent"], "warning: --roles: no effect: the pattern synthesis has no roles");
@@ -118,8 +118,26 @@ fn flags_without_effect_were_swallowed() {
         &["--pattern", "voting", "-o", "a,b", "--consensus", "majority", "--synthesis-prompt", "In verse."],
         "warning: --synthesis-prompt: no effect: votes on options decide, and no synthesis is written",
     );
-    let silent = desk.ax(&["discuss", "q", "--dry-run", "--pattern", "voting", "-o", "a,b"]).ends(0);
-    assert!(!silent.err.contains("warning"), "{}", silent.err);
+    check(
+        &["--baseline", "single"],
+        "warning: --baseline: no effect: there are no first answers to compare with",
+    );
+    check(&["--weights", "learned"], "warning: --weights: no effect: the method synthesis counts no votes");
+    let settle = ["--pattern", "settle", "-o", "a,b", "--no-first"];
+    check(&settle, "warning: --no-first: no effect: the first answers are the first round");
+    let silent = |args: &[&str]| {
+        let said = desk.ax(&[&["discuss", "q", "--dry-run"], args].concat()).ends(0);
+        assert!(!said.err.contains("warning"), "{args:?}: {}", said.err);
+    };
+    silent(&["--pattern", "voting", "-o", "a,b"]);
+    // It measures the required consensus, and decides whether a vote has another round.
+    silent(&["--threshold", "0.7", "--require-consensus"]);
+    let vote = ["--pattern", "voting", "-o", "a,b", "--threshold", "0.7", "--consensus", "synthesis"];
+    silent(&[&vote[..], &["-r", "2"]].concat());
+    check(
+        &[&vote[..], &["-r", "1"]].concat(),
+        "--threshold: no effect: the method synthesis counts no votes",
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::desk::{Desk, Running};
 
-fn request(address: &str, head: &str, body: &str) -> String {
+pub(crate) fn request(address: &str, head: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let length = body.len();
@@ -43,7 +43,7 @@ fn order(address: &str) -> String {
     body["discussionId"].as_str().unwrap().to_owned()
 }
 
-fn is_completed(address: &str, id: &str) -> bool {
+pub(crate) fn is_completed(address: &str, id: &str) -> bool {
     // The stream ends with the discussion.
     let told = request(address, &format!("GET /api/discussions/{id}/events"), "");
     told.contains("event: discussion-completed")

@@ -204,3 +204,13 @@ fn one_provider_is_refused_with_what_to_do() {
     desk.ax(&["discuss", "q", "-p", "claude,glm"]).ends(2).says(&[glm]);
     desk.ax(&["discuss", "q", "--simulate", "latency=0ms"]).ends(0);
 }
+
+#[test]
+fn doctor_lists_what_is_wrong_first() {
+    let desk = Desk::new();
+    let said = desk.ax(&["doctor"]).ends(3);
+    let is_wrong: Vec<bool> =
+        said.out.lines().filter(|it| !it.starts_with(' ')).map(|it| it.starts_with("wrong")).collect();
+    assert!(is_wrong[0] && is_wrong.contains(&false), "{said:#?}");
+    assert!(is_wrong.is_sorted_by(|one, next| one >= next), "{said:#?}");
+}

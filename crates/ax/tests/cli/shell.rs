@@ -15,7 +15,7 @@ fn there_are_completions_for_five_shells() {
     // Names from the registry and the configuration.
     for shell in ["bash", "zsh", "fish"] {
         let script = desk.ax(&["completions", shell]).ends(0).out;
-        for word in ["round-robin", "unanimous", "architecture", "repetition"] {
+        for word in ["round-robin", "unanimous", "ax __complete", "repetition"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
@@ -93,7 +93,7 @@ fn help_manual_and_readme_agree_on_the_exit_codes() {
     let codes: Vec<String> = codes.map(|line| line.trim().replacen("  ", " ", 1)).collect();
     assert_eq!(codes.len(), 9, "{help}");
     let sentence = format!("Exit codes: {}.", codes.join(", "));
-    let sentence = ["--require-consensus", "--offline"]
+    let sentence = ["--require-consensus", "--require-support", "--offline"]
         .iter()
         .fold(sentence, |sentence, flag| sentence.replace(flag, &format!("`{flag}`")));
     assert!(readme.contains(&sentence), "{sentence}");
@@ -103,8 +103,38 @@ fn help_manual_and_readme_agree_on_the_exit_codes() {
 fn a_preset_with_a_blank_in_its_name_is_not_completed() {
     let desk = Desk::new();
     desk.configure("[presets.plain]\nrounds = 3\n[presets.\"two words\"]\nrounds = 3");
-    let script = desk.ax(&["completions", "fish"]).ends(0).out;
-    assert!(script.contains("plain") && !script.contains("two words"), "{script}");
+    assert_eq!(desk.ax(&["__complete", "--", "discuss", "--preset", ""]).ends(0).out, "plain\tpreset\n");
+    desk.configure("[broken");
+    desk.ax(&["__complete", "--", "discuss", "--preset", ""]).ends(0).prints_nothing();
+}
+
+/// What bash offers for the last of these words.
+fn in_bash(desk: &Desk, words: &[&str]) -> Vec<String> {
+    let words: Vec<String> = words.iter().map(|it| format!("'{it}'")).collect();
+    let (last, words) = (words.len() - 1, words.join(" "));
+    let line = format!(
+        "ax completions bash > ax.bash; . ./ax.bash; COMP_WORDS=({words}); COMP_CWORD={last}; \
+         _ax_dynamic ax \"${{COMP_WORDS[$COMP_CWORD]}}\" \"${{COMP_WORDS[$COMP_CWORD-1]}}\"; \
+         printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    );
+    desk.write("complete.sh", &line);
+    let said = desk.shell("bash complete.sh").ends(0);
+    said.out.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn providers_presets_and_ids_are_completed_as_they_are_now() {
+    let desk = Desk::new();
+    let offered = in_bash(&desk, &["ax", "show", ""]);
+    assert!(!offered.contains(&"last".to_owned()), "nothing is recorded: {offered:?}");
+    assert!(!desk.database().exists());
+    let id = desk.result(&["-p", "claude,gemini"])["discussionId"].as_str().unwrap().to_owned();
+    assert_eq!(in_bash(&desk, &["ax", "watch", &id[..9]]), [id]);
+    assert_eq!(in_bash(&desk, &["ax", "show", "la"]), ["last"]);
+    assert_eq!(in_bash(&desk, &["ax", "discuss", "q", "-p", "claude,gem"]), ["claude,gemini"]);
+    desk.configure("[presets.architecture]\nrounds = 3");
+    assert_eq!(in_bash(&desk, &["ax", "discuss", "--preset", "a"]), ["architecture"]);
+    assert_eq!(in_bash(&desk, &["ax", "discuss", "--pattern", "d"]), ["debate", "dialogue"]);
 }
 
 #[test]

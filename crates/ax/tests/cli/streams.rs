@@ -23,8 +23,8 @@ fn quiet_still_prints_errors() {
     let said = desk.ax(&["discuss", "q", "--quiet", "--rounds", "99"]).ends(2);
     assert_eq!(said.err, "error: --rounds: must be from 1 to 10, not 99\n");
     let said = desk.ax(&["discuss", "q", "--quiet", "--max-calls", "6"]).ends(5);
-    let expected = "DISCUSSION_CALL_BUDGET_EXCEEDED: the budget of 6 calls is used up: the next step would have \
-                    needed up to 4, and 1 was left for it\n";
+    let expected = "The budget of 6 calls is used up: the next step would have \
+                    needed up to 4, and 1 was left for it.\n";
     assert_eq!(said.err, expected);
 }
 

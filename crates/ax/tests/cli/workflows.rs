@@ -135,7 +135,7 @@ fn b11_a_declared_tool_needs_permission_and_gets_data_on_its_standard_input() {
     let file = desk.write("w.yaml", text);
     let what = "what=$(touch x); `touch x`";
     desk.ax(&run(&file, &["--set", what])).ends(2).says(&["--allow-tools shout"]);
-    let allowed = ["--set", what, "--allow-tools", "shout", "--json"];
+    let allowed = ["--set", what, "--set", "$(touch x)=`touch x`", "--allow-tools", "shout", "--json"];
     let result = desk.ax(&run(&file, &allowed)).ends(0).json();
     assert_eq!(result["output"], json!({ "SAY": "$(TOUCH X); `TOUCH X` $(TOUCH X)" }));
     assert!(!desk.home().join("x").exists());

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod case;
+mod eval;
 mod record;
 mod workflow;
 

@@ -14,7 +14,7 @@ fn the_screen_never_shows_a_label_whatever_the_pattern() {
         let mut args =
             vec!["discuss", "Tabs or spaces?", "--offline", "--pattern", pattern, "-r", "2", "--seed", "7"];
         args.extend(["--simulate", "latency=30ms", "--verbose"]);
-        if pattern == "voting" {
+        if ["voting", "settle"].contains(&pattern) {
             args.extend(["-o", "tabs,spaces"]);
         }
         let mut terminal = Terminal::run(&args, &Setup { columns: 100, ..Setup::default() });

@@ -12,4 +12,5 @@ mod people;
 mod piped;
 mod pty;
 mod restored;
+mod runs;
 mod screens;

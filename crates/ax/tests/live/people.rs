@@ -41,11 +41,47 @@ fn ctrl_c_and_a_closed_window_leave_the_turn_for_later() {
     }
 }
 
+/// What the person said, from the record.
+fn said_in(terminal: &Terminal) -> Vec<String> {
+    let mut shown = terminal.next_piped(&["show", "last", "--json"]);
+    shown.ends(0);
+    let result: serde_json::Value = serde_json::from_str(&shown.stdout()).unwrap();
+    let rounds = result["rounds"].as_array().unwrap().iter();
+    let responses = rounds.flat_map(|it| it["responses"].as_array().unwrap().clone());
+    let own = responses.filter(|it| it["provider"] == "me" || it["participant"] == "me");
+    own.map(|it| it["content"].as_str().unwrap().to_owned()).collect()
+}
+
 #[test]
-fn a_line_cut_by_the_terminal_is_not_sent() {
+fn a_line_of_any_length_is_sent_whole() {
     let mut terminal = table("1", &[], &Setup { columns: 100, ..Setup::default() });
-    terminal.types(&format!("{}\n.\n", "x".repeat(5_000)));
-    let shown = terminal.ends(0);
-    assert!(shown.contains("The terminal cuts lines after 4,095 bytes"), "{shown}");
-    assert!(shown.contains("Waiting for me (round 1, speaking)"), "{shown}");
+    terminal.types(&format!("{}\r.\r", "x".repeat(5_000)));
+    terminal.ends(0);
+    assert_eq!(said_in(&terminal), ["x".repeat(5_000)]);
+}
+
+#[test]
+fn a_turn_is_edited_and_holds_no_escape_bytes() {
+    let mut terminal = table("2", &[], &Setup { columns: 100, ..Setup::default() });
+    terminal.types("A brdge\u{1b}[D\u{1b}[D\u{1b}[Di\u{1b}[F,\u{1b}[31m of Stone\u{17}stone.\r");
+    terminal.sees("> A bridge, of stone.");
+    terminal.types(".\r");
+    terminal.sees("Your turn, me (round 2, speaking)");
+    // Up brings back what was said before.
+    terminal.types("\u{1b}[A And soon.\r.\r");
+    terminal.ends(0);
+    assert_eq!(said_in(&terminal), ["A bridge, of stone.", "A bridge, of stone. And soon."]);
+}
+
+#[test]
+fn a_turn_can_be_written_in_an_editor_of_ones_own() {
+    let editor = "sed -i s/brigde/bridge/";
+    let setup =
+        Setup { columns: 100, env: &[("EDITOR", editor), ("PATH", "/usr/bin:/bin")], ..Setup::default() };
+    let mut terminal = table("1", &[], &setup);
+    terminal.types("A brigde.\r\u{18}\u{5}");
+    terminal.sees("> A bridge.");
+    terminal.types(".\r");
+    terminal.ends(0);
+    assert_eq!(said_in(&terminal), ["A bridge."]);
 }

@@ -55,6 +55,11 @@ impl Terminal {
         Terminal::at(self.home.clone(), args, &Setup { columns: 100, ..Setup::default() })
     }
 
+    /// The same with stdout in a file.
+    pub(crate) fn next_piped(&self, args: &[&str]) -> Terminal {
+        Terminal::at(self.home.clone(), args, &Setup { columns: 100, piped_stdout: true, ..Setup::default() })
+    }
+
     fn at(home: Rc<TempDir>, args: &[&str], setup: &Setup<'_>) -> Terminal {
         let (master, slave) = pair(setup.columns);
         let before = tcgetattr(&master).unwrap();

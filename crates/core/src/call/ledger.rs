@@ -80,6 +80,14 @@ impl Ledger {
         self.take(wanted, Spent::default())
     }
 
+    /// Whether this much could be reserved now, as far as the budgets are concerned.
+    #[must_use]
+    pub fn has_room(&self, wanted: Spent) -> bool {
+        let account = *self.account();
+        let fits = self.fits(account.taken, wanted, account.kept).is_ok();
+        fits && self.above.as_ref().is_none_or(|above| above.has_room(wanted))
+    }
+
     /// Whether a sub-discussion could reserve this much now.
     #[must_use]
     pub fn has_room_below(&self, wanted: Spent) -> bool {

@@ -48,6 +48,8 @@ pub struct Call {
     pub shape: Option<Shape>,
     /// The mark between the prose of the answer and its structure, if its form has prose.
     pub mark: Option<Arc<str>>,
+    /// The participants that the prose may cite in markers, which are taken out of it.
+    pub cited: Arc<[String]>,
     /// The sampling temperature.
     pub temperature: f64,
     /// The maximum number of tokens of the answer.

@@ -4,12 +4,16 @@ use std::sync::Arc;
 
 use crate::{
     engine::{
-        Engine, LEASE_MS, OpenError, RunError, Running,
+        Engine, OpenError, RunError, Running,
         conduct::{Ended, conduct},
         handle::Handle,
     },
     floor::services::Services,
-    model::{event::Fact, id::DiscussionId, spec::Spec},
+    model::{
+        event::{Fact, Fork},
+        id::DiscussionId,
+        spec::Spec,
+    },
     record::{Record, control::Control, feed::Feed},
     seams::{Claim, StoreError},
 };
@@ -35,7 +39,16 @@ impl Engine {
     pub async fn begin_as(&self, id: DiscussionId, spec: Spec) -> Result<Handle, BeginError> {
         let facts = self.ordered(&spec)?;
         self.check_caps(&spec).await?;
-        self.keep_leases();
+        self.begin_with(id, facts).await
+    }
+
+    /// Forks a discussion as [`Engine::fork_as`] does, and runs the fork, in one write.
+    pub async fn begin_fork(&self, id: DiscussionId, fork: Fork, spec: Spec) -> Result<Handle, BeginError> {
+        let facts = self.forked(fork, spec).await?;
+        self.begin_with(id, facts).await
+    }
+
+    async fn begin_with(&self, id: DiscussionId, facts: Vec<Fact>) -> Result<Handle, BeginError> {
         let Some(expected) = Expected::new(self, id) else { return Ok(self.run(id).await?) };
         // In a task of its own: a caller that stops waiting must not leave the discussion claimed
         // but not running.
@@ -65,15 +78,16 @@ impl Expected {
 
     async fn begin(self, facts: Vec<Fact>) -> Result<Handle, BeginError> {
         let (engine, services) = (self.engine.clone(), self.engine.services().clone());
-        let begun = services.store.begin(self.id, facts.clone(), &engine.0.owner, LEASE_MS).await;
+        let store = services.store.clone();
+        let begun = engine.as_node(|node| store.begin(self.id, facts.clone(), node)).await;
         let Some(claim) = begun.map_err(OpenError::Store)? else {
             return Ok(engine.run(self.id).await?);
         };
         let (feed, control) = (Feed::new(), self.control.clone());
         engine.register(&claim, &control);
         let feed_handle = feed.feed_handle();
-        let run = run_begun(services, claim.clone(), feed, control, facts);
-        Ok(engine.launch(claim, feed_handle, run))
+        let run = run_begun(services, claim.clone(), feed, control.clone(), facts);
+        Ok(engine.launch(claim, feed_handle, control, run))
     }
 }
 

@@ -32,14 +32,14 @@ use crate::{
         id::{DiscussionId, Seq, Step},
         lifecycle::Lifecycle,
         money::Usd,
-        outcome::Decision,
+        outcome::{Decision, Traced},
         phase::DECIDING,
         spec::Spec,
         state::State,
     },
     record::{Record, control::Control, failure::Failure, retry_store::patiently},
     registry::{Consensus, Pattern},
-    seams::{StoreError, Then},
+    seams::{Release, StoreError, Then},
 };
 
 /// How a run of a discussion ended.
@@ -101,7 +101,8 @@ pub(crate) async fn conduct(
             (ledger, purse)
         }
     };
-    let source = Source::before(&record.state, &*services.store).await?;
+    let before = || Box::pin(Source::before(&record.state, &*services.store)) as BoxFuture<'_, _>;
+    let source = patiently(record.feed(), before).await.0?;
     let now = Now::at_start(&record);
     let mut floor = Floor { services, pattern, record, control, ledger, purse, source, run_sub, now };
     if !make_ready(&mut floor).await? {
@@ -160,8 +161,9 @@ async fn release(floor: &Floor) {
         purse.close().await;
     }
     if floor.record.has_claim() {
-        // A claim that can't be released expires.
-        let _ = floor.services.store.release(floor.record.claim().clone()).await;
+        let (store, claim) = (&floor.services.store, floor.record.claim());
+        let how = floor.control.leaves_how().unwrap_or(Release::Now);
+        drop(patiently(floor.record.feed(), || store.release(claim.clone(), how)).await);
     }
 }
 
@@ -288,7 +290,8 @@ async fn close_crashed(floor: &mut Floor) -> Result<(), Failure> {
     let open: Vec<Step> = open_subs(&floor.record.state);
     for step in open {
         let child = floor.record.state.id.derived(step.as_str());
-        if let Some(state) = read_state(&floor.services, child).await? {
+        let state = patiently(floor.record.feed(), || Box::pin(read_state(&floor.services, child))).await.0?;
+        if let Some(state) = state {
             floor.ledger.settle(Default::default(), state.spent);
         }
     }
@@ -318,7 +321,7 @@ async fn initialize(floor: &mut Floor) -> Result<bool, Failure> {
 }
 
 async fn deliberate_and_decide(floor: &mut Floor, pattern: &Pattern, method: &Consensus) -> Result<(), Halt> {
-    let talked = match (pattern.run)(floor).await {
+    let talked = match deliberate(floor, pattern, method).await {
         Ok(decision) => {
             floor.pause_before_deciding().await?;
             decision
@@ -356,7 +359,20 @@ async fn deliberate_and_decide(floor: &mut Floor, pattern: &Pattern, method: &Co
     {
         return Err(Failure::Diverged(step.clone()).into());
     }
-    conclude(floor, decision).await
+    conclude(floor, method, decision).await
+}
+
+/// Holds the talk, after what the method asks before it.
+async fn deliberate(
+    floor: &mut Floor,
+    pattern: &Pattern,
+    method: &Consensus,
+) -> Result<Option<Decision>, Halt> {
+    if (method.opens)(&floor.record.state.spec) {
+        (method.open)(floor).await?;
+        floor.leave_first();
+    }
+    (pattern.run)(floor).await
 }
 
 /// Decides on what was said, at every end but an abort; if that fails, the best recorded answer is
@@ -373,14 +389,18 @@ async fn decide(floor: &mut Floor, method: &Consensus) -> Result<Decision, Halt>
 
 /// Completes a decision; if no more calls can be made, it stays as it is.
 async fn finish(floor: &mut Floor, method: &Consensus, decision: Decision) -> Result<Decision, Halt> {
-    match (method.finish)(floor, decision.clone()).await {
-        Err(Halt(Why::WindUp)) => Ok(decision),
-        finished => finished,
+    let decision = match (method.finish)(floor, decision.clone()).await {
+        Err(Halt(Why::WindUp)) => return Ok(decision),
+        finished => finished?,
+    };
+    match (method.compare)(floor).await {
+        Err(Halt(Why::WindUp)) | Ok(()) => Ok(decision),
+        Err(halt) => Err(halt),
     }
 }
 
-async fn conclude(floor: &mut Floor, decision: Decision) -> Result<(), Halt> {
-    let decision = completed(floor, decision);
+async fn conclude(floor: &mut Floor, method: &Consensus, decision: Decision) -> Result<(), Halt> {
+    let decision = traced(floor, method, completed(floor, decision));
     let end = conclusion(floor, &decision);
     // A sub-discussion is never retried alone, so it is over.
     let may_be_retried = floor.record.state.lineage.is_none() && is_for_want_of_providers(floor, &end);
@@ -396,6 +416,15 @@ async fn conclude(floor: &mut Floor, decision: Decision) -> Result<(), Halt> {
     };
     facts.push(floor.record.change(to)?);
     Ok(floor.record.append_then(facts, then).await?)
+}
+
+/// The decision with its sources. One on record keeps those that were recorded with it.
+fn traced(floor: &Floor, method: &Consensus, decision: Decision) -> Decision {
+    if floor.record.state.decision.is_some() {
+        return decision;
+    }
+    let Traced { provenance, dropped } = (method.trace)(&floor.record.state, &decision);
+    Decision { provenance, dropped, ..decision }
 }
 
 /// Aborts without any call: the best recorded answer is the result, marked as degraded.

@@ -4,7 +4,10 @@ pub mod begin;
 pub(crate) mod conclude;
 pub(crate) mod conduct;
 pub mod handle;
-mod lease;
+mod heart;
+mod member;
+mod node;
+mod observer;
 pub(crate) mod seating;
 
 use std::{
@@ -12,26 +15,31 @@ use std::{
     collections::{BTreeSet, HashMap},
     panic::AssertUnwindSafe,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
 
-use futures::FutureExt;
+use futures::{FutureExt, future::BoxFuture};
 use tokio::sync::Notify;
 
 use crate::{
     engine::{
         conduct::{Ended, conduct, first_facts, read_state},
         handle::Handle,
+        member::Member,
     },
-    floor::gate::least_cost,
+    floor::{
+        gate::least_cost,
+        reuse::Source,
+        work::{Reusable, Schedule, reusable},
+    },
     model::{
         account::{CapReached, granted},
         command::{Command, CommandId, Say},
         error::{Code, Refusal},
         event::{Event, Fact, Fork},
-        id::{DiscussionId, Seq, Step},
+        id::{DiscussionId, NodeId, Seq, Step},
         participant::Participant,
         spec::Spec,
     },
@@ -40,16 +48,15 @@ use crate::{
         control::Control,
         failure::Failure,
         feed::{Feed, FeedHandle},
+        retry_store::{briefly, patiently},
     },
     registry::Snapshot,
-    seams::{Claim, StoreError},
+    seams::{Claim, Created, Node, Queueing, Release, StoreError},
     vocabulary::option::Kind,
 };
 
 pub use crate::{floor::services, record::feed};
-
-/// How long a claim is valid without renewal.
-const LEASE_MS: u64 = 30_000;
+pub use node::NodeHealth;
 
 /// Why a discussion could not be opened. Nothing was spent.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -135,12 +142,11 @@ impl From<Failure> for RunError {
 
 async fn run_recorded(
     services: Arc<services::Services>,
-    id: DiscussionId,
     claim: Claim,
     feed: Feed,
     control: Arc<Control>,
 ) -> Result<Ended, RunError> {
-    let record = Box::new(Record::load(services.backing(), id, claim, feed).await?);
+    let record = Box::new(Record::load(services.backing(), claim.id, claim, feed).await?);
     Ok(conduct(services, record, control, None).await?)
 }
 
@@ -156,10 +162,10 @@ pub struct Engine(Arc<Inner>);
 
 pub(crate) struct Inner {
     pub(crate) services: Arc<services::Services>,
-    /// The name that the store knows this engine by.
-    owner: String,
-    pub(crate) running: Mutex<HashMap<DiscussionId, Running>>,
-    leases: std::sync::Once,
+    /// This process as a node of the store.
+    pub(crate) member: Member,
+    running: Mutex<HashMap<DiscussionId, Running>>,
+    heart: std::sync::Once,
     /// Whether this process is to leave all discussions to others.
     leaving: AtomicBool,
     /// Notified when a run has ended.
@@ -174,14 +180,15 @@ pub(crate) struct Running {
 }
 
 impl Engine {
-    /// An engine with these services, known to the store by this name.
+    /// An engine with these services. The store and people know it as this node, from its first
+    /// claim on.
     #[must_use]
-    pub fn new(services: services::Services, owner: impl Into<String>) -> Self {
+    pub fn new(services: services::Services, node: Node) -> Self {
         Engine(Arc::new(Inner {
             services: Arc::new(services),
-            owner: owner.into(),
+            member: Member::new(node),
             running: Mutex::default(),
-            leases: std::sync::Once::new(),
+            heart: std::sync::Once::new(),
             leaving: AtomicBool::new(false),
             ended: Notify::new(),
         }))
@@ -202,10 +209,20 @@ impl Engine {
 
     /// Does the same under an id of the caller's; opening it twice changes nothing.
     pub async fn open_as(&self, id: DiscussionId, spec: Spec) -> Result<(), OpenError> {
+        self.enqueue_as(id, spec, Queueing::default()).await.map(drop)
+    }
+
+    /// Checks an order and records it for any node to run, in the order of the queue.
+    pub async fn enqueue_as(
+        &self,
+        id: DiscussionId,
+        spec: Spec,
+        queueing: Queueing,
+    ) -> Result<Created, OpenError> {
         let facts = self.ordered(&spec)?;
         self.check_caps(&spec).await?;
-        self.0.services.store.create(id, facts).await?;
-        Ok(())
+        let store = &self.0.services.store;
+        Ok(briefly(|| store.enqueue(id, facts.clone(), queueing)).await?)
     }
 
     /// Refuses an order, new or to be resumed, for which the account's caps have too little left.
@@ -239,6 +256,13 @@ impl Engine {
 
     /// Does the same under an id of the caller's; forking it twice changes nothing.
     pub async fn fork_as(&self, id: DiscussionId, fork: Fork, spec: Spec) -> Result<(), OpenError> {
+        let facts = self.forked(fork, spec).await?;
+        self.0.services.store.create(id, facts).await?;
+        Ok(())
+    }
+
+    /// The first facts of a fork, or the reasons for refusing it.
+    async fn forked(&self, fork: Fork, spec: Spec) -> Result<Vec<Fact>, OpenError> {
         let facts = self.0.services.store.read(fork.of, Seq::START, usize::MAX).await?;
         let steps: BTreeSet<&str> = facts.iter().filter_map(answered).collect();
         let mut refusals = self.refusals(&spec);
@@ -254,8 +278,18 @@ impl Engine {
         self.check_caps(&spec).await?;
         let opened =
             Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: None, fork: Some(fork) };
-        self.0.services.store.create(id, first_facts(&self.0.services, opened)).await?;
-        Ok(())
+        Ok(first_facts(&self.0.services, opened))
+    }
+
+    /// What a fork of a discussion whose pattern runs jobs would take over. Nothing is begun.
+    pub async fn reusable_jobs(
+        &self,
+        fork: Fork,
+        schedule: &mut dyn Schedule,
+    ) -> Result<Reusable, StoreError> {
+        let services = &self.0.services;
+        let source = Source::of_fork(Some(fork), None, &*services.store).await?;
+        reusable(services, &source, schedule).await
     }
 
     /// All reasons for refusing this order.
@@ -315,13 +349,52 @@ impl Engine {
     /// Claims a discussion and runs it in a task of its own: from its beginning, or from where its
     /// record ends; there is no difference.
     pub async fn run(&self, id: DiscussionId) -> Result<Handle, RunError> {
-        let claim = self.0.services.store.claim(id, &self.0.owner, LEASE_MS).await?;
-        self.keep_leases();
+        let claim = self.claim(id).await?;
+        Ok(self.run_claimed(claim))
+    }
+
+    /// Claims a discussion for this process.
+    pub async fn claim(&self, id: DiscussionId) -> Result<Claim, StoreError> {
+        let store = &self.0.services.store;
+        let claim = self.as_node(|node| store.claim(id, node)).await?;
+        self.0.member.counts.claims.fetch_add(1, Ordering::Relaxed);
+        Ok(claim)
+    }
+
+    /// Gives a claim up that was not run, for other nodes as it says.
+    pub async fn give_up(&self, claim: Claim, how: Release) {
+        self.0.give_up(claim, how).await;
+    }
+
+    /// Runs a discussion that this process has claimed.
+    #[must_use]
+    pub fn run_claimed(&self, claim: Claim) -> Handle {
         let (feed, control) = (Feed::new(), Arc::new(Control::unread()));
         self.register(&claim, &control);
         let feed_handle = feed.feed_handle();
-        let run = run_recorded(self.0.services.clone(), id, claim.clone(), feed, control);
-        Ok(self.launch(claim, feed_handle, run))
+        let run = run_recorded(self.0.services.clone(), claim.clone(), feed, control.clone());
+        self.launch(claim, feed_handle, control, run)
+    }
+
+    /// Does something in the store as a node: it joins first, and once more under a new id if it
+    /// was taken for dead meanwhile. Retries while the store is unavailable for a moment.
+    pub(crate) async fn as_node<'s, T>(
+        &'s self,
+        act: impl Fn(NodeId) -> BoxFuture<'s, Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let inner = &self.0;
+        let joined = || async {
+            let node = inner.member.join(&*inner.services.store).await?;
+            self.start_heart();
+            act(node).await
+        };
+        match briefly(joined).await {
+            Err(StoreError::Gone(gone)) => {
+                inner.member.renew(gone);
+                briefly(joined).await
+            }
+            done => done,
+        }
     }
 
     /// Runs a claimed discussion in a task of its own.
@@ -329,6 +402,7 @@ impl Engine {
         &self,
         claim: Claim,
         feed_handle: FeedHandle,
+        control: Arc<Control>,
         run: impl Future<Output = Result<Ended, RunError>> + Send + 'static,
     ) -> Handle {
         let (id, engine) = (claim.id, self.clone());
@@ -337,12 +411,21 @@ impl Engine {
         let run = Box::pin(run);
         let task = tokio::spawn(async move {
             // A panic must not keep the claim: no process could go on.
-            let ended =
-                AssertUnwindSafe(run).catch_unwind().await.unwrap_or_else(|panic| Err(fault(&*panic)));
+            let guarded = AssertUnwindSafe(run).catch_unwind();
+            let ended = tokio::select! {
+                ended = guarded => ended.unwrap_or_else(|panic| Err(fault(&*panic))),
+                // Another node runs it now. Dropping the run drops its calls.
+                () = control.cancelled() => Err(StoreError::Fenced(id).into()),
+            };
             engine.unregister(id, Some(&claim));
-            if ended.is_err() {
-                // Released, so that other processes need not wait for the lease to expire.
-                let _ = engine.0.services.store.release(claim).await;
+            match &ended {
+                Ok(_) => {}
+                Err(RunError::Store(StoreError::Fenced(_))) => {
+                    engine.0.member.was_fenced();
+                    engine.0.give_up(claim, Release::Failed).await;
+                }
+                // Released, so that other nodes can go on.
+                Err(_) => engine.0.give_up(claim, Release::Failed).await,
             }
             ended
         });
@@ -358,17 +441,18 @@ impl Engine {
 
     /// Leaves a discussion to another process: nothing new begins in it here, and its run ends when
     /// what is under way is recorded.
-    pub fn release(&self, id: DiscussionId) {
+    pub fn release(&self, id: DiscussionId, how: Release) {
         if let Some(running) = self.running().get(&id) {
-            running.control.leave();
+            running.control.leave(how);
         }
     }
 
     /// Does the same for every discussion that this process runs, or is about to run. Returns when
-    /// no run is left.
+    /// no run is left. From the beginning on, others see that this node is draining.
     pub async fn leave(&self) {
         self.0.leaving.store(true, Ordering::SeqCst);
-        self.running().values().for_each(|it| it.control.leave());
+        self.0.member.soon.notify_one();
+        self.running().values().for_each(|it| it.control.leave(Release::Now));
         loop {
             let ended = self.0.ended.notified();
             if self.running().is_empty() {
@@ -378,9 +462,24 @@ impl Engine {
         }
     }
 
+    /// Ends this node: whatever it still holds can be claimed by others at once.
+    pub async fn part(&self) -> Result<(), StoreError> {
+        match self.0.member.joined() {
+            Some(node) => self.0.services.store.part(node).await,
+            None => Ok(()),
+        }
+    }
+
     /// Sends a command to the process that runs the discussion, this one or another.
     pub async fn send(&self, id: DiscussionId, command: Command) -> Result<CommandId, StoreError> {
-        self.0.services.store.send(id, command).await
+        let store = &self.0.services.store;
+        match command {
+            // Twice is as good as once.
+            Command::Pause | Command::Resume | Command::Stop | Command::Abort => {
+                briefly(|| store.send(id, command.clone())).await
+            }
+            Command::Say(_) | Command::Rule(_) | Command::Note(_) => store.send(id, command).await,
+        }
     }
 
     /// Gives a person's turn. Refused, with nothing changed, if it is not that person's turn, if
@@ -408,8 +507,8 @@ impl Engine {
         Ok(Snapshot::new(Box::new(state), self.0.services.registry.clone()))
     }
 
-    pub(crate) fn running(&self) -> std::sync::MutexGuard<'_, HashMap<DiscussionId, Running>> {
-        self.0.running.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn running(&self) -> MutexGuard<'_, HashMap<DiscussionId, Running>> {
+        self.0.running()
     }
 
     /// Registers a run for commands. Of two runs that were begun together, the one with the newer
@@ -422,7 +521,7 @@ impl Engine {
         }
         drop(running);
         if self.0.leaving.load(Ordering::SeqCst) {
-            control.leave();
+            control.leave(Release::Now);
         }
     }
 
@@ -435,11 +534,29 @@ impl Engine {
         }
     }
 
-    fn keep_leases(&self) {
-        self.0.leases.call_once(|| {
+    fn start_heart(&self) {
+        self.0.heart.call_once(|| {
             // Subscribes now, not when the task first runs.
             let news = self.0.services.store.watch();
-            drop(tokio::spawn(lease::renew_leases(Arc::downgrade(&self.0), news)));
+            drop(tokio::spawn(heart::beat_on(Arc::downgrade(&self.0), news)));
         });
+    }
+}
+
+impl Inner {
+    pub(crate) fn running(&self) -> MutexGuard<'_, HashMap<DiscussionId, Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Releases a claim. If the store is away, that goes on in the background: a claim that nothing
+    /// runs under would keep others from running the discussion.
+    pub(crate) async fn give_up(&self, claim: Claim, how: Release) {
+        let store = self.services.store.clone();
+        if let Err(StoreError::Unavailable(_)) = store.release(claim.clone(), how).await {
+            tokio::spawn(async move {
+                let feed = Feed::new();
+                drop(patiently(&feed, || store.release(claim.clone(), how)).await);
+            });
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::{
     call::{Message, Shape, retry::Retries},
     model::{mask::Mask, transcript::Turn},
+    seams::Voice,
 };
 
 /// A question to one participant. Everything but its text has a sensible default.
@@ -22,8 +23,12 @@ pub struct Ask {
     pub(crate) shape: Option<Shape>,
     /// Set beneath the floor: the mark between the prose of a structured reply and the rest.
     pub(crate) mark: Option<Arc<str>>,
+    /// Set beneath the floor: the participants that this prose may cite in markers.
+    pub(crate) cited: Arc<[String]>,
     /// Distinguishes this question from others to the same participant in the same phase.
     pub(crate) purpose: Option<&'static str>,
+    /// Whether this asks for a first answer, whose step has the same name in every pattern.
+    pub(crate) is_first: bool,
     /// Earlier messages of this step: an answer that could not be read, for instance.
     pub(crate) exchange: Vec<Message>,
     /// Stop sequences of a speech (C03); sent to the provider, and enforced on its answer.
@@ -42,6 +47,9 @@ pub struct Ask {
     pub(crate) repeated: Option<Repeated>,
     /// What a small model is asked instead.
     pub(crate) compact: Option<Arc<CompactAsk>>,
+    /// Set beneath the floor if the form is asked for as lines: the reminder for a reply that can't
+    /// be read.
+    pub(crate) lines_reminder: Option<&'static str>,
 }
 
 /// The topic as it is repeated before a prompt.
@@ -65,6 +73,17 @@ pub struct CompactAsk {
     pub prompt: Arc<str>,
     /// The length limit of the answer, if not that of the usual question.
     pub max_tokens: Option<u32>,
+    /// The form as lines, for a model that nothing holds to a JSON schema.
+    pub lines: Option<LineForm>,
+}
+
+/// A form that is asked for as lines of text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineForm {
+    /// The prompt.
+    pub prompt: Arc<str>,
+    /// The reminder for a reply that can't be read.
+    pub reminder: &'static str,
 }
 
 /// What an empty answer is.
@@ -124,7 +143,9 @@ impl Ask {
             retries: Retries::ByClass,
             shape: None,
             mark: None,
+            cited: Arc::default(),
             purpose: None,
+            is_first: false,
             exchange: Vec::new(),
             stop: Vec::new(),
             mask: None,
@@ -134,6 +155,7 @@ impl Ask {
             public: None,
             repeated: None,
             compact: None,
+            lines_reminder: None,
         }
     }
 
@@ -157,7 +179,7 @@ impl Ask {
     /// The text for people in an answer whose form has prose.
     pub(crate) fn prose_of(&self, answer: &str) -> Option<String> {
         let (prose, mark) = self.shape.as_ref()?.form.prose.zip(self.mark.as_deref())?;
-        Some(prose.separate(mark, answer).prose)
+        Some(prose.separate(mark, &self.cited, answer).prose)
     }
 
     /// Sets how much of the talk is shown with it.
@@ -218,14 +240,17 @@ impl Ask {
         }
     }
 
-    /// The question as a small model is asked it.
-    pub(crate) fn compacted(self) -> Self {
-        let Some(CompactAsk { system, prompt, max_tokens }) = self.compact.as_deref().cloned() else {
+    /// The question as this small model is asked it.
+    pub(crate) fn compacted(self, voice: &Voice) -> Self {
+        let Some(CompactAsk { system, prompt, max_tokens, lines }) = self.compact.as_deref().cloned() else {
             return self;
         };
         let repeated = self.repeated.map(|it| Repeated { after: 0, ..it });
         let max_tokens = max_tokens.or(self.max_tokens);
-        Ask { system, prompt, max_tokens, repeated, compact: None, ..self }
+        let lines = lines.filter(|_| !voice.follows_schemas);
+        let lines_reminder = lines.as_ref().map(|it| it.reminder);
+        let prompt = lines.map_or(prompt, |it| it.prompt);
+        Ask { system, prompt, max_tokens, repeated, compact: None, lines_reminder, ..self }
     }
 
     /// Sets the stop sequences of the speech.
@@ -238,6 +263,13 @@ impl Ask {
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         Ask { purpose: Some(purpose), ..self }
+    }
+
+    /// Asks for a first answer, which knows of no other: its step has the same name in every
+    /// pattern, so that a fork with another pattern finds it.
+    #[must_use]
+    pub fn as_first_answer(self) -> Self {
+        Ask { is_first: true, hears: Hears::Nothing, ..self }
     }
 
     /// Shows the turns under labels, round by round and in the order of the labels, so that no

@@ -52,9 +52,9 @@ pub(crate) async fn collect(
         match chunk? {
             Chunk::Text(piece) => {
                 text.push(&piece);
-                pieces.send(text.kept());
+                pieces.send(before_stop(text.kept(), &call.stop));
                 if text.is_cut() {
-                    pieces.end(text.kept());
+                    pieces.end(until_stop(text.kept(), &call.stop));
                     let bill = timeout(READ_ON, bill_at_end(stream, text)).await;
                     let reply = cut_off(text, &call, bill.ok().flatten().unwrap_or_default())?;
                     return Ok(Reply { answered_by, ..reply });
@@ -63,8 +63,9 @@ pub(crate) async fn collect(
             Chunk::AnsweredBy(model) => answered_by = Some(model),
             Chunk::Convene { topic } => convene = Some(call.received(&topic)),
             Chunk::End { finish, usage, cost } => {
-                pieces.end(text.kept());
-                let text = call.received(until_stop(text.kept(), &call.stop));
+                let spoken = until_stop(text.kept(), &call.stop);
+                pieces.end(spoken);
+                let text = call.received(spoken);
                 let reply = Reply { text, finish, usage, cost, answered_by, convene, tokens_dropped: 0 };
                 return finished(reply, if_empty);
             }
@@ -119,6 +120,21 @@ fn until_stop<'t>(text: &'t str, stop: &[String]) -> &'t str {
     end.map_or(text, |at| &text[..from + at])
 }
 
+/// What people may see of a speech that is still arriving: nothing after a stop sequence, and not
+/// yet an end that may become one.
+fn before_stop<'t>(text: &'t str, stop: &[String]) -> &'t str {
+    let spoken = until_stop(text, stop);
+    if spoken.len() < text.len() {
+        return spoken;
+    }
+    let begun = |it: &String| {
+        let mut lengths = (1..it.len()).rev().filter(|length| it.is_char_boundary(*length));
+        lengths.find(|length| text.ends_with(&it[..*length]))
+    };
+    let held = stop.iter().filter_map(begun).max().unwrap_or_default();
+    &text[..text.len() - held]
+}
+
 fn finished(reply: Reply, if_empty: IfEmpty) -> Result<Reply, ProviderError> {
     if reply.text.trim().is_empty() && reply.convene.is_none() {
         if reply.finish == Finish::Refused {
@@ -151,6 +167,19 @@ mod tests {
         check("[aside] One.", "[aside] One.");
         check("", "");
         check(" \n\n ", " \n\n ");
+    }
+
+    #[test]
+    fn c03_what_may_become_a_stop_sequence_is_not_shown_yet() {
+        let stop = ["[", "\n\n", "Sprecherin Ä:"].map(str::to_owned);
+        let check = |text: &str, expected: &str| assert_eq!(before_stop(text, &stop), expected);
+        check("One.\n", "One.");
+        check("One.\nTwo. Sprecherin Ä", "One.\nTwo. ");
+        check("One. Sprecher", "One. ");
+        check("One. Sprecherinnen", "One. Sprecherinnen");
+        check("One.\n\nTwo.\n", "One.");
+        check("[aside\n", "[aside");
+        check("", "");
     }
 
     #[test]

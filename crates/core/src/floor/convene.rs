@@ -135,6 +135,8 @@ impl Floor {
             participants,
             tolerance: Tolerance { min_providers, ..spec.tolerance },
             options: Vec::new(),
+            graded: false,
+            known_voices: None,
             consensus: ConsensusSpec { method: method.to_owned(), ..spec.consensus.clone() },
             settings,
             // What was recalled is shown like the background; nothing is looked up again.

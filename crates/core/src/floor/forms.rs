@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::{
-    call::Message,
+    call::{Message, Shape},
     floor::{
         Floor,
         ask::{Ask, IfEmpty},
@@ -82,9 +82,12 @@ impl Floor {
             let reader = reader_of(&who.name);
             let is_assumed = reader.give_up().is_some();
             let if_empty = if is_assumed { IfEmpty::Unreadable } else { IfEmpty::Fail };
-            let (shape, mark) = (Some(shape(reader)), reader.mark());
             let ask = self.fitted(who, ask.clone());
-            Asked::new(who, self.step(who), Ask { shape, mark, if_empty, ..ask })
+            let (shape, mark, cited) = (shape(reader), reader.mark(), reader.cited());
+            // A form in lines has no schema.
+            let shape = if ask.lines_reminder.is_some() { Shape { schema: None, ..shape } } else { shape };
+            let step = self.step_of(who, &ask);
+            Asked::new(who, step, Ask { shape: Some(shape), mark, cited, if_empty, ..ask })
         };
         let present = questions.iter().filter(|(who, _)| self.is_present(&who.name));
         let mut asked: Vec<Asked> = present.map(|(who, ask)| shaped(who, ask)).collect();
@@ -320,7 +323,11 @@ impl Unreadable {
         } else if is_kept {
             finishing.into()
         } else if is_cut_off {
-            cut_off(ask.max_tokens.unwrap_or(usual), reminder.words).into()
+            let words = ask.lines_reminder.unwrap_or(reminder.words);
+            cut_off(ask.max_tokens.unwrap_or(usual), words).into()
+        } else if let Some(words) = ask.lines_reminder {
+            // What is wrong is said of the usual form, which this participant does not know.
+            format!("Your answer could not be read. {words}").into()
         } else {
             reminder.about(&wrong).into()
         };

@@ -39,6 +39,7 @@ pub(crate) enum Draining {
 impl Floor {
     /// Checks whether something may be asked now. Its cost is the ledger's concern.
     pub(crate) async fn gate(&mut self, key: &Step) -> Result<(), Halt> {
+        self.control.may_call().await;
         match self.take_commands().await? {
             Some(Draining::Suspend) => return Err(Halt::suspended()),
             Some(Draining::Leave) => return Err(Halt::left()),
@@ -227,7 +228,7 @@ impl Floor {
         self.cost_of(calls, longest)
     }
 
-    fn cost_of(&self, calls: u32, longest: u32) -> Spent {
+    pub(crate) fn cost_of(&self, calls: u32, longest: u32) -> Spent {
         cost_of(&self.services, &self.record.state.spec, self.now.tokens, (calls, longest))
     }
 

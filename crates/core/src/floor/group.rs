@@ -178,9 +178,9 @@ impl<'f, 'e> Group<'f, 'e> {
             return Err(self.floor.wind_up(&self.key, short).await?);
         }
         self.keep_for_the_talk();
-        let now = self.floor.services.clock.now();
+        let active_ms = self.floor.record.active_ms();
         for (index, reserved) in wanted {
-            let queued = self.seats[index].queue_first(reserved, now);
+            let queued = self.seats[index].queue_first(reserved, active_ms);
             self.queue(index, queued);
         }
         for (index, sub) in self.to_convene() {

@@ -59,8 +59,9 @@ use crate::{
         event::{Event, UnreadReply},
         id::Step,
         mask::Mask,
+        money::Spent,
         participant::Participant,
-        phase::Phase,
+        phase::{FIRST, Phase},
         reading::Reading,
         spec::Spec,
         transcript::Turn,
@@ -228,6 +229,37 @@ impl Floor {
         among.iter().filter(|it| seated(&it.name)).cloned().collect()
     }
 
+    /// All turns on record, of the talk and beside it. On a replay also those that are still to
+    /// come, so a pattern notes what it makes of them.
+    #[must_use]
+    pub fn turns(&self) -> &[Arc<Turn>] {
+        &self.record.state.turns
+    }
+
+    /// What is spent so far, with the same reservation.
+    #[must_use]
+    pub fn spent(&self) -> Spent {
+        self.record.state.spent
+    }
+
+    /// Whether the budget has room for so many more calls that write up to `longest` tokens each.
+    #[must_use]
+    pub fn has_room(&self, calls: u32, longest: u32) -> bool {
+        self.ledger.has_room(self.cost_of(calls, longest))
+    }
+
+    /// The newest note of this kind.
+    #[must_use]
+    pub fn noted<T: serde::de::DeserializeOwned>(&self, kind: &str) -> Option<T> {
+        self.record.state.noted(kind).last()
+    }
+
+    /// Whether this participant was seated and has failed since.
+    #[must_use]
+    pub fn has_failed(&self, name: &str) -> bool {
+        self.now.out.contains(name)
+    }
+
     /// The participants that were no longer waited for in a round, because the other answers were
     /// enough.
     #[must_use]
@@ -273,6 +305,19 @@ impl Floor {
         Ok(())
     }
 
+    /// Enters the phase before the talk, in which first answers are asked for.
+    pub fn enter_first(&mut self) {
+        self.now.phase = Some(FIRST);
+        self.reseat();
+        let step = Step::new(0, FIRST, "*");
+        self.record.once(step, Event::PhaseEntered { phase: FIRST.to_owned(), round: 0 });
+    }
+
+    /// Leaves the phase before the talk, so that the pattern begins in a phase of its own.
+    pub(crate) fn leave_first(&mut self) {
+        self.now.phase = None;
+    }
+
     /// Seats those again that a retry brought back at this phase.
     pub(crate) fn reseat(&mut self) {
         let Now { round, phase, retries, out, .. } = &mut self.now;
@@ -312,7 +357,8 @@ impl Floor {
             self.seats(who).map(|who| (who, self.fitted(who, spoken(who)))).collect();
         let systems = asks.iter().map(|(who, ask)| (who.name.clone(), ask.system.clone()));
         self.now.systems.extend(systems);
-        let asked = asks.into_iter().map(|(who, ask)| Asked::new(who, self.step(who), ask)).collect();
+        let asked =
+            asks.into_iter().map(|(who, ask)| Asked::new(who, self.step_of(who, &ask), ask)).collect();
         let turns = ask_group(self, asked, &enough).await?;
         Ok(turns.into_iter().flatten().collect())
     }
@@ -323,7 +369,10 @@ impl Floor {
             return ask;
         }
         let voice = self.services.voices.voice(&self.record.state.spec, who);
-        if voice.is_some_and(|it| it.is_small) { ask.compacted() } else { ask }
+        match voice.filter(|it| it.is_small) {
+            Some(voice) => ask.compacted(&voice),
+            None => ask,
+        }
     }
 
     pub(crate) fn is_present(&self, name: &str) -> bool {
@@ -348,6 +397,11 @@ impl Floor {
 
     pub(crate) fn seats<'w>(&self, who: &'w [Participant]) -> impl Iterator<Item = &'w Participant> {
         who.iter().filter(|it| self.is_present(&it.name))
+    }
+
+    /// The step of this question.
+    pub(crate) fn step_of(&self, who: &Participant, ask: &Ask) -> Step {
+        if ask.is_first { Step::first(&who.name) } else { self.step(who) }
     }
 
     pub(crate) fn step(&self, who: &Participant) -> Step {

@@ -1,5 +1,6 @@
 //! Sends subscribers what people may see of an answer while it arrives: all of a speech, the prose
-//! of a form, and of any other form only that it is being written. Names stand in place of labels.
+//! of a form, and of any other form only that it is being written. Names stand in place of labels,
+//! and markers of sources are taken out.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use crate::{
     call::Call,
     model::mask::Revealed,
     record::feed::{Feed, Piece},
-    vocabulary::prose::ProseStream,
+    vocabulary::prose::{MarkerStream, ProseStream},
 };
 
 /// The pieces of one answer.
@@ -15,8 +16,10 @@ pub(crate) struct Pieces {
     call: Arc<Call>,
     feed: Feed,
     prose: Option<ProseStream>,
-    /// The text for people, with names in place of labels.
+    /// The text with names in place of labels.
     revealed: Revealed,
+    /// The text for people, without markers.
+    unmarked: MarkerStream,
     /// How much of the answer has been taken in, and how much of that is text for people.
     taken: usize,
     spoken: usize,
@@ -25,7 +28,9 @@ pub(crate) struct Pieces {
 impl Pieces {
     pub(crate) fn of(call: &Arc<Call>, feed: Feed) -> Self {
         let prose = call.prose().map(|(prose, mark)| ProseStream::new(prose, mark));
-        Pieces { call: call.clone(), feed, prose, revealed: Revealed::default(), taken: 0, spoken: 0 }
+        let unmarked = MarkerStream::new(&call.cited);
+        let revealed = Revealed::default();
+        Pieces { call: call.clone(), feed, prose, revealed, unmarked, taken: 0, spoken: 0 }
     }
 
     /// Sends what is new in the answer so far.
@@ -54,10 +59,24 @@ impl Pieces {
         let new = answer.len().saturating_sub(self.taken);
         let hidden = new.saturating_sub(said.len().saturating_sub(self.spoken));
         (self.taken, self.spoken) = (answer.len(), said.len());
-        let offset = self.revealed.length();
-        let text = self.revealed.push(&self.call.labels, &self.call.nonce, said, is_complete);
+        let offset = self.unmarked.length();
+        self.revealed.push(&self.call.labels, &self.call.nonce, said, is_complete);
+        let text = self.unmarked.push(self.revealed.shown(), is_complete);
         if !text.is_empty() || 0 < hidden {
-            self.feed.piece(|| Piece::of(&self.call, offset, text.to_owned(), hidden));
+            self.feed.piece(|| piece(&self.call, offset, text.to_owned(), hidden));
         }
+    }
+}
+
+fn piece(call: &Call, offset: usize, text: String, hidden: usize) -> Piece {
+    Piece {
+        discussion: call.discussion,
+        step: call.step.clone(),
+        attempt: call.attempt,
+        participant: call.participant.name.clone(),
+        round: call.round,
+        offset,
+        text,
+        hidden,
     }
 }

@@ -30,6 +30,12 @@ pub trait Reader: Send + Sync {
         None
     }
 
+    /// The participants that the prose may cite in markers like `[ann:2]`, which people are not
+    /// shown. The default is none, and then nothing is taken for a marker.
+    fn cited(&self) -> Arc<[String]> {
+        Arc::default()
+    }
+
     /// Reads a reply that has the form, or returns what is wrong with it.
     fn read(&self, reply: &str) -> Result<Self::Value, Misread>;
 

@@ -13,8 +13,8 @@ use crate::{
     call::Message,
     floor::{Floor, ask::Ask, seat::Seat},
     model::{
-        event::{Event, Fact, Noted, SubConcluded, ToolUsed},
-        id::{Seq, Step},
+        event::{Event, Fact, Fork, Noted, SubConcluded, ToolUsed},
+        id::{DiscussionId, Seq, Step},
         likeness::Comparison,
         money::{Usage, Usd},
         state::{Counted, State},
@@ -53,9 +53,18 @@ impl Source {
     /// The answers of the discussion that this one was forked from, and of that one's ancestors. A
     /// discussion that has been removed has none.
     pub(crate) async fn before(state: &State, store: &dyn Store) -> Result<Source, StoreError> {
+        Source::of_fork(state.fork.clone(), Some(state.id), store).await
+    }
+
+    /// The same for a fork that may not have been opened yet.
+    pub(crate) async fn of_fork(
+        fork: Option<Fork>,
+        id: Option<DiscussionId>,
+        store: &dyn Store,
+    ) -> Result<Source, StoreError> {
         let mut sources = Vec::new();
-        let mut next = state.fork.clone();
-        let mut read = HashSet::from([state.id]);
+        let mut next = fork;
+        let mut read: HashSet<DiscussionId> = id.into_iter().collect();
         // Guards against a cycle: a discussion that was removed and forked again under its old id
         // may descend from its own fork.
         while let Some(fork) = next.filter(|fork| read.insert(fork.of)) {

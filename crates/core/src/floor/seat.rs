@@ -26,7 +26,6 @@ use crate::{
         event::Placed,
         id::Step,
         money::Spent,
-        time::Timestamp,
         transcript::Turn,
     },
     record::{Entry, Record, Settled},
@@ -175,10 +174,10 @@ impl Seat {
         self.tried.failures.may_shrink() && self.question.ask().stretch.is_none()
     }
 
-    /// Queues for the first attempt of this run, not before the time that the record has.
-    pub(crate) fn queue_first(&mut self, reserved: Spent, now: Timestamp) -> Queued {
+    /// Queues for the first attempt of this run, after the rest of the wait that the record has.
+    pub(crate) fn queue_first(&mut self, reserved: Spent, active_ms: u64) -> Queued {
         self.tried.reserved = Some(reserved);
-        let owed = self.tried.owed(now);
+        let owed = self.tried.owed(active_ms);
         if let Some(voice) = self.voice.as_ref().filter(|_| owed.closes_lane) {
             voice.lane.close_for(owed.wait);
         }
@@ -248,6 +247,7 @@ impl Seat {
             labels: self.labels.mask.clone(),
             shape: ask.shape.as_ref().map(|shape| shape.labelled(&self.labels.mask)),
             mark: ask.mark.clone(),
+            cited: ask.cited.clone(),
             stop: ask.stop.clone(),
             temperature: ask.temperature.or_else(own).unwrap_or(spec.manner.temperature),
             may_convene: self.may_ask_for_help() && floor.may_convene(),

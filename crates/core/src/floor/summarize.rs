@@ -59,7 +59,7 @@ impl Group<'_, '_> {
         if self.floor.reserve(wanted).await?.is_err() {
             return Ok(());
         }
-        let queued = seat.queue_first(wanted, self.floor.services.clock.now());
+        let queued = seat.queue_first(wanted, self.floor.record.active_ms());
         let mut summing = Group::of(self.floor, vec![seat], self.key.clone(), &|_| false);
         summing.queue(0, queued);
         summing.run().await

@@ -4,6 +4,9 @@
 mod end;
 mod running;
 
+pub use end::Reusable;
+pub(crate) use end::reusable;
+
 use serde_json::Value;
 
 use crate::{

@@ -12,8 +12,9 @@ use crate::{
         time::Timestamp,
     },
     seams::{
-        Archive, AuditEntry, Expired, Found, MemoryQuery, NewMemory, Query, Recalling, Remembered,
-        Reservation, Retention, Session, StoreError, Summary, Wanted,
+        Archive, AuditEntry, Backlog, Cursor, Expired, Found, KnownOutcome, MemoryQuery, NewMemory,
+        OutcomesWanted, Query, Recalling, Remembered, Reservation, Retention, Session, StoreError, Summary,
+        Wanted,
     },
 };
 
@@ -72,6 +73,18 @@ impl Archive for MemoryStore {
         Box::pin(async move { Ok(self.kept(&tenant, &query)) })
     }
 
+    fn resolve(&self, outcome: KnownOutcome) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move { self.resolve_one(outcome) })
+    }
+
+    fn outcomes(&self, wanted: OutcomesWanted) -> BoxFuture<'_, Result<Vec<KnownOutcome>, StoreError>> {
+        Box::pin(async move { Ok(self.known_outcomes(&wanted)) })
+    }
+
+    fn outcomes_of(&self, id: DiscussionId) -> BoxFuture<'_, Result<Vec<KnownOutcome>, StoreError>> {
+        Box::pin(async move { Ok(self.all_outcomes_of(id)) })
+    }
+
     fn restore(&self, id: DiscussionId, now: Timestamp) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move { self.lock().restore(id, now) })
     }
@@ -80,8 +93,8 @@ impl Archive for MemoryStore {
         Box::pin(async move {
             let mut contents = self.lock();
             let discussion = contents.root(id)?;
-            if let Some(holder) = discussion.holder.as_ref().filter(|_| discussion.is_held()) {
-                return Err(StoreError::Held { id, owner: holder.owner.clone() });
+            if let Some(holder) = discussion.holder {
+                return Err(StoreError::Held { id, owner: contents.node_name(holder) });
             }
             contents.remove(&BTreeSet::from([id]));
             Ok(())
@@ -129,9 +142,14 @@ impl Archive for MemoryStore {
         })
     }
 
-    fn sessions(&self) -> BoxFuture<'_, Result<Vec<Session>, StoreError>> {
+    fn backlog(&self, tenant: Option<Tenant>) -> BoxFuture<'_, Result<Backlog, StoreError>> {
+        Box::pin(async move { Ok(self.lock().backlog(tenant.as_ref())) })
+    }
+
+    fn sessions(&self, tenant: Tenant) -> BoxFuture<'_, Result<Vec<Session>, StoreError>> {
         Box::pin(async move {
             let mut sessions = self.lock().sessions.clone();
+            sessions.retain(|it| it.tenant == tenant);
             sessions.sort_by_key(|it| Reverse((it.created_at, it.id)));
             Ok(sessions)
         })
@@ -143,7 +161,9 @@ fn listed<'d>(discussions: impl Iterator<Item = &'d Discussion>, wanted: &Wanted
     let roots = discussions.filter(|it| it.is_root() && it.matches(wanted));
     let mut found: Vec<Summary> = roots.map(Discussion::summary).collect();
     found.retain(|it| wanted.prefix.as_ref().is_none_or(|prefix| it.id.to_string().starts_with(prefix)));
-    found.sort_by_key(|it| Reverse((it.opened_at, it.id)));
+    let place = |it: &Summary| Cursor { opened_at: it.opened_at, id: it.id };
+    found.retain(|it| wanted.after.is_none_or(|after| place(it) < after));
+    found.sort_by_key(|it| Reverse(place(it)));
     found.truncate(if wanted.limit == 0 { usize::MAX } else { wanted.limit });
     found
 }
@@ -179,6 +199,8 @@ impl Discussion {
             synthesis: state.decision.as_ref().map(|it| it.synthesis.clone()),
             simulated: state.spec.simulation.is_some(),
             session: state.spec.session,
+            run: self.run_status(),
+            digest: Some(self.digest.clone()),
         }
     }
 

@@ -1,13 +1,16 @@
 //! A store in memory: for tests, and for programs that need no record after they exit.
 
 mod archive;
+mod claims;
 mod kept;
+mod nodes;
+mod outcomes;
 mod retention;
 mod spending;
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -21,28 +24,30 @@ use tokio::{
 };
 
 use crate::{
-    memory::spending::Allowance,
+    memory::{nodes::Row, spending::Allowance},
     model::{
         account::{Account, CapStatus, Caps},
         command::{Command, CommandId},
+        digest::Digest,
         event::Fact,
-        id::{DiscussionId, Seq},
+        id::{DiscussionId, NodeId, Seq, Tenant},
         lifecycle::Lifecycle,
         money::Usd,
+        piece::Piece,
         ruling::RulingAwaited,
         state::State,
         time::Timestamp,
     },
     seams::{
-        Append, AuditEntry, Claim, Created, Draw, Drawn, NewMemory, Reservation, Session, Store, StoreError,
-        Then, admit,
+        Append, AuditEntry, Claim, ClaimRequest, Created, Draw, Drawn, KnownOutcome, LiveText, NewMemory,
+        Queueing, Release, Reservation, Session, Store, StoreError, Taken, Then, Wake, admit,
     },
 };
 
-/// The maximum lease; longer ones would overflow the clock.
-const YEAR_MS: u64 = 365 * 24 * 60 * 60 * 1_000;
+/// How long a discussion is followed after it was asked for.
+const FOLLOWED: Duration = Duration::from_secs(30);
 
-/// A store in memory. Leases use tokio's clock, so virtual time can expire them.
+/// A store in memory. Waits use tokio's clock, so virtual time can end them.
 #[derive(Default)]
 pub struct MemoryStore {
     contents: Mutex<Contents>,
@@ -62,7 +67,14 @@ struct Contents {
     allowances: BTreeMap<DiscussionId, Allowance>,
     /// What workflows keep, with its version.
     kept: Vec<(NewMemory, u64)>,
-    watchers: Vec<UnboundedSender<DiscussionId>>,
+    /// What turned out to be right, oldest first.
+    outcomes: Vec<KnownOutcome>,
+    nodes: BTreeMap<NodeId, Row>,
+    /// The next turn of each tenant in the queue.
+    turns: BTreeMap<Tenant, u64>,
+    watchers: Vec<UnboundedSender<Wake>>,
+    /// The discussions that are followed, and since when.
+    followed: BTreeMap<DiscussionId, Instant>,
 }
 
 struct Discussion {
@@ -71,7 +83,10 @@ struct Discussion {
     commands: Vec<Command>,
     run: Run,
     fence: u64,
-    holder: Option<Holder>,
+    holder: Option<NodeId>,
+    queued: Queued,
+    /// What lists show besides the status.
+    digest: Digest,
     /// The number of the last write to this discussion.
     written: u64,
     /// When retention hid it.
@@ -88,9 +103,18 @@ enum Run {
     Over,
 }
 
-struct Holder {
-    owner: String,
-    until: Instant,
+/// The place of a discussion in the queue.
+struct Queued {
+    /// The order; see [`Store::enqueue`].
+    turn: u64,
+    /// When any node may claim it.
+    ready_at: Instant,
+    /// How many runs in a row ended without progress.
+    attempts: u32,
+    /// The last fact when it was claimed; `None` once the claim was given up in good order.
+    claimed_at: Option<Seq>,
+    /// Whether it was put aside.
+    stuck: bool,
 }
 
 impl MemoryStore {
@@ -110,17 +134,26 @@ impl Store for MemoryStore {
         Box::pin(async move { self.lock().create(id, facts) })
     }
 
-    fn begin<'a>(
-        &'a self,
+    fn enqueue(
+        &self,
         id: DiscussionId,
         facts: Vec<Fact>,
-        owner: &'a str,
-        lease_ms: u64,
-    ) -> BoxFuture<'a, Result<Option<Claim>, StoreError>> {
+        queueing: Queueing,
+    ) -> BoxFuture<'_, Result<Created, StoreError>> {
+        Box::pin(async move { self.lock().enqueue(id, facts, queueing) })
+    }
+
+    fn begin(
+        &self,
+        id: DiscussionId,
+        facts: Vec<Fact>,
+        node: NodeId,
+    ) -> BoxFuture<'_, Result<Option<Claim>, StoreError>> {
         Box::pin(async move {
             let mut contents = self.lock();
+            contents.check_node(node)?;
             match contents.create(id, facts)? {
-                Created::New => contents.root(id)?.claim(owner.to_owned(), lease_ms).map(Some),
+                Created::New => contents.root(id).map(|it| Some(it.claim(node))),
                 Created::Existed => Ok(None),
             }
         })
@@ -161,52 +194,25 @@ impl Store for MemoryStore {
         })
     }
 
-    fn claim(
-        &self,
-        id: DiscussionId,
-        owner: &str,
-        lease_ms: u64,
-    ) -> BoxFuture<'_, Result<Claim, StoreError>> {
-        let owner = owner.to_owned();
-        Box::pin(async move { self.lock().root(id)?.claim(owner, lease_ms) })
+    fn claim(&self, id: DiscussionId, node: NodeId) -> BoxFuture<'_, Result<Claim, StoreError>> {
+        Box::pin(async move { self.lock().claim(id, node) })
     }
 
-    fn claim_any(
-        &self,
-        max: usize,
-        owner: &str,
-        lease_ms: u64,
-    ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
-        let owner = owner.to_owned();
+    fn claim_any(&self, request: ClaimRequest) -> BoxFuture<'_, Result<Vec<Taken>, StoreError>> {
+        Box::pin(async move { self.lock().claim_any(&request) })
+    }
+
+    fn held(&self, node: NodeId) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
         Box::pin(async move {
-            let mut contents = self.lock();
-            let mut waiting: Vec<_> =
-                contents.discussions.values_mut().filter(|it| it.is_waiting()).collect();
-            waiting.sort_by_key(|it| (it.state.opened_at, it.state.id));
-            waiting.into_iter().take(max).map(|it| it.claim(owner.clone(), lease_ms)).collect()
+            let contents = self.lock();
+            let held = contents.discussions.values().filter(|it| it.holder == Some(node));
+            Ok(held.map(|it| Claim { id: it.state.id, node, fence: it.fence }).collect())
         })
     }
 
-    fn extend(&self, claims: Vec<Claim>, lease_ms: u64) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
+    fn release(&self, claim: Claim, how: Release) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            let mut contents = self.lock();
-            let is_lost = |claim: &Claim| match contents.holder_of(claim) {
-                Some(holder) => {
-                    holder.until = lease_end(lease_ms);
-                    false
-                }
-                None => true,
-            };
-            Ok(claims.into_iter().filter(is_lost).collect())
-        })
-    }
-
-    fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(async move {
-            let mut contents = self.lock();
-            if contents.holder_of(&claim).is_some() {
-                contents.root(claim.id)?.holder = None;
-            }
+            self.lock().release(&claim, how);
             Ok(())
         })
     }
@@ -231,14 +237,37 @@ impl Store for MemoryStore {
         Box::pin(async move { Ok(self.lock().cap_statuses(&account, &caps, at)) })
     }
 
-    fn watch(&self) -> BoxStream<'static, DiscussionId> {
+    fn watch(&self) -> BoxStream<'static, Wake> {
         let (sender, mut receiver) = unbounded_channel();
         self.lock().watchers.push(sender);
         stream::poll_fn(move |cx| receiver.poll_recv(cx)).boxed()
     }
+
+    fn follow(&self, id: DiscussionId) {
+        let mut contents = self.lock();
+        let known = contents.followed.insert(id, Instant::now());
+        if known.is_none_or(|since| FOLLOWED < since.elapsed()) {
+            contents.tell(&Wake::Text(LiveText::Wanted(id)));
+        }
+    }
+
+    fn delta(&self, piece: &Arc<Piece>) {
+        let mut contents = self.lock();
+        if contents.is_followed(piece.discussion) {
+            contents.tell(&Wake::Text(LiveText::Piece(piece.clone())));
+        }
+    }
 }
 
 impl Contents {
+    fn tell(&mut self, wake: &Wake) {
+        self.watchers.retain(|watcher| watcher.send(wake.clone()).is_ok());
+    }
+
+    fn is_followed(&self, id: DiscussionId) -> bool {
+        self.followed.get(&id).is_some_and(|since| since.elapsed() < FOLLOWED)
+    }
+
     fn create(&mut self, id: DiscussionId, facts: Vec<Fact>) -> Result<Created, StoreError> {
         if self.discussions.contains_key(&id) {
             return Ok(Created::Existed);
@@ -263,19 +292,25 @@ impl Contents {
             run: Run::Runnable,
             fence: 0,
             holder: None,
+            queued: Queued::at(self.next_turn()),
+            digest: Digest::opened(),
             written: self.writes,
             hidden_at: None,
             restored_at: None,
         };
+        let is_root = discussion.is_root();
         self.discussions.insert(id, discussion);
+        if is_root {
+            self.tell(&Wake::Work);
+        }
         Ok(Created::New)
     }
 
     fn append(&mut self, append: Append) -> Result<Seq, StoreError> {
-        let Append { claim, id, expected, facts, then } = append;
+        let Append { claim, id, expected, facts, then, digest } = append;
         let discussion = self.discussions.get(&id).ok_or(StoreError::Unknown(id))?;
         let (root, last, run) = (discussion.root_id(), discussion.state.seq, discussion.run);
-        if root != claim.id || self.holder_of(&claim).is_none() || last != expected {
+        if root != claim.id || !self.holds(&claim) || last != expected {
             return Err(StoreError::Fenced(id));
         }
         if run == Run::Over {
@@ -285,7 +320,14 @@ impl Contents {
         self.writes += 1;
         let discussion = self.discussions.get_mut(&id).ok_or(StoreError::Unknown(id))?;
         discussion.written = self.writes;
-        Ok(discussion.append(facts.to_vec(), then))
+        if let Some(digest) = digest {
+            discussion.digest = (*digest).clone();
+        }
+        let last = discussion.append(facts.to_vec(), then);
+        if self.is_followed(id) {
+            self.tell(&Wake::Facts { id, last });
+        }
+        Ok(last)
     }
 
     fn send(&mut self, id: DiscussionId, command: Command) -> Result<CommandId, StoreError> {
@@ -300,8 +342,12 @@ impl Contents {
         }
         discussion.commands.push(command);
         discussion.run = Run::Runnable;
+        if discussion.holder.is_none() {
+            discussion.queued.call_up();
+        }
         let number = CommandId(discussion.commands.len() as u64);
-        self.watchers.retain(|watcher| watcher.send(id).is_ok());
+        self.tell(&Wake::Commands(id));
+        self.tell(&Wake::Work);
         Ok(number)
     }
 
@@ -310,14 +356,6 @@ impl Contents {
     fn root(&mut self, id: DiscussionId) -> Result<&mut Discussion, StoreError> {
         let found = self.discussions.get_mut(&id).filter(|it| it.is_root());
         found.ok_or(StoreError::Unknown(id))
-    }
-
-    /// The holder, if this claim is the newest. An expired lease stays valid until another owner
-    /// claims the discussion.
-    fn holder_of(&mut self, claim: &Claim) -> Option<&mut Holder> {
-        let discussion = self.discussions.get_mut(&claim.id)?;
-        let is_newest = discussion.fence == claim.fence;
-        discussion.holder.as_mut().filter(|holder| is_newest && holder.owner == claim.owner)
     }
 }
 
@@ -352,24 +390,6 @@ impl Discussion {
         self.state.lineage.as_ref().map_or(self.state.id, |lineage| lineage.root)
     }
 
-    fn is_waiting(&self) -> bool {
-        self.is_root() && self.run == Run::Runnable && !self.is_held()
-    }
-
-    fn is_held(&self) -> bool {
-        self.holder.as_ref().is_some_and(|holder| holder.until > Instant::now())
-    }
-
-    fn claim(&mut self, owner: String, lease_ms: u64) -> Result<Claim, StoreError> {
-        let id = self.state.id;
-        if let Some(holder) = self.holder.as_ref().filter(|it| self.is_held() && it.owner != owner) {
-            return Err(StoreError::Held { id, owner: holder.owner.clone() });
-        }
-        self.fence += 1;
-        self.holder = Some(Holder { owner: owner.clone(), until: lease_end(lease_ms) });
-        Ok(Claim { id, owner, fence: self.fence })
-    }
-
     fn append(&mut self, facts: Vec<Fact>, then: Then) -> Seq {
         facts.iter().for_each(|fact| self.state.apply(fact));
         self.facts.extend(facts);
@@ -382,13 +402,10 @@ impl Discussion {
         };
         if then != Then::Continue {
             self.holder = None;
+            self.queued.settle_in();
         }
         self.state.seq
     }
-}
-
-fn lease_end(lease_ms: u64) -> Instant {
-    Instant::now() + Duration::from_millis(lease_ms.min(YEAR_MS))
 }
 
 fn check_numbers(id: DiscussionId, expected: Seq, facts: &[Fact]) -> Result<(), StoreError> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     memory::{Contents, Discussion},
     model::{id::DiscussionId, time::Timestamp},
-    seams::{Cutoffs, Expired, Retention, StoreError},
+    seams::{Cutoffs, Expired, Retention, SLICE, StoreError},
 };
 
 impl Contents {
@@ -20,7 +20,8 @@ impl Contents {
         let removed = self.purge(&cutoffs);
         let hidden = self.hide(&cutoffs);
         self.audit_entries.retain(|it| it.at >= cutoffs.logged_before);
-        Expired { hidden, removed, reappeared, leap: None }
+        let more = [hidden, removed].contains(&(SLICE as u64));
+        Expired { hidden, removed, reappeared, leap: None, more }
     }
 
     /// The time of the fact that was written last.
@@ -45,7 +46,8 @@ impl Contents {
     fn purge(&mut self, cutoffs: &Cutoffs) -> u64 {
         let is_due =
             |it: &&Discussion| !it.is_held() && it.hidden_at.is_some_and(|at| at <= cutoffs.hidden_before);
-        let due: BTreeSet<_> = self.discussions.values().filter(is_due).map(|it| it.state.id).collect();
+        let due = self.discussions.values().filter(is_due).take(SLICE);
+        let due: BTreeSet<_> = due.map(|it| it.state.id).collect();
         self.remove(&due);
         due.len() as u64
     }
@@ -54,7 +56,7 @@ impl Contents {
         let is_old = |it: &&mut Discussion| {
             it.is_root() && it.hidden_at.is_none() && !it.is_held() && it.is_older_than(cutoffs.ended_before)
         };
-        let old = self.discussions.values_mut().filter(is_old);
+        let old = self.discussions.values_mut().filter(is_old).take(SLICE);
         old.map(|it| it.hidden_at = Some(cutoffs.now)).count() as u64
     }
 
@@ -63,6 +65,7 @@ impl Contents {
         roots.iter().for_each(|id| self.settle_from_record(*id));
         self.discussions.retain(|_, it| !roots.contains(&it.root_id()));
         self.reservations.retain(|it| !roots.contains(&it.id));
+        self.outcomes.retain(|it| !roots.contains(&it.discussion));
     }
 
     pub(super) fn restore(&mut self, id: DiscussionId, now: Timestamp) -> Result<(), StoreError> {

@@ -29,7 +29,7 @@ pub(super) struct Allowance {
 impl Contents {
     pub(super) fn draw(&mut self, draw: &Draw) -> Result<Drawn, StoreError> {
         let Draw { claim, account, at, settled, target, .. } = draw;
-        if self.holder_of(claim).is_none() {
+        if !self.holds(claim) {
             return Err(StoreError::Fenced(claim.id));
         }
         let (id, day, fence) = (claim.id, day_of(*at), claim.fence);
@@ -93,9 +93,8 @@ impl Contents {
         }
     }
 
-    /// Settles the allowances of discussions without a living owner, whose claims end, and those
-    /// that were drawn under an older claim. The discussion that asks for more is alive, whatever
-    /// its lease says.
+    /// Settles the allowances of discussions without a living node, whose claims end, and those
+    /// that were drawn under an older claim.
     fn settle_dead(&mut self, account: &Account, asking: Option<DiscussionId>) {
         let is_live = |id: &DiscussionId, fence: u64| {
             self.discussions.get(id).is_some_and(|it| it.fence == fence && it.is_held())

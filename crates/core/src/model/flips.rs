@@ -124,9 +124,9 @@ struct WeightedPosition<'s> {
 }
 
 /// The positions taken during the talk. Positions that were only assumed don't count, and neither
-/// do the votes of the consensus method, which answer another question.
+/// do first answers before it and the votes of the consensus method, which answer another question.
 fn positions(state: &State) -> impl Iterator<Item = WeightedPosition<'_>> {
-    let taken = state.readings.iter().filter(|it| it.source != Source::Assumed && !it.is_deciding());
+    let taken = state.readings.iter().filter(|it| it.source != Source::Assumed && it.is_of_talk());
     taken.filter_map(|heard| {
         let stance = heard.reading.stance.as_ref()?;
         let participant = heard.participant.as_str();
@@ -145,12 +145,12 @@ fn positions(state: &State) -> impl Iterator<Item = WeightedPosition<'_>> {
 
 /// The positions of the talk that could not be read, as round and participant.
 fn unread(state: &State) -> BTreeSet<(u32, &str)> {
-    let asked = || state.readings.iter().filter(|it| !it.is_deciding() && it.reading.stance.is_some());
+    let asked = || state.readings.iter().filter(|it| it.is_of_talk() && it.reading.stance.is_some());
     let assumed = asked().filter(|it| it.source == Source::Assumed);
     let assumed = assumed.map(|it| (it.round, it.participant.as_str()));
     // Only forms that state a position: an assessment that can't be read is none.
     let states_position = |kind: &str| asked().any(|it| it.reading.kind == kind);
-    let unread = state.unread.iter().filter(|it| states_position(&it.kind));
+    let unread = state.unread.iter().filter(|it| it.round > 0 && states_position(&it.kind));
     assumed.chain(unread.map(|it| (it.round, it.participant.as_str()))).collect()
 }
 

@@ -1,11 +1,11 @@
-//! Identifiers: of a discussion, a tenant, a fact, a step.
+//! Identifiers: of a discussion, a node, a tenant, a fact, a step.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::model::phase::DECIDING;
+use crate::model::phase::{DECIDING, FIRST};
 
 /// A discussion's id. Always a UUIDv7, so ids sort by creation time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,6 +32,18 @@ impl DiscussionId {
     }
 }
 
+impl From<DiscussionId> for Uuid {
+    fn from(id: DiscussionId) -> Uuid {
+        id.0
+    }
+}
+
+impl From<Uuid> for DiscussionId {
+    fn from(id: Uuid) -> Self {
+        DiscussionId(id)
+    }
+}
+
 impl fmt::Display for DiscussionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -43,6 +55,52 @@ impl FromStr for DiscussionId {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Uuid::parse_str(text).map(DiscussionId)
+    }
+}
+
+/// The id of a node: a process that runs discussions, from its start to its end. A process that was
+/// taken for dead goes on under a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeId(Uuid);
+
+impl NodeId {
+    /// A new id that no other node has.
+    #[must_use]
+    pub fn fresh() -> Self {
+        NodeId(Uuid::new_v4())
+    }
+
+    /// The id that follows from this name, for tests that play one process twice.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        NodeId(Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()))
+    }
+}
+
+impl From<NodeId> for Uuid {
+    fn from(id: NodeId) -> Uuid {
+        id.0
+    }
+}
+
+impl From<Uuid> for NodeId {
+    fn from(id: Uuid) -> Self {
+        NodeId(id)
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for NodeId {
+    type Err = uuid::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Uuid::parse_str(text).map(NodeId)
     }
 }
 
@@ -115,6 +173,13 @@ impl Step {
         Step(format!("{round}/{phase}/{}", what.replace('/', ":")))
     }
 
+    /// The step of a participant's first answer, whatever the pattern and the round that it counts
+    /// for: a fork with another pattern finds the same answer under the same name.
+    #[must_use]
+    pub fn first(who: &str) -> Self {
+        Step::new(0, FIRST, who)
+    }
+
     /// The same step with a further purpose: `remind1`, `strict`, `sub1`, `after1`.
     #[must_use]
     pub fn purpose(&self, purpose: &str) -> Self {
@@ -165,6 +230,13 @@ impl Step {
         self.0.split('/').nth(1) == Some(DECIDING)
     }
 
+    /// Whether this is the step of a first answer, or of a reminder of one.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        let mut parts = self.0.split('/');
+        parts.next() == Some("0") && parts.next() == Some(FIRST)
+    }
+
     /// The step of the original question, for that of a reminder or of a turn after a
     /// sub-discussion.
     pub(crate) fn without_reminder(&self) -> &str {
@@ -208,6 +280,13 @@ mod tests {
         assert_ne!(child, parent.derived("1/answering/ann/sub2"));
         assert_eq!(child.0.get_version_num(), 7);
         assert_eq!(child.0.get_variant(), uuid::Variant::RFC4122);
+    }
+
+    #[test]
+    fn the_step_of_a_first_answer_is_known_by_its_name() {
+        assert_eq!(Step::first("ann").as_str(), "0/first/ann");
+        assert!(Step::first("ann").is_first() && Step::first("ann").purpose("remind1").is_first());
+        assert!(!Step::new(1, FIRST, "ann").is_first() && !Step::new(0, "working", "ann").is_first());
     }
 
     #[test]

@@ -5,11 +5,15 @@ mod citation;
 mod cover;
 mod product;
 mod reveal;
+mod self_named;
 #[cfg(test)]
 mod tests;
 mod words;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::model::{
     labels,
@@ -20,7 +24,7 @@ use crate::model::{
     transcript::Turn,
 };
 
-use cover::is_common;
+use cover::{is_common, ordinary_names};
 pub(crate) use reveal::Revealed;
 pub(crate) use words::has_word;
 use words::{Word, longest_first, replaced};
@@ -38,6 +42,9 @@ pub struct Mask {
     labels: Vec<(String, String)>,
     /// The words that are covered where they stand alone.
     covers: Vec<Word>,
+    /// The names of agents that are ordinary words, such as *editor*. They are covered only where a
+    /// speaker calls itself that.
+    roles: Vec<Word>,
     /// The words that are covered after `@`.
     mentioned: Vec<Word>,
     /// The names in citations, and their labels without `@`.
@@ -66,6 +73,7 @@ impl Mask {
                 }
             }
         }
+        let ordinary: BTreeSet<String> = labels.iter().flat_map(|(who, _)| ordinary_names(who)).collect();
         // A participant's own name wins over any other word spelled the same.
         words.extend(labels.iter().map(|(who, label)| (who.name.to_lowercase(), (*label).to_owned())));
         let pairs = labels.iter().map(|(who, label)| (who.name.clone(), (*label).to_owned()));
@@ -74,9 +82,13 @@ impl Mask {
         let coded = labels.iter().filter_map(|(name, label)| Some((name.clone(), code(label)?)));
         let coded: Vec<(String, String)> = coded.collect();
         let worded = labels.iter().filter(|it| code(&it.1).is_none());
+        let (roles, others): (Vec<_>, Vec<_>) =
+            words.clone().into_iter().partition(|(word, _)| ordinary.contains(word));
+        let covers = others.into_iter().filter(|(word, _)| !is_common(word));
         Mask {
             mentioned: longest_first(words.clone()),
-            covers: longest_first(words.into_iter().filter(|(word, _)| !is_common(word))),
+            covers: longest_first(covers),
+            roles: longest_first(roles),
             cited: longest_first(coded.iter().map(|(name, code)| (name.to_lowercase(), code.clone()))),
             codes: longest_first(coded.iter().map(|(name, code)| (code.to_lowercase(), name.clone()))),
             worded: longest_first(worded.map(|(name, label)| (label.to_lowercase(), name.clone()))),
@@ -147,6 +159,7 @@ impl Mask {
         let given: Vec<&str> = given.map(String::as_str).collect();
         let has = |word: &str| given.iter().any(|text| has_word(text, word));
         self.covers.retain(|it| !has(&it.text()));
+        self.roles.retain(|it| !has(&it.text()));
         let has_sign = |word: &str| given.iter().any(|text| has_word(text, &format!("@{word}")));
         self.nouns_are_capitalised = Language::of(&spec.topic).capitalises_nouns();
         self.asked_about = self.mentioned.iter().map(Word::text).filter(|it| has_sign(it)).collect();

@@ -4,6 +4,7 @@ mod agents;
 mod consensus;
 mod integrity;
 mod metadata;
+mod provenance;
 mod standing;
 
 use std::{borrow::Cow, collections::BTreeMap};
@@ -25,6 +26,7 @@ pub use agents::{AbilitiesReport, AgentReport, ShownAbility};
 pub use consensus::{ConsensusReport, DissentReport, Structure};
 pub use integrity::{Integrity, Missing};
 pub use metadata::{CostSummary, EarlyExit, Metadata, ProviderCost, RecallReport};
+pub use provenance::{DroppedView, FoundBy, SentenceSource, SourcedSentence, Support, SupportCount, Traced};
 pub use standing::{ResultKind, Standing, StandingReport};
 
 /// The decision that a consensus method or the pattern itself made.
@@ -56,6 +58,12 @@ pub struct Decision {
     /// The arguments on the table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,
+    /// The sentences of the answer with what they rest on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub provenance: Vec<SourcedSentence>,
+    /// The dissenting views and arguments that it leaves out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<DroppedView>,
     /// Further findings of the method, by name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub found: Map<String, Value>,
@@ -224,6 +232,10 @@ pub struct Outcome {
     pub outcome: Option<StandingReport>,
     /// The considered answer.
     pub synthesis: String,
+    /// Who said what each sentence of the answer rests on; absent where nobody wrote an answer from
+    /// the talk, and where it is a JSON value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub provenance: Vec<SourcedSentence>,
     /// How the answer was reached.
     pub consensus: ConsensusReport,
     /// Everyone's position in each round, for patterns with positions.
@@ -277,6 +289,7 @@ impl Outcome {
         "rounds",
         "outcome",
         "synthesis",
+        "provenance",
         "consensus",
         "positionsByRound",
         "flips",

@@ -3,6 +3,10 @@
 /// The phase in which a consensus method works, after the pattern's own phases.
 pub const DECIDING: &str = "deciding";
 
+/// The phase before the talk, in round 0, in which everyone may be asked for a first answer that
+/// knows of no other.
+pub const FIRST: &str = "first";
+
 /// A named stage of a pattern, such as `speaking`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Phase(pub &'static str);

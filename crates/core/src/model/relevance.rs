@@ -12,7 +12,7 @@ mod stem;
 
 use uuid::Uuid;
 
-pub use ranking::{Match, Rules, WEIGHTS, Weighted, bm25, looked_up, ranked};
+pub use ranking::{Corpus, Match, Rules, WEIGHTS, Weighted, bm25, looked_up, ranked};
 
 /// The most content words of a question that are looked up; a longer question is told apart by its
 /// first ones.
@@ -28,6 +28,18 @@ pub fn key(topic: &str) -> String {
 /// endings.
 pub fn terms(text: &str) -> impl Iterator<Item = String> {
     fold::words(text).into_iter().map(|word| stem::term(&word))
+}
+
+/// The words of a text in order, without case and accents; pairs of characters where the script has
+/// no blanks.
+#[must_use]
+pub fn words(text: &str) -> Vec<String> {
+    fold::words(text)
+}
+
+/// Tells which words of a text say nothing about what it is about, given all its [`words`].
+pub fn function_words(words: &[String]) -> impl Fn(&str) -> bool {
+    function_words::of(words)
 }
 
 /// The same as one text with blanks between the words.

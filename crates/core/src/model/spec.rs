@@ -10,6 +10,7 @@ use crate::model::{
     account::CappedAccount,
     client::ClientOrder,
     id::Tenant,
+    known_voices::KnownVoices,
     money::Usd,
     participant::{Participant, Role},
     recall::{Follows, Recall, Recalled},
@@ -93,6 +94,14 @@ pub struct Spec {
     /// How failed calls are retried, in place of the table by error class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<RetryPolicy>,
+    /// Whether the answer will be graded, so that everyone is asked for a first answer before the
+    /// talk even if there are no options.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub graded: bool,
+    /// What was known of the voices from earlier outcomes when the discussion was opened. Part of
+    /// the record, so that later outcomes don't change what it decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_voices: Option<KnownVoices>,
     /// The document that a pattern works through instead of discussing the topic. Only the pattern
     /// reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -120,7 +129,7 @@ impl Spec {
 
     /// Everything the user gave with the question, and what is recalled of past discussions: texts
     /// that all participants are shown as they are.
-    pub(crate) fn given(&self) -> impl Iterator<Item = &str> {
+    pub fn given(&self) -> impl Iterator<Item = &str> {
         let own = [&self.topic].into_iter().chain(&self.background).chain(&self.options);
         own.map(String::as_str).chain(self.shown().iter().map(|it| it.text.as_str()))
     }
@@ -287,6 +296,10 @@ pub struct Simulation {
     /// Providers that are simulated as unavailable.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dead: Vec<String>,
+    /// The reference world that the voices are from, as it is written; `None` for voices that talk
+    /// without knowing what is true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<String>,
 }
 
 #[cfg(test)]
@@ -321,6 +334,8 @@ pub(crate) mod tests {
             recalled: None,
             client: None,
             retry: None,
+            graded: false,
+            known_voices: None,
             plan: None,
         }
     }

@@ -177,6 +177,18 @@ impl RecordedReading {
     pub fn is_deciding(&self) -> bool {
         self.step.as_ref().is_some_and(Step::is_deciding)
     }
+
+    /// Whether it was asked for in a round of the talk, neither before nor after it.
+    #[must_use]
+    pub fn is_of_talk(&self) -> bool {
+        self.round > 0 && !self.is_deciding()
+    }
+
+    /// Whether it is a first answer, whichever round that counts for.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        self.step.as_ref().is_some_and(Step::is_first)
+    }
 }
 
 /// A sub-discussion as its parent knows it.

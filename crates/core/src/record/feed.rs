@@ -4,13 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use tokio::sync::broadcast;
 
-use crate::{
-    call::Call,
-    model::{
-        event::Fact,
-        id::{DiscussionId, Seq, Step},
-    },
+use crate::model::{
+    event::Fact,
+    id::{DiscussionId, Seq},
 };
+
+pub use crate::model::piece::Piece;
 
 /// How many signals a subscriber may lag behind before it must read the record again.
 const BACKLOG: usize = 256;
@@ -29,42 +28,6 @@ pub enum Signal {
     Piece(Arc<Piece>),
     /// The store can't be written to at the moment; the write is retried, and nothing is lost.
     Trouble(Arc<str>),
-}
-
-/// Some text of a turn under way.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
-    /// The discussion.
-    pub discussion: DiscussionId,
-    /// The step.
-    pub step: Step,
-    /// The attempt; each starts its text from the beginning.
-    pub attempt: u32,
-    /// The participant that speaks.
-    pub participant: String,
-    /// The round.
-    pub round: u32,
-    /// The offset of this piece in the text for people, in bytes.
-    pub offset: usize,
-    /// The text for people; empty if what arrived is data of a form.
-    pub text: String,
-    /// How many bytes arrived that are not text for people.
-    pub hidden: usize,
-}
-
-impl Piece {
-    pub(crate) fn of(call: &Call, offset: usize, text: String, hidden: usize) -> Piece {
-        Piece {
-            discussion: call.discussion,
-            step: call.step.clone(),
-            attempt: call.attempt,
-            participant: call.participant.name.clone(),
-            round: call.round,
-            offset,
-            text,
-            hidden,
-        }
-    }
 }
 
 /// A handle to subscribe to a feed while it exists. Costs nothing until it is used.

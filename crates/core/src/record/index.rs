@@ -9,9 +9,8 @@ use crate::{
     call::retry::Failures,
     model::{
         error::ErrorClass,
-        event::{Event, Fact, Retried, RetryPoint},
+        event::{Event, Fact, FailedTurn, Retried, RetryPoint},
         id::Step,
-        time::Timestamp,
         transcript::Turn,
     },
 };
@@ -28,8 +27,18 @@ pub(super) struct Index {
     since_halt: Option<Vec<Step>>,
     /// The participants of the first panel.
     seated: Vec<String>,
+    /// The turns that failed for good, and where. A first answer's step doesn't say where.
+    failed: Vec<FailedAt>,
     /// The retries so far, in order.
     retries: Vec<(RetryPoint, Vec<String>)>,
+}
+
+/// A turn that failed for good.
+struct FailedAt {
+    step: Step,
+    participant: String,
+    round: u32,
+    phase: String,
 }
 
 /// How a step ended.
@@ -46,8 +55,9 @@ pub(crate) struct Past {
     pub(crate) failures: Failures,
     /// Whether the last attempt was under way when the process ended.
     pub(crate) cut_off: bool,
-    /// When the next attempt may be made, after a failure, and how long that was to wait.
-    pub(crate) not_before: Option<(Timestamp, u64)>,
+    /// The active time at which the next attempt may be made, after a failure, and how long that
+    /// was to wait. Active time is monotonic, and the same on every machine.
+    pub(crate) not_before: Option<(u64, u64)>,
     /// Whether that is because of the provider's rate limit, which applies to every discussion.
     pub(crate) limited: bool,
 }
@@ -73,14 +83,18 @@ impl Index {
                 let past = self.past.entry(step.clone()).or_default();
                 past.failures.count(*class);
                 past.cut_off = false;
-                past.not_before = retry_in_ms.map(|ms| (fact.at.plus_ms(ms), ms));
+                past.not_before = retry_in_ms.map(|ms| (fact.active_ms + ms, ms));
                 past.limited = *class == ErrorClass::RateLimit;
             }
             Event::CallAbandoned { .. } => self.past.entry(step.clone()).or_default().cut_off = false,
             Event::TurnCompleted { turn } => {
                 drop(self.settled.insert(step.clone(), Settled::Turn(turn.clone())));
             }
-            Event::TurnFailed(_) => drop(self.settled.insert(step.clone(), Settled::Failed)),
+            Event::TurnFailed(failed) => {
+                let FailedTurn { participant, round, phase, .. } = failed.clone();
+                self.failed.push(FailedAt { step: step.clone(), participant, round, phase });
+                drop(self.settled.insert(step.clone(), Settled::Failed));
+            }
             Event::SubRequested { turn, .. } => drop(self.subs.insert(step.clone(), turn.clone())),
             Event::GroupClosed { taken, .. } => drop(self.closed.insert(step.clone(), taken.clone())),
             _ => drop(self.marks.insert(step.clone())),
@@ -93,15 +107,11 @@ impl Index {
         let since = self.since_halt.take().unwrap_or_default();
         let Some(from) = &retried.from else { return };
         since.iter().for_each(|step| self.forget(step));
-        for name in &retried.reseated {
-            let base = Step::new(from.round, &from.phase, name);
-            let purposes = format!("{base}/");
-            let failed = self.settled.iter().filter(|(_, settled)| matches!(settled, Settled::Failed));
-            let failed = failed.map(|(step, _)| step);
-            let failed = failed.filter(|it| **it == base || it.as_str().starts_with(&purposes));
-            let failed: Vec<Step> = failed.cloned().collect();
-            failed.iter().for_each(|step| self.forget(step));
-        }
+        let is_back =
+            |it: &FailedAt| from.is_at(it.round, &it.phase) && retried.reseated.contains(&it.participant);
+        let (again, rest): (Vec<FailedAt>, _) = self.failed.drain(..).partition(is_back);
+        self.failed = rest;
+        again.iter().for_each(|it| self.forget(&it.step));
         self.retries.push((from.clone(), retried.reseated.clone()));
     }
 

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use crate::{
     model::{
         command::{Command, Say},
+        digest::Digest,
         event::{Event, Fact},
         id::{DiscussionId, Seq, Step},
         lifecycle::Lifecycle,
@@ -84,11 +85,14 @@ impl Record {
         claim: Claim,
         feed: Feed,
     ) -> Result<Self, StoreError> {
-        let mut facts = backing.store.read(id, Seq::START, PAGE).await?;
-        let mut record = Record::of(backing, id, claim, feed, &facts).ok_or(StoreError::Unknown(id))?;
-        while facts.len() == PAGE {
-            facts = record.backing.store.read(id, record.state.seq, PAGE).await?;
-            facts.iter().for_each(|fact| record.apply(fact));
+        let first = patiently(&feed, || backing.store.read(id, Seq::START, PAGE)).await.0?;
+        let mut record = Record::of(backing, id, claim, feed, &first).ok_or(StoreError::Unknown(id))?;
+        let mut read = first.len();
+        while read == PAGE {
+            let after = record.state.seq;
+            let more = patiently(&record.feed, || record.backing.store.read(id, after, PAGE)).await.0?;
+            read = more.len();
+            more.iter().for_each(|fact| record.apply(fact));
         }
         Ok(record.opened())
     }
@@ -328,7 +332,9 @@ impl Record {
             facts: std::mem::take(&mut self.unwritten).into(),
             // Only the root has a claim.
             then: if self.state.lineage.is_some() { Then::Continue } else { then },
+            digest: None,
         };
+        let append = Append { digest: self.digest(&append), ..append };
         self.store(&append).await?;
         (self.written, self.gave_up_claim) = (self.state.seq, append.then != Then::Continue);
         for fact in append.facts.iter() {
@@ -336,6 +342,15 @@ impl Record {
             self.feed.fact(self.state.id, fact);
         }
         Ok(())
+    }
+
+    /// What lists show of a root after this append: renewed with every round, and when the run
+    /// ends.
+    fn digest(&self, append: &Append) -> Option<Arc<Digest>> {
+        let renews =
+            |fact: &Fact| matches!(fact.event, Event::RoundClosed { .. } | Event::PanelSeated { .. });
+        let is_due = append.then != Then::Continue || append.facts.iter().any(renews);
+        (is_due && self.state.lineage.is_none()).then(|| Arc::new(Digest::of(&self.state)))
     }
 
     fn apply(&mut self, fact: &Fact) {
@@ -361,7 +376,8 @@ impl Record {
             (Ok(_), _) => Ok(()),
             (Err(StoreError::Fenced(id)), Waited::Yes) => {
                 // The facts may have been written although the acknowledgement was lost.
-                let there = self.backing.store.read(append.id, append.expected, append.facts.len()).await?;
+                let read = || self.backing.store.read(append.id, append.expected, append.facts.len());
+                let there = patiently(&self.feed, read).await.0?;
                 if there[..] == append.facts[..] { Ok(()) } else { Err(StoreError::Fenced(id)) }
             }
             (Err(error), _) => Err(error),

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::{record::feed::Feed, seams::StoreError};
 
@@ -28,6 +28,26 @@ pub(crate) async fn patiently<'s, T>(
                 wait = (wait * 2).min(LONGEST_WAIT);
             }
             done => return (done, waited),
+        }
+    }
+}
+
+/// How long an act that a caller waits for is tried again.
+const BRIEFLY: Duration = Duration::from_secs(10);
+
+/// Retries for some seconds, so that a store that restarts fails nothing that is just beginning.
+/// Only for what may be done twice.
+pub(crate) async fn briefly<T, A: Future<Output = Result<T, StoreError>>>(
+    try_once: impl Fn() -> A,
+) -> Result<T, StoreError> {
+    let (began, mut wait) = (Instant::now(), FIRST_WAIT);
+    loop {
+        match try_once().await {
+            Err(StoreError::Unavailable(_)) if began.elapsed() + wait < BRIEFLY => {
+                sleep(wait).await;
+                wait = (wait * 2).min(LONGEST_WAIT);
+            }
+            done => return done,
         }
     }
 }

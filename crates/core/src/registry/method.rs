@@ -4,7 +4,12 @@ use futures::future::BoxFuture;
 
 use crate::{
     floor::{Floor, halt::Halt},
-    model::{error::Refusal, outcome::Decision, spec::Spec},
+    model::{
+        error::Refusal,
+        outcome::{Decision, Traced},
+        spec::Spec,
+        state::State,
+    },
     registry::Options,
     vocabulary::{form::Form, result::ResultField},
 };
@@ -36,8 +41,18 @@ pub struct Consensus {
     /// Whether the text of its form with prose is the decision, so that people may be shown it as
     /// the answer while it is written; not where the text is voted on first.
     pub writes_answer: bool,
+    /// Whether it asks something before the talk of this spec.
+    pub opens: fn(&Spec) -> bool,
+    /// Asks what has to be known before the talk.
+    pub open: for<'f> fn(&'f mut Floor) -> BoxFuture<'f, Result<(), Halt>>,
     /// Makes the decision.
     pub decide: for<'f> fn(&'f mut Floor) -> BoxFuture<'f, Result<Decision, Halt>>,
+    /// Asks what the result is to be compared with, after the decision. If nothing more can be
+    /// asked, the decision stays.
+    pub compare: for<'f> fn(&'f mut Floor) -> BoxFuture<'f, Result<(), Halt>>,
+    /// Finds out who said what each sentence of a complete decision rests on, from the record
+    /// alone.
+    pub trace: fn(&State, &Decision) -> Traced,
     /// Completes a decision, whoever made it: the method, or the pattern itself.
     pub finish: for<'f> fn(&'f mut Floor, Decision) -> BoxFuture<'f, Result<Decision, Halt>>,
 }
@@ -56,7 +71,11 @@ impl Consensus {
         calls: |_| 1,
         longest: |spec| spec.manner.max_tokens,
         writes_answer: false,
+        opens: |_| false,
+        open: |_| Box::pin(async { Ok(()) }),
         decide: |_| Box::pin(async { Ok(Decision::default()) }),
+        compare: |_| Box::pin(async { Ok(()) }),
+        trace: |_, _| Traced::default(),
         finish: |_, decision| Box::pin(async { Ok(decision) }),
     };
 }

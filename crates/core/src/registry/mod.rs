@@ -179,6 +179,15 @@ impl Registry {
         all.filter(|it| seen.insert(it.name)).collect()
     }
 
+    /// The maximum number of rounds: by an option that limits them, if it is set, else as the spec
+    /// says.
+    #[must_use]
+    pub fn most_rounds(&self, spec: &Spec) -> u32 {
+        let limits = self.options().into_iter().filter(|it| it.of_rounds);
+        let given = limits.filter_map(|it| spec.settings.get(it.name)?.as_u64()).max();
+        given.and_then(|it| u32::try_from(it).ok()).unwrap_or(spec.rounds)
+    }
+
     /// The option with this name.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&'static Declared> {
@@ -200,7 +209,7 @@ impl Registry {
             return Vec::new();
         };
         let remark = |field, message| Refusal::new(field, Code::InvalidRequest, message);
-        let votes = pattern.votes || method.votes;
+        let votes = pattern.votes || method.votes || (method.opens)(spec);
         let unused_options = (!spec.options.is_empty() && !votes).then(|| {
             let (pattern, method) = (pattern.name, method.name);
             remark(

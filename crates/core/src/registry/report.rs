@@ -58,6 +58,7 @@ impl Registry {
                 simulated: state.spec.simulation.is_some(),
             }),
             synthesis: decision.synthesis.clone(),
+            provenance: decision.provenance.clone(),
             consensus: consensus(state, &decision),
             positions_by_round: flips::positions_by_round(state),
             flips: flips::flips(state),
@@ -291,6 +292,7 @@ fn consensus(state: &State, decision: &Decision) -> ConsensusReport {
         agreements: decision.agreements.clone(),
         structure: decision.structure,
         dissent: spec.include_dissent.then(|| dissent.collect()),
+        dropped: decision.dropped.clone(),
         claims: decision.claims.clone(),
     }
 }

@@ -65,8 +65,8 @@ mod tests {
             event::{Event, Noted, TalkEnd},
             flips::{Flip, Position, RoundAgreement},
             outcome::{
-                AgentReport, AwaitingReport, RulingReport, Standing, StandingReport, StoppingReason,
-                SubReport,
+                AgentReport, AwaitingReport, RulingReport, SourcedSentence, Standing, StandingReport,
+                StoppingReason, SubReport, Support,
             },
             spec::tests::order,
             state::tests::after,
@@ -144,6 +144,13 @@ mod tests {
             candidates: Vec::new(),
         });
         outcome.dropped = vec![nothing()];
+        outcome.provenance = vec![SourcedSentence {
+            start: 0,
+            end: 1,
+            level: Support::Own,
+            sources: Vec::new(),
+            unconfirmed: Vec::new(),
+        }];
         outcome.seats = [(nothing(), Vec::new())].into();
         outcome.agents = vec![AgentReport {
             participant: nothing(),

@@ -4,8 +4,11 @@ use futures::future::BoxFuture;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{MemoryQuery, NewMemory, Remembered, StoreError};
+use super::{
+    Backlog, KnownOutcome, MemoryQuery, NewMemory, OutcomesWanted, Remembered, RunStatus, StoreError,
+};
 use crate::model::{
+    digest::Digest,
     id::{DiscussionId, Tenant},
     lifecycle::Lifecycle,
     relevance::content_words,
@@ -14,7 +17,8 @@ use crate::model::{
 
 /// The archive of past discussions: listing, search and retention (INV-DISC-630 to 632).
 pub trait Archive: Send + Sync {
-    /// Lists discussions that people started, newest first, without hidden ones.
+    /// Lists discussions that people started, newest first, without hidden ones. No list reads
+    /// facts: what it shows is kept beside them.
     fn list(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
 
     /// Finds discussions that match the query, most relevant first, without hidden ones
@@ -39,7 +43,9 @@ pub trait Archive: Send + Sync {
     /// hidden for [`GRACE_MS`], with everything below them. Time is measured by
     /// [`Retention::measure`] from the newest fact, so a clock that jumps ahead removes nothing. A
     /// hidden discussion reappears when it is no longer too old: because retention was extended, it
-    /// was run again, or a wrong clock had hidden it. Running discussions are never touched.
+    /// was run again, or a wrong clock had hidden it. Running discussions are never touched. One
+    /// call hides and removes at most [`SLICE`] each, so that nothing else waits for long;
+    /// [`Expired::more`] says whether to call again.
     fn expire(&self, retention: Retention) -> BoxFuture<'_, Result<Expired, StoreError>>;
 
     /// Lists hidden discussions, newest first. They can be read by id but appear in no other list.
@@ -68,6 +74,16 @@ pub trait Archive: Send + Sync {
         query: MemoryQuery,
     ) -> BoxFuture<'_, Result<Vec<Remembered>, StoreError>>;
 
+    /// Records what turned out to be right, beside the discussion and never in its facts. A later
+    /// one corrects it, and both stay. They are deleted with the discussion.
+    fn resolve(&self, outcome: KnownOutcome) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// The newest outcome of each discussion that is wanted, newest first.
+    fn outcomes(&self, wanted: OutcomesWanted) -> BoxFuture<'_, Result<Vec<KnownOutcome>, StoreError>>;
+
+    /// All outcomes of a discussion, oldest first.
+    fn outcomes_of(&self, id: DiscussionId) -> BoxFuture<'_, Result<Vec<KnownOutcome>, StoreError>>;
+
     /// Writes an audit entry.
     fn log(&self, entry: AuditEntry) -> BoxFuture<'_, Result<(), StoreError>>;
 
@@ -81,12 +97,18 @@ pub trait Archive: Send + Sync {
     /// Creates a session.
     fn create_session(&self, session: Session) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// All sessions, newest first.
-    fn sessions(&self) -> BoxFuture<'_, Result<Vec<Session>, StoreError>>;
+    /// The sessions of this tenant, newest first.
+    fn sessions(&self, tenant: Tenant) -> BoxFuture<'_, Result<Vec<Session>, StoreError>>;
+
+    /// The queue of this tenant; `None` means all tenants.
+    fn backlog(&self, tenant: Option<Tenant>) -> BoxFuture<'_, Result<Backlog, StoreError>>;
 }
 
 /// How long an expired discussion stays hidden before it is removed for good: 7 days.
 pub const GRACE_MS: u64 = 7 * DAY_MS;
+
+/// How many discussions one call of [`Archive::expire`] hides, and how many it removes.
+pub const SLICE: usize = 500;
 
 /// How far the wall clock may be ahead of the newest fact and still be used: 1 day. Beyond that,
 /// time counts as one day after the newest fact.
@@ -167,6 +189,8 @@ pub struct Expired {
     pub reappeared: u64,
     /// Set if the wall clock was not trusted; then nothing was changed.
     pub leap: Option<Leap>,
+    /// Whether there is more to do than one call does.
+    pub more: bool,
 }
 
 /// A filter for listings.
@@ -180,6 +204,18 @@ pub struct Wanted {
     pub prefix: Option<String>,
     /// Only discussions of this tenant; `None` means all tenants.
     pub tenant: Option<Tenant>,
+    /// Only discussions after this place of the list. A search ignores it.
+    pub after: Option<Cursor>,
+}
+
+/// A place in a list of discussions, newest first. It stays valid when discussions are added or
+/// removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cursor {
+    /// When the last discussion before it was created.
+    pub opened_at: Timestamp,
+    /// Its id.
+    pub id: DiscussionId,
 }
 
 /// What a search is about.
@@ -270,6 +306,11 @@ pub struct Summary {
     pub simulated: bool,
     /// The session it belongs to.
     pub session: Option<Uuid>,
+    /// Whether it is run.
+    pub run: RunStatus,
+    /// Whom it waits for and what it cost, as of its last pause, round or end; `None` for records
+    /// from before this was kept.
+    pub digest: Option<Digest>,
 }
 
 /// A group of discussions that belong together (INV-DISC-300).

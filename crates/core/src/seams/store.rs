@@ -5,12 +5,15 @@ use std::sync::Arc;
 use futures::{future::BoxFuture, stream::BoxStream};
 use uuid::Uuid;
 
+use super::{ClaimRequest, Nodes, Queueing, Release, Taken, Wake};
 use crate::model::{
     account::{Account, CapReached, CapStatus, Caps},
     command::{Command, CommandId},
+    digest::Digest,
     event::Fact,
-    id::{DiscussionId, Seq},
+    id::{DiscussionId, NodeId, Seq},
     money::Usd,
+    piece::Piece,
     ruling::{Ruling, RulingAwaited, RulingError},
     time::Timestamp,
 };
@@ -22,27 +25,37 @@ use crate::model::{
 ///   `expected` is not the last number; the caller must then stop and write nothing more. Facts are
 ///   durable when it returns and visible to nobody before.
 /// - `create` is idempotent: for an existing id it returns [`Created::Existed`] and changes
-///   nothing. So is `begin`.
-/// - A discussion has one owner at a time. A claim ends when it is released, when its lease
-///   expires, or when the store knows that its owner is dead. A sub-discussion has no claim of its
-///   own: it is written under the claim of its root.
+///   nothing. So are `enqueue` and `begin`.
+/// - A discussion is run by one node at a time; see [`Nodes`] for how long a claim holds. A
+///   sub-discussion has no claim of its own: it is written under the claim of its root, and an
+///   append to it locks the root as one to the root does.
 /// - [`Then::Done`] ends the claim: a further append under it returns [`StoreError::Fenced`], which
-///   is how a lost acknowledgement is recognised. A claim with an expired lease stays valid until
-///   another owner claims the discussion. A finished discussion can be claimed in order to read it.
+///   is how a lost acknowledgement is recognised. A finished discussion can be claimed in order to
+///   read it.
 /// - Facts of a finished discussion never change (INV-DISC-630).
-pub trait Store: Send + Sync {
+/// - Times that decide something (`ready_in_ms`, a back-off) are measured by the store's own clock.
+pub trait Store: Nodes {
     /// Creates a discussion with its first facts. It can be claimed unless it is a sub-discussion.
     fn create(&self, id: DiscussionId, facts: Vec<Fact>) -> BoxFuture<'_, Result<Created, StoreError>>;
 
-    /// Creates and claims in one step, for a caller that runs the discussion at once: no other
-    /// owner can claim it in between. Returns `None` and changes nothing if the id already exists.
-    fn begin<'a>(
-        &'a self,
+    /// Creates a discussion for any node to run. Among those that wait, tenants take turns: the
+    /// order is that of start-time fair queueing, where each order costs its tenant one turn.
+    /// Returns [`StoreError::QueueFull`] if too many of its tenant wait already.
+    fn enqueue(
+        &self,
         id: DiscussionId,
         facts: Vec<Fact>,
-        owner: &'a str,
-        lease_ms: u64,
-    ) -> BoxFuture<'a, Result<Option<Claim>, StoreError>>;
+        queueing: Queueing,
+    ) -> BoxFuture<'_, Result<Created, StoreError>>;
+
+    /// Creates and claims in one step, for a caller that runs the discussion at once: no other node
+    /// can claim it in between. Returns `None` and changes nothing if the id already exists.
+    fn begin(
+        &self,
+        id: DiscussionId,
+        facts: Vec<Fact>,
+        node: NodeId,
+    ) -> BoxFuture<'_, Result<Option<Claim>, StoreError>>;
 
     /// Adds facts to the claimed discussion or one below it. Returns the new last number.
     fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>>;
@@ -59,6 +72,7 @@ pub trait Store: Send + Sync {
     /// Puts a command into the inbox, unless the discussion is unknown or over. A person's turn is
     /// refused with [`StoreError::NotAwaited`] unless it is that seat's turn, and again once a turn
     /// was accepted; check and write are atomic. A ruling is checked in the same way, by [`admit`].
+    /// What waits for a person, or was put aside, can be claimed again.
     fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>>;
 
     /// The commands after this one, in order.
@@ -68,29 +82,25 @@ pub trait Store: Send + Sync {
         after: CommandId,
     ) -> BoxFuture<'_, Result<Vec<(CommandId, Command)>, StoreError>>;
 
-    /// Claims a discussion in order to run it. Returns [`StoreError::Held`] if another owner has
-    /// it. The owner of a claim may claim it again, which fences the earlier claim.
-    fn claim(&self, id: DiscussionId, owner: &str, lease_ms: u64)
-    -> BoxFuture<'_, Result<Claim, StoreError>>;
+    /// Claims a discussion in order to run it, whether or not it waits for something. Returns
+    /// [`StoreError::Held`] if another node has it. The same node may claim it again, which fences
+    /// the earlier claim.
+    fn claim(&self, id: DiscussionId, node: NodeId) -> BoxFuture<'_, Result<Claim, StoreError>>;
 
-    /// Claims up to `max` runnable discussions (not paused, not over) that nobody runs, oldest
-    /// first.
-    fn claim_any(
-        &self,
-        max: usize,
-        owner: &str,
-        lease_ms: u64,
-    ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>>;
+    /// Claims discussions that could go on (not paused, not over, not stuck, not waiting for their
+    /// time), that no node runs and this one is able to, in the order of their turns.
+    fn claim_any(&self, request: ClaimRequest) -> BoxFuture<'_, Result<Vec<Taken>, StoreError>>;
 
-    /// Extends the leases of these claims. Returns the claims that are lost.
-    fn extend(&self, claims: Vec<Claim>, lease_ms: u64) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>>;
+    /// The claims that a node holds: without those it has lost, and with those whose
+    /// acknowledgement was lost.
+    fn held(&self, node: NodeId) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>>;
 
-    /// Gives up a claim.
-    fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>>;
+    /// Gives up a claim; does nothing if it is lost.
+    fn release(&self, claim: Claim, how: Release) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Sets money aside for a claimed discussion, out of its account's caps; see [`Draw`]. Atomic
     /// over all processes. If a cap has no room, it first settles what discussions without a living
-    /// owner had set aside: their claims end, and what their records say they spent is counted.
+    /// node had set aside: their claims end, and what their records say they spent is counted.
     /// Returns [`StoreError::Fenced`] if the claim is no longer the newest.
     fn draw(&self, draw: Draw) -> BoxFuture<'_, Result<Drawn, StoreError>>;
 
@@ -99,7 +109,7 @@ pub trait Store: Send + Sync {
     /// may have ended.
     fn settle(&self, claim: Claim, spent: Usd) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// The state of these caps of an account, once what discussions without a living owner had set
+    /// The state of these caps of an account, once what discussions without a living node had set
     /// aside is settled.
     fn spending(
         &self,
@@ -108,9 +118,18 @@ pub trait Store: Send + Sync {
         at: Timestamp,
     ) -> BoxFuture<'_, Result<Vec<CapStatus>, StoreError>>;
 
-    /// A stream of discussions with new commands, from any process, within 200 ms. May report too
-    /// many, never too few.
-    fn watch(&self) -> BoxStream<'static, DiscussionId>;
+    /// A stream of [news](Wake), of this process and of others, as far as the store can tell. It
+    /// yields [`Wake::Resync`] after it may have missed something. Commands are reported within
+    /// 200 ms in the usual case.
+    fn watch(&self) -> BoxStream<'static, Wake>;
+
+    /// Follows a discussion that another process runs: [`Wake::Facts`] and [`Wake::Text`] of it are
+    /// wanted for the next 30 s. Callers repeat it every 10 s while somebody watches. Never waits.
+    fn follow(&self, _id: DiscussionId) {}
+
+    /// Passes text of a turn under way on to processes that follow its discussion, if the store can
+    /// carry it. Never waits and may lose it: the finished turn contains the text.
+    fn delta(&self, _piece: &Arc<Piece>) {}
 }
 
 /// An append to a discussion.
@@ -126,6 +145,8 @@ pub struct Append {
     pub facts: Arc<[Fact]>,
     /// What happens to the claim, in the same transaction.
     pub then: Then,
+    /// What lists show from now on; `None` if that does not change.
+    pub digest: Option<Arc<Digest>>,
 }
 
 /// A request to set money aside for a discussion and everything below it.
@@ -178,8 +199,8 @@ pub enum Then {
 pub struct Claim {
     /// The discussion.
     pub id: DiscussionId,
-    /// The owner's name.
-    pub owner: String,
+    /// The node.
+    pub node: NodeId,
     /// A number that grows with every claim of the discussion; older claims can't write any more.
     pub fence: u64,
 }
@@ -199,13 +220,24 @@ pub enum StoreError {
     /// No such discussion.
     #[error("there is no discussion {0}")]
     Unknown(DiscussionId),
-    /// Another owner runs it.
+    /// Another node runs it.
     #[error("discussion {id} is being run by {owner}")]
     Held {
         /// The discussion.
         id: DiscussionId,
-        /// The owner that runs it.
+        /// The name of the node that runs it.
         owner: String,
+    },
+    /// The node has no row: it never joined, or it was taken for dead.
+    #[error("this process was taken for dead by another one; it goes on under a new id")]
+    Gone(NodeId),
+    /// Too many orders of the tenant wait.
+    #[error("{waiting} discussions are waiting to be run, and at most {most} may; try again later")]
+    QueueFull {
+        /// How many wait.
+        waiting: u64,
+        /// How many may.
+        most: u64,
     },
     /// The claim was lost, or another process wrote first. The caller must stop and write nothing.
     #[error("discussion {0} has been taken over by another process; this one has stopped writing to it")]

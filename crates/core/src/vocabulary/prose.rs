@@ -3,10 +3,12 @@
 
 mod data;
 mod mark;
+mod markers;
 mod stream;
 
 use serde_json::{Map, Value};
 
+pub use markers::{Marker, MarkerStream, Unmarked};
 pub use stream::ProseStream;
 
 /// The parts of a reply whose form has prose: text for people, then a line with a mark, then one
@@ -23,8 +25,10 @@ pub struct Prose {
 /// A reply, separated into its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Separated<'t> {
-    /// The text for people.
+    /// The text for people, without markers of sources.
     pub prose: String,
+    /// The markers that were taken out of it.
+    pub markers: Vec<Marker>,
     /// Everything from the mark or from the structure on.
     pub rest: Option<&'t str>,
     /// Whether the end of the prose was not found: either it has no structure, or it was cut off.
@@ -32,10 +36,12 @@ pub struct Separated<'t> {
 }
 
 impl Prose {
-    /// Separates a complete reply.
+    /// Separates a complete reply, whose prose may cite these participants in markers.
     #[must_use]
-    pub fn separate<'t>(&self, mark: &str, reply: &'t str) -> Separated<'t> {
-        ProseStream::new(*self, mark).separate(reply)
+    pub fn separate<'t>(&self, mark: &str, cited: &[String], reply: &'t str) -> Separated<'t> {
+        let separated = ProseStream::new(*self, mark).separate(reply);
+        let Unmarked { text: prose, markers } = Unmarked::of(&separated.prose, cited);
+        Separated { prose, markers, ..separated }
     }
 
     /// The prose in an object, if it has any.
@@ -114,7 +120,7 @@ mod tests {
     /// Separates the reply whole and in pieces of several sizes, which must all agree.
     #[track_caller]
     fn check(reply: &str, prose: &str, rest: Option<&str>) {
-        let whole = PROSE.separate(MARK, reply);
+        let whole = PROSE.separate(MARK, &[], reply);
         assert_eq!((whole.prose.as_str(), whole.rest), (prose, rest), "{reply}");
         for size in [1, 2, 3, 7, 50] {
             assert_eq!(in_pieces(reply, size), whole_stream(reply), "in pieces of {size}: {reply}");
@@ -194,7 +200,7 @@ mod tests {
             r#"{"synthesis": "Tabs \"now\".", "claims": [{"te"#,
         ] {
             check(reply, "Tabs \"now\".", Some(reply));
-            assert!(!PROSE.separate(MARK, reply).is_open, "{reply}");
+            assert!(!PROSE.separate(MARK, &[], reply).is_open, "{reply}");
         }
         check(r#"Well: {"synthesis": "Tabs."}"#, "Tabs.", Some(r#"{"synthesis": "Tabs."}"#));
     }
@@ -209,7 +215,7 @@ mod tests {
         ] {
             check(reply, prose, Some(reply));
         }
-        assert!(PROSE.separate(MARK, r#"{"synthesis": "Tabs are b"#).is_open);
+        assert!(PROSE.separate(MARK, &[], r#"{"synthesis": "Tabs are b"#).is_open);
     }
 
     #[test]

@@ -9,7 +9,13 @@ impl Form {
     /// string.
     #[must_use]
     pub fn stubbed(&self, schema: Option<&Value>, word: &str) -> String {
-        let filled = |named| schema.map(|it| Filling { word, named }.instance(it, ("", 0)).to_string());
+        self.stubbed_at(schema, word, 0)
+    }
+
+    /// The same, with this one of several choices, so that replies can differ.
+    #[must_use]
+    pub fn stubbed_at(&self, schema: Option<&Value>, word: &str, place: usize) -> String {
+        let filled = |named| schema.map(|it| Filling { word, named }.instance(it, ("", place)).to_string());
         let filled = match self.stub {
             Stub::Text(text) => Some(text.replace("{word}", word)),
             Stub::Filled => filled(&[][..]),
@@ -91,5 +97,8 @@ mod tests {
         assert_eq!(filled(Form::new("a").stub(Stub::FilledWith(&["goesOn"]))), expected);
         assert_eq!(Form::new("a").stub(Stub::Text("NO {word}")).stubbed(Some(&schema), "yet"), "NO yet");
         assert_eq!(Form::new("a").stubbed(None, "word"), "word");
+        let other: Value =
+            serde_json::from_str(&Form::new("a").stubbed_at(Some(&schema), "word", 1)).unwrap();
+        assert_eq!(other["who"], json!("bob"));
     }
 }

@@ -51,6 +51,10 @@ pub enum View {
         /// A JSON pointer to its unit, if any.
         unit: Option<&'static str>,
     },
+    /// Steps with their states, some of them inside others: a list of objects with `stepId`,
+    /// `type`, `status`, `after` (the ids of the steps it waited for) and `inside` (lists of
+    /// steps).
+    Steps,
     /// Views of several parts of the value, one below the other.
     Sections {
         /// The parts, in display order.

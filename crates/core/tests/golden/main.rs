@@ -6,6 +6,7 @@
 mod agents;
 mod clients;
 mod recall;
+mod sources;
 mod spending_caps;
 mod windows;
 mod working;
@@ -131,7 +132,8 @@ fn samples() -> Vec<Fact> {
         .chain(agents::agents())
         .chain(recall::recall())
         .chain(clients::clients())
-        .chain(working::working());
+        .chain(working::working())
+        .chain(sources::sources());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -197,12 +199,15 @@ fn spec() -> Arc<Spec> {
             failure: 0.1,
             stubbornness: 0.5,
             dead: vec!["glm".into()],
+            world: None,
         }),
         recall: None,
         follows: None,
         recalled: None,
         client: None,
         retry: None,
+        graded: false,
+        known_voices: None,
         plan: None,
     })
 }
@@ -545,6 +550,8 @@ fn full_decision() -> Decision {
         structure: Structure::Unreadable,
         dissent: vec![Dissent { participant: "bob".into(), position: "spaces".into() }],
         claims: vec![claim],
+        provenance: Vec::new(),
+        dropped: Vec::new(),
         found: [("tally".to_owned(), tally)].into_iter().collect(),
         problem: Some(Problem::new(Code::ConsensusFailed, "a tie")),
         degraded: true,

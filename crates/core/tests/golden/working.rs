@@ -11,7 +11,7 @@ use quorum_core::model::{
 };
 use serde_json::{Value, json};
 
-use crate::{Sample, spec};
+use crate::{Sample, id, spec};
 
 /// A pattern that works through a plan, with discussions of its own and tools.
 pub(crate) fn working() -> Vec<Sample> {
@@ -19,7 +19,12 @@ pub(crate) fn working() -> Vec<Sample> {
         RetryPolicy { max_attempts: 3, backoff_ms: 500, multiplier: 2.0, on: vec![ErrorClass::RateLimit] };
     let plan = Some(Arc::new(json!({ "steps": [{ "id": "one" }] })));
     let spec = Arc::new(Spec { participants: Vec::new(), retry: Some(retry), plan, ..(*spec()).clone() });
-    let convened = Convened { name: "one".into(), pattern: "talk".into(), digest: "00ff00ff00ff00ff".into() };
+    let convened = Convened {
+        name: "one".into(),
+        pattern: "talk".into(),
+        digest: "00ff00ff00ff00ff".into(),
+        child: None,
+    };
     let placed = ToolPlaced {
         name: "each/2/keep".into(),
         tool: "memory_store".into(),
@@ -44,12 +49,18 @@ pub(crate) fn working() -> Vec<Sample> {
         reused: true,
         ..failed.clone()
     };
-    let (one, keep) = (Some(Step::job("one")), Some(Step::job("each/2/keep")));
+    let begun = Convened {
+        name: "two".into(),
+        child: Some(id("01890000-0000-7000-8000-000000000009")),
+        ..convened.clone()
+    };
+    let (one, two, keep) = (Some(Step::job("one")), Some(Step::job("two")), Some(Step::job("each/2/keep")));
     vec![
         (None, Event::Opened { spec, flow: 1, lineage: None, fork: None }),
         (one, Event::ChildConvened(convened)),
         (keep.clone(), Event::ToolPlaced(placed)),
         (keep.clone(), Event::ToolUsed(failed)),
         (keep, Event::ToolUsed(used)),
+        (two, Event::ChildConvened(begun)),
     ]
 }

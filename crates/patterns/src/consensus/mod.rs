@@ -17,7 +17,13 @@ use quorum_core::{
         spec::Spec,
     },
     registry::Options,
-    vocabulary::{option::Opt, result::ResultField, view::View},
+    vocabulary::{form::Form, option::Opt, result::ResultField, view::View},
+};
+
+use crate::{
+    first::{self, report},
+    readers::{ballot, short_answer, synthesis_reader},
+    weighing::WEIGHTS,
 };
 
 /// The participant that synthesises or moderates.
@@ -48,15 +54,20 @@ pub(crate) fn longest(spec: &Spec) -> u32 {
 }
 
 /// The remark that an option is given and has no effect, and why.
-fn no_effect(spec: &Spec, option: &str, why: &str) -> Option<Refusal> {
+pub(crate) fn no_effect(spec: &Spec, option: &str, why: &str) -> Option<Refusal> {
     let is_given = spec.settings.get(option).is_some();
     is_given.then(|| Refusal::new(option, Code::InvalidRequest, format!("no effect: {why}")))
 }
 
-/// The remarks of a method that has no votes to count.
+/// The remarks of a method that has no votes to count. In a vote of several rounds, the threshold
+/// still decides whether there is another one.
 fn counts_no_votes(spec: &Spec) -> Vec<Refusal> {
+    if poll::votes_itself(spec) && 1 < spec.rounds {
+        return first::remarks(spec);
+    }
     let why = format!("the method {} counts no votes", spec.consensus.method);
-    no_effect(spec, THRESHOLD.name(), &why).into_iter().collect()
+    let counting = [no_effect(spec, THRESHOLD.name(), &why), no_effect(spec, WEIGHTS.name(), &why)];
+    counting.into_iter().flatten().chain(first::remarks(spec)).collect()
 }
 
 /// The token limit of a synthesis in this discussion.
@@ -66,7 +77,18 @@ pub(crate) fn synthesis_tokens(spec: &Spec) -> u32 {
 
 /// The options of all methods. Each method may be combined with votes or with a text, so none
 /// refuses any of them.
-const OPTIONS: Options = &[&SYNTHESIZER, &THRESHOLD, &SYNTHESIS_PROMPT, &SYNTHESIS_TOKENS];
+const OPTIONS: Options = &[
+    &SYNTHESIZER,
+    &THRESHOLD,
+    &SYNTHESIS_PROMPT,
+    &SYNTHESIS_TOKENS,
+    &WEIGHTS,
+    &first::NO_FIRST,
+    &first::baseline::BASELINE,
+];
+
+/// The structured replies that methods ask for.
+const FORMS: &[&Form] = &[&ballot::FORM, &short_answer::FORM, &synthesis_reader::FORM];
 
 /// What the votes must reach under this method. A method that doesn't count votes has the rule of
 /// the weighted vote.
@@ -75,6 +97,14 @@ fn rule_of(method: &str) -> &'static poll::Rule {
     rules.into_iter().find(|it| it.0 == method).map_or(&voting::RULE, |it| it.1)
 }
 
-/// The result field that all methods add if there were votes.
-const RESULTS: &[ResultField] =
-    &[ResultField { name: "votingResults", title: "Votes", view: View::Ballots, of: tally::voting_results }];
+/// The result fields that all methods add: the votes if there were any, and the first answers.
+const RESULTS: &[ResultField] = &[
+    ResultField { name: "votingResults", title: "Votes", view: View::Ballots, of: tally::voting_results },
+    report::FIRST_ANSWERS,
+    report::FIRST_AGREEMENT,
+    report::OVERTURNED,
+    report::FIRST_DECISION,
+    report::PROBABILITY,
+    report::INDEPENDENT_VOICES,
+    report::BASELINE,
+];

@@ -11,26 +11,34 @@ use quorum_core::{
 };
 
 use super::{
-    OPTIONS, RESULTS, SYNTHESIZER,
+    FORMS, OPTIONS, RESULTS, SYNTHESIZER,
     answer_value::{self, formatted},
     counts_no_votes,
     draft::{decided, fallback, write},
     longest, poll,
 };
-use crate::{prompts::deciding::Writing, ranking, readers::synthesis_reader, roles};
+use crate::{
+    first::{self, baseline},
+    prompts::deciding::Writing,
+    provenance, ranking, roles,
+};
 
 pub(crate) const METHOD: Consensus = Consensus {
     name: "moderator",
     summary: "A named moderator decides",
     options: OPTIONS,
-    forms: &[&synthesis_reader::FORM],
+    forms: FORMS,
     results: RESULTS,
     check,
     remarks: counts_no_votes,
-    calls: |spec| 1 + answer_value::calls(spec),
+    calls: |spec| 1 + answer_value::calls(spec) + baseline::calls(spec),
     longest,
     writes_answer: true,
+    trace: provenance::trace,
     finish: |floor, decision| Box::pin(formatted(floor, decision)),
+    opens: first::are_asked,
+    open: |floor| Box::pin(first::ask(floor)),
+    compare: |floor| Box::pin(baseline::draw(floor)),
     decide: |floor| Box::pin(decide(floor)),
     ..Consensus::PLAIN
 };

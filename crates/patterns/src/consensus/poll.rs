@@ -21,6 +21,7 @@ use super::{
     tally::{self, Count, Measure, Uncounted, count},
 };
 use crate::{
+    first::{self, baseline},
     pattern,
     prompts::{deciding, listed},
     readers::{
@@ -28,6 +29,7 @@ use crate::{
         ballot::{self, BALLOT, Ballots},
     },
     roles,
+    weighing::{self, Weighing},
 };
 
 const AGREE: &str = "agree";
@@ -42,6 +44,9 @@ pub(super) struct Rule {
     pub(super) aim: &'static str,
 }
 
+/// The rule where blind answers settle it: the option that leads wins.
+const SETTLED: Rule = Rule { measure: Measure::Weight, carries: |_, _| true, aim: "a lead" };
+
 /// Checks the options, unless the pattern itself votes on them and checks them.
 pub(super) fn check(spec: &Spec) -> Vec<Refusal> {
     if spec.options.is_empty() || votes_itself(spec) { Vec::new() } else { ballot::check(&spec.options) }
@@ -52,7 +57,13 @@ pub(super) fn remarks(spec: &Spec) -> Vec<Refusal> {
     let writes = !votes_itself(spec) && spec.options.is_empty();
     let why = "votes on options decide, and no synthesis is written";
     let unused = (!writes).then(|| no_effect(spec, SYNTHESIS_PROMPT.name(), why)).flatten();
-    unused.into_iter().collect()
+    unused.into_iter().chain(first::remarks(spec)).collect()
+}
+
+/// The same where every vote counts the same.
+pub(super) fn remarks_by_heads(spec: &Spec) -> Vec<Refusal> {
+    let by_heads = (!pattern::settle::is(spec)).then(|| weighing::remark(spec)).flatten();
+    remarks(spec).into_iter().chain(by_heads).collect()
 }
 
 /// The number of calls: none if the pattern votes; otherwise everyone votes on the options or on a
@@ -64,11 +75,21 @@ pub(super) fn calls(spec: &Spec) -> u32 {
         (false, false) => voters,
         (false, true) => 1 + voters,
     };
-    voting + answer_value::calls(spec)
+    voting + answer_value::calls(spec) + baseline::calls(spec)
 }
 
-fn votes_itself(spec: &Spec) -> bool {
-    spec.pattern == pattern::voting::PATTERN.name
+/// Whether the pattern itself has the participants vote on the options.
+pub(crate) fn votes_itself(spec: &Spec) -> bool {
+    spec.pattern == pattern::voting::PATTERN.name || pattern::settle::is(spec)
+}
+
+/// How votes on the options are counted under this rule. A weighted vote is weighed as the spec
+/// says.
+fn measure(rule: &Rule, spec: &Spec) -> Measure {
+    match rule.measure {
+        Measure::Weight => Measure::of(Weighing::of(spec)),
+        fixed => fixed,
+    }
 }
 
 /// Decides by the votes of the talk, or else asks for votes now.
@@ -76,6 +97,9 @@ pub(super) async fn decide(floor: &mut Floor, rule: &Rule) -> Result<Decision, H
     let spec = floor.spec();
     let taken = ballots_of_talk(floor);
     // A participant votes once, even if its vote could not be read.
+    if pattern::settle::is(&spec) {
+        return Ok(on_options(floor, &SETTLED, pattern::settle::counted(floor), Taken::AsNeeded));
+    }
     if votes_itself(&spec) || !taken.is_empty() {
         return Ok(on_options(floor, rule, taken, Taken::InTalk));
     }
@@ -112,19 +136,24 @@ pub(crate) fn is_open(floor: &Floor, round: u32) -> bool {
     let rule = super::rule_of(&spec.consensus.method);
     let ballots = ballots_of_round(floor, round);
     let uncounted = uncounted(floor, &ballots, Taken::InTalk);
-    let count = count(&spec, &spec.options, ballots, uncounted, rule.measure);
+    let count = count(&spec, &spec.options, ballots, uncounted, measure(rule, &spec));
     !(rule.is_carried(&count, &spec) && count.has_weight())
 }
 
 /// The tally of the votes taken during the talk, for methods that don't decide by votes
 /// (INV-DISC-202).
 pub(super) fn tally_of_talk(floor: &Floor) -> Map<String, Value> {
-    let (spec, taken) = (floor.spec(), ballots_of_talk(floor));
+    let spec = floor.spec();
+    let (taken, when) = match pattern::settle::is(&spec) {
+        true => (pattern::settle::counted(floor), Taken::AsNeeded),
+        false => (ballots_of_talk(floor), Taken::InTalk),
+    };
     if taken.is_empty() {
         return Map::new();
     }
-    let uncounted = uncounted(floor, &taken, Taken::InTalk);
-    tally::findings(&count(&spec, &spec.options, taken, uncounted, Measure::Weight).tally)
+    let uncounted = uncounted(floor, &taken, when);
+    let measure = Measure::of(Weighing::of(&spec));
+    tally::findings(&count(&spec, &spec.options, taken, uncounted, measure).tally)
 }
 
 /// The ballots of the last round that has any, in seating order.
@@ -151,10 +180,14 @@ fn uncounted(floor: &Floor, ballots: &[CastBallot], taken: Taken) -> Uncounted {
     let round = ballots.first().map_or(floor.round(), |it| it.round);
     let seated = floor.seated(&roles::voters(&floor.spec())).into_iter().map(|it| it.name).collect();
     let dropped = match taken {
-        Taken::InTalk => floor.dropped(round),
+        Taken::InTalk | Taken::AsNeeded => floor.dropped(round),
         Taken::ToDecide => Vec::new(),
     };
-    Uncounted::among(seated, ballots, floor.unread(round, BALLOT), &dropped)
+    let uncounted = Uncounted::among(seated, ballots, floor.unread(round, BALLOT), &dropped);
+    match taken {
+        Taken::AsNeeded => uncounted.sparing(|name| floor.has_failed(name)),
+        Taken::InTalk | Taken::ToDecide => uncounted,
+    }
 }
 
 /// When votes were taken.
@@ -162,6 +195,8 @@ fn uncounted(floor: &Floor, ballots: &[CastBallot], taken: Taken) -> Uncounted {
 enum Taken {
     /// In a round of the talk, which may end before everyone has voted.
     InTalk,
+    /// One after another, while one could still change the outcome.
+    AsNeeded,
     /// After the talk.
     ToDecide,
 }
@@ -180,7 +215,7 @@ fn cast_ballots(floor: &Floor, votes: Vec<Understood<Ballot>>) -> Vec<CastBallot
 fn on_options(floor: &Floor, rule: &Rule, ballots: Vec<CastBallot>, taken: Taken) -> Decision {
     let spec = floor.spec();
     let uncounted = uncounted(floor, &ballots, taken);
-    let count = count(&spec, &spec.options, ballots, uncounted, rule.measure);
+    let count = count(&spec, &spec.options, ballots, uncounted, measure(rule, &spec));
     let carried = rule.is_carried(&count, &spec);
     let leader = count.tally.winner.as_deref();
     let kind = match leader {

@@ -8,25 +8,33 @@ use quorum_core::{
 };
 
 use super::{
-    OPTIONS, RESULTS,
+    FORMS, OPTIONS, RESULTS,
     answer_value::{self, formatted},
     counts_no_votes,
     draft::{decided, draft, fallback},
     longest, poll,
 };
-use crate::{pattern::critique, readers::synthesis_reader};
+use crate::{
+    first::{self, baseline},
+    pattern::critique,
+    provenance,
+};
 
 pub(crate) const METHOD: Consensus = Consensus {
     name: "synthesis",
     summary: "One participant combines all perspectives into one answer",
     options: OPTIONS,
-    forms: &[&synthesis_reader::FORM],
+    forms: FORMS,
     results: RESULTS,
     remarks: counts_no_votes,
-    calls: |spec| 1 + answer_value::calls(spec),
+    calls: |spec| 1 + answer_value::calls(spec) + baseline::calls(spec),
     longest,
     writes_answer: true,
+    trace: provenance::trace,
     finish: |floor, decision| Box::pin(formatted(floor, decision)),
+    opens: first::are_asked,
+    open: |floor| Box::pin(first::ask(floor)),
+    compare: |floor| Box::pin(baseline::draw(floor)),
     decide: |floor| Box::pin(decide(floor)),
     ..Consensus::PLAIN
 };

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     prompts::{counted, listed},
     readers::{CastBallot, Tally, ballot::BALLOT},
+    weighing::{self, Weighing},
 };
 
 /// The key of the tally in a decision's findings.
@@ -24,10 +25,29 @@ pub(super) fn findings(tally: &Tally) -> Map<String, Value> {
     [(TALLY.to_owned(), json!(tally))].into_iter().collect()
 }
 
+/// The tally of a decision, if votes were counted.
+fn tally_of(state: &State) -> Option<Tally> {
+    serde_json::from_value(state.decision.as_ref()?.found.get(TALLY)?.clone()).ok()
+}
+
+/// Whether votes were counted.
+pub(crate) fn has_tally(state: &State) -> bool {
+    tally_of(state).is_some()
+}
+
+/// The winner of the count.
+pub(crate) fn winner(state: &State) -> Option<String> {
+    tally_of(state)?.winner
+}
+
+/// Whether everyone that voted chose the same.
+pub(crate) fn is_unanimous(state: &State) -> bool {
+    tally_of(state).is_some_and(|it| it.unanimous)
+}
+
 /// The tally under the field names of B04, with every vote (INV-DISC-202).
 pub(super) fn voting_results(state: &State) -> Option<Value> {
-    let tally = state.decision.as_ref()?.found.get(TALLY)?;
-    let tally: Tally = serde_json::from_value(tally.clone()).ok()?;
+    let tally = tally_of(state)?;
     let mut results = figures(&tally);
     results.insert("voteRecords".to_owned(), vote_records(&state.spec, &tally));
     Some(Value::Object(results))
@@ -99,25 +119,54 @@ fn cast_in_talk(state: &State) -> impl Iterator<Item = CastBallot> {
         let ballot = it.reading.read(BALLOT)?;
         Some(CastBallot { participant: it.participant.clone(), round: it.round, source: it.source, ballot })
     };
-    state.readings.iter().filter(|it| !it.is_deciding()).filter_map(ballot)
+    state.readings.iter().filter(|it| it.is_of_talk()).filter_map(ballot)
 }
 
 /// The tolerance for comparing sums of fractions.
 const TOLERANCE: f64 = 1e-9;
 
-/// How votes are weighed.
+/// What decides which option leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Measure {
+pub(crate) enum Measure {
     /// One vote each.
     Heads,
-    /// Confidence times the participant's weight.
+    /// One vote each; of options with as many votes, the one with more weight leads.
+    HeadsThenWeight,
+    /// The weight of the votes: confidence times the participant's weight.
     Weight,
+    /// The weight that earlier outcomes give the votes.
+    Learned,
+}
+
+impl Measure {
+    /// The measure of votes that are weighed in this way.
+    pub(crate) fn of(weighing: Weighing<'_>) -> Self {
+        match weighing {
+            Weighing::Heads => Measure::Heads,
+            Weighing::HeadsThenStated => Measure::HeadsThenWeight,
+            Weighing::Stated => Measure::Weight,
+            Weighing::Learned(_) => Measure::Learned,
+        }
+    }
+
+    fn is_by_heads(self) -> bool {
+        matches!(self, Measure::Heads | Measure::HeadsThenWeight)
+    }
+
+    /// The weight of a vote.
+    fn weight(self, spec: &Spec, cast: &CastBallot) -> f64 {
+        let weighing = match (self, weighing::known(spec)) {
+            (Measure::Learned, Some(known)) => Weighing::Learned(known),
+            _ => Weighing::Stated,
+        };
+        weighing.weight(spec, &cast.participant, cast.ballot.confidence.get())
+    }
 }
 
 /// A counted vote.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Count {
-    pub(super) tally: Tally,
+pub(crate) struct Count {
+    pub(crate) tally: Tally,
     /// The leading option's share of all votes, 0 to 1.
     pub(super) share: f64,
     /// The participants of which no vote is counted.
@@ -131,13 +180,15 @@ pub(super) struct Count {
 
 /// The participants that were to vote and of which no vote is counted, in seating order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Uncounted {
+pub(crate) struct Uncounted {
     /// Their vote could not be read.
     pub(super) unread: Vec<String>,
     /// They failed, or the talk ended before they could vote.
     pub(super) missing: Vec<String>,
     /// They were no longer waited for, because the other votes were enough.
     pub(super) dropped: Vec<String>,
+    /// They were not asked, because their votes could not have changed the outcome.
+    pub(super) spared: Vec<String>,
 }
 
 impl Uncounted {
@@ -151,7 +202,7 @@ impl Uncounted {
         let has_voted = |name: &String| ballots.iter().any(|it| it.participant == *name);
         let rest = voters.into_iter().filter(|it| !has_voted(it) && !unread.contains(it));
         let (dropped, missing) = rest.partition(|it| dropped.contains(it));
-        Uncounted { unread, missing, dropped }
+        Uncounted { unread, missing, dropped, spared: Vec::new() }
     }
 
     /// Those that count among the voters, so that a vote that is lost lowers every option's share.
@@ -159,14 +210,21 @@ impl Uncounted {
         self.unread.iter().chain(&self.missing)
     }
 
-    /// All of them.
+    /// The same, where those of the missing that were never asked are spared.
+    pub(super) fn sparing(mut self, asked: impl Fn(&str) -> bool) -> Self {
+        let (missing, spared) = self.missing.into_iter().partition(|it| asked(it));
+        (self.missing, self.spared) = (missing, spared);
+        self
+    }
+
+    /// All of them, but those that were spared.
     pub(super) fn all(&self) -> Vec<&String> {
         self.of_the_base().chain(&self.dropped).collect()
     }
 }
 
 /// Counts these ballots on these options.
-pub(super) fn count(
+pub(crate) fn count(
     spec: &Spec,
     options: &[String],
     ballots: Vec<CastBallot>,
@@ -175,20 +233,24 @@ pub(super) fn count(
 ) -> Count {
     let mut votes: BTreeMap<String, u32> = options.iter().map(|it| (it.clone(), 0)).collect();
     let mut weighted: BTreeMap<String, f64> = options.iter().map(|it| (it.clone(), 0.0)).collect();
-    for CastBallot { participant, ballot, .. } in &ballots {
-        let weight = spec.seat(participant).map_or(1.0, |it| it.weight);
-        *votes.entry(ballot.choice.clone()).or_default() += 1;
-        *weighted.entry(ballot.choice.clone()).or_default() += weight * ballot.confidence.get();
+    for cast in &ballots {
+        *votes.entry(cast.ballot.choice.clone()).or_default() += 1;
+        *weighted.entry(cast.ballot.choice.clone()).or_default() += measure.weight(spec, cast);
     }
     let tally = Tally { votes, weighted, ballots, ..Tally::default() };
-    let uncounted_weight = uncounted_weight(spec, &tally.ballots, &uncounted);
+    let uncounted_weight = uncounted_weight(spec, &tally, &uncounted, measure);
     let of_voter = |it: &CastBallot| Some((it.participant.clone(), own_weight(spec, &it.participant)?));
     let weights = tally.ballots.iter().filter_map(of_voter).collect();
     Count { tally, share: 0.0, uncounted, uncounted_weight, weights, measure }.with_leaders()
 }
 
 /// The weight of the votes that are lost: each as confident as the others on average.
-fn uncounted_weight(spec: &Spec, ballots: &[CastBallot], uncounted: &Uncounted) -> f64 {
+fn uncounted_weight(spec: &Spec, tally: &Tally, uncounted: &Uncounted, measure: Measure) -> f64 {
+    let ballots = &tally.ballots;
+    if measure == Measure::Learned && !ballots.is_empty() {
+        let all: f64 = tally.weighted.values().sum();
+        return all / ballots.len() as f64 * uncounted.of_the_base().count() as f64;
+    }
     let confidence: f64 = ballots.iter().map(|it| it.ballot.confidence.get()).sum();
     let average = if ballots.is_empty() { 0.0 } else { confidence / ballots.len() as f64 };
     uncounted.of_the_base().map(|name| average * spec.seat(name).map_or(1.0, |it| it.weight)).sum()
@@ -201,6 +263,7 @@ impl Count {
         let share = voted.iter().map(|it| self.share_of(it)).fold(0.0, f64::max);
         let leads = |option: &&&String| share - self.share_of(option) < TOLERANCE;
         let leaders: Vec<String> = voted.iter().filter(leads).map(|it| (*it).clone()).collect();
+        let leaders = self.heavier(leaders);
         let next = voted.iter().filter(|it| !leads(it)).map(|it| self.share_of(it)).fold(0.0, f64::max);
         self.tally.margin = if leaders.len() == 1 { share - next } else { 0.0 };
         self.tally.unanimous = voted.len() == 1 && self.uncounted.of_the_base().next().is_none();
@@ -210,6 +273,16 @@ impl Count {
             _ => self.tally.tie = leaders,
         }
         self
+    }
+
+    /// Those of these options with the most weight, where weight breaks a tie of heads.
+    fn heavier(&self, leaders: Vec<String>) -> Vec<String> {
+        if self.measure != Measure::HeadsThenWeight {
+            return leaders;
+        }
+        let weight = |option: &String| self.tally.weighted.get(option).copied().unwrap_or_default();
+        let most = leaders.iter().map(weight).fold(0.0, f64::max);
+        leaders.into_iter().filter(|it| most - weight(it) < TOLERANCE).collect()
     }
 
     /// Whether the leading share is at least this.
@@ -242,8 +315,10 @@ impl Count {
     /// This option's share of all votes, including those that are lost.
     pub(super) fn share_of(&self, option: &str) -> f64 {
         let (part, all) = match self.measure {
-            Measure::Heads => (f64::from(self.heads(option)), f64::from(self.voters())),
-            Measure::Weight => {
+            Measure::Heads | Measure::HeadsThenWeight => {
+                (f64::from(self.heads(option)), f64::from(self.voters()))
+            }
+            Measure::Weight | Measure::Learned => {
                 let weight = self.tally.weighted.get(option).copied().unwrap_or_default();
                 (weight, self.tally.weighted.values().sum::<f64>() + self.uncounted_weight)
             }
@@ -268,9 +343,9 @@ impl Count {
 
     /// The votes in one line: `tabs 2, spaces 1`.
     pub(super) fn line(&self, options: &[String]) -> String {
-        let part = |option: &String| match self.measure {
-            Measure::Heads => format!("{option} {}", self.heads(option)),
-            Measure::Weight => {
+        let part = |option: &String| match self.measure.is_by_heads() {
+            true => format!("{option} {}", self.heads(option)),
+            false => {
                 let heads = counted(self.heads(option) as usize, "vote");
                 format!("{option} {} ({heads})", self.of_the_weight(option))
             }
@@ -285,13 +360,16 @@ impl Count {
         let mut sides: Vec<&String> = options.iter().filter(|it| 0 < self.heads(it)).collect();
         sides.sort_by(|one, other| self.share_of(other).total_cmp(&self.share_of(one)));
         lines.extend(sides.into_iter().map(|option| self.side(option)));
-        let Uncounted { unread, missing, dropped } = &self.uncounted;
+        let Uncounted { unread, missing, dropped, spared } = &self.uncounted;
         let absent: Vec<&String> = missing.iter().chain(dropped).collect();
         if !unread.is_empty() {
             lines.push(format!("The vote of {} could not be read.", listed(unread)));
         }
         if !absent.is_empty() {
             lines.push(format!("No vote was counted from {}.", listed(&absent)));
+        }
+        if !spared.is_empty() {
+            lines.push(format!("{} could not have changed the outcome and was not asked.", listed(spared)));
         }
         lines.join("\n")
     }
@@ -300,9 +378,9 @@ impl Count {
         let all = counted(self.voters() as usize, "vote");
         match &self.tally.winner {
             Some(winner) => {
-                let weight = match self.measure {
-                    Measure::Heads => String::new(),
-                    Measure::Weight => format!("{}, ", self.of_the_weight(winner)),
+                let weight = match self.measure.is_by_heads() {
+                    true => String::new(),
+                    false => format!("{}, ", self.of_the_weight(winner)),
                 };
                 let support = format!("{weight}{} of {all}", self.heads(winner));
                 match missed {

@@ -3,30 +3,37 @@
 use quorum_core::registry::Consensus;
 
 use super::{
-    OPTIONS, RESULTS, THRESHOLD,
+    FORMS, OPTIONS, RESULTS, THRESHOLD,
     answer_value::formatted,
     longest, no_effect,
     poll::{self, Rule},
     tally::{Count, Measure},
 };
-use crate::readers::{ballot, synthesis_reader};
+use crate::{
+    first::{self, baseline},
+    provenance,
+};
 
 pub(crate) const METHOD: Consensus = Consensus {
     name: "unanimous",
     summary: "Everyone must agree",
     options: OPTIONS,
-    forms: &[&ballot::FORM, &synthesis_reader::FORM],
+    forms: FORMS,
     results: RESULTS,
     votes: true,
     check: poll::check,
     remarks: |spec| {
         let unused = no_effect(spec, THRESHOLD.name(), "unanimity takes every vote");
-        unused.into_iter().chain(poll::remarks(spec)).collect()
+        unused.into_iter().chain(poll::remarks_by_heads(spec)).collect()
     },
     calls: poll::calls,
     longest,
     writes_answer: false,
+    trace: provenance::trace,
     finish: |floor, decision| Box::pin(formatted(floor, decision)),
+    opens: first::are_asked,
+    open: |floor| Box::pin(first::ask(floor)),
+    compare: |floor| Box::pin(baseline::draw(floor)),
     decide: |floor| Box::pin(poll::decide(floor, &RULE)),
 };
 

@@ -4,19 +4,22 @@
 use quorum_core::registry::Consensus;
 
 use super::{
-    OPTIONS, RESULTS,
+    FORMS, OPTIONS, RESULTS,
     answer_value::formatted,
     longest,
     poll::{self, Rule},
     tally::{Count, Measure},
 };
-use crate::readers::{ballot, synthesis_reader};
+use crate::{
+    first::{self, baseline},
+    provenance,
+};
 
 pub(crate) const METHOD: Consensus = Consensus {
     name: "voting",
     summary: "Votes weighted by confidence decide",
     options: OPTIONS,
-    forms: &[&ballot::FORM, &synthesis_reader::FORM],
+    forms: FORMS,
     results: RESULTS,
     votes: true,
     check: poll::check,
@@ -24,7 +27,11 @@ pub(crate) const METHOD: Consensus = Consensus {
     calls: poll::calls,
     longest,
     writes_answer: false,
+    trace: provenance::trace,
     finish: |floor, decision| Box::pin(formatted(floor, decision)),
+    opens: first::are_asked,
+    open: |floor| Box::pin(first::ask(floor)),
+    compare: |floor| Box::pin(baseline::draw(floor)),
     decide: |floor| Box::pin(poll::decide(floor, &RULE)),
 };
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::{
     debate::{
-        Assessment, Flags, Rated, assessment_form as form, labels,
+        Assessment, Flags, Rated, assessment_form as form, labels, line_form,
         rubric::{Rubric, TEN},
         score_lines::{self as marks, Marks},
     },
@@ -49,7 +49,7 @@ pub(crate) static FORM: Form = Form::new(ASSESSMENT)
         best: 10.0,
     })
     .sample(crate::samples::assessment::sample)
-    .recognises(|text| may_hold(text, "shouldContinue"))
+    .recognises(|text| may_hold(text, "shouldContinue") || line_form::may_hold_assessment(text))
     .stub(Stub::FilledWith(&["shouldContinue"]));
 
 const REMINDERS: &[Reminder] = &[Reminder {
@@ -156,7 +156,9 @@ impl Reader for Assessments {
     }
 
     fn read(&self, reply: &str) -> Result<Assessment, Misread> {
+        let is_debater = |line: &str| labels::meant(&self.mask, line).is_some();
         let object = last_object_with(reply, "shouldContinue")
+            .or_else(|| line_form::assessment(reply, &self.rubric, is_debater))
             .ok_or_else(|| Misread::new("there is no JSON object with shouldContinue in it"))?;
         let quality = value(&object, "qualityScore").and_then(|it| number(it, 10.0));
         let quality = quality.filter(|it| TEN.contains(it));

@@ -10,6 +10,7 @@ pub(crate) mod course;
 pub(crate) mod formats;
 pub(crate) mod judging;
 mod labels;
+mod line_form;
 mod median;
 mod options;
 pub(crate) mod remarks;

@@ -25,10 +25,12 @@ struct Criterion {
     weight: f64,
     /// What earns 2, 5 and 8 of 10.
     anchors: [&'static str; 3],
+    /// The same in few words, for a small model.
+    short: [&'static str; 3],
 }
 
 /// The criteria of requirement D06.
-const USUAL: [(&str, f64, [&str; 3]); 6] = [
+const USUAL: [(&str, f64, [&str; 3], [&str; 3]); 6] = [
     (
         "logic",
         20.0,
@@ -37,6 +39,7 @@ const USUAL: [(&str, f64, [&str; 3]); 6] = [
             "follows, with gaps",
             "each step follows, limits are stated",
         ],
+        ["contradicts itself", "has gaps", "each step follows"],
     ),
     (
         "evidence",
@@ -46,15 +49,32 @@ const USUAL: [(&str, f64, [&str; 3]); 6] = [
             "some claims have examples or data",
             "every claim that matters has evidence that can be checked",
         ],
+        ["bare claims", "some examples", "can be checked"],
     ),
     (
         "engagement",
         20.0,
         ["speaks past the others", "answers easy points", "answers their best points as they were meant"],
+        ["speaks past others", "answers easy points", "answers the best points"],
     ),
-    ("novelty", 15.0, ["repeats", "one new point", "new arguments or evidence that move the debate"]),
-    ("clarity", 15.0, ["hard to follow", "clear with effort", "clear at first reading"]),
-    ("relevance", 10.0, ["mostly beside the question", "partly", "all of it bears on the question"]),
+    (
+        "novelty",
+        15.0,
+        ["repeats", "one new point", "new arguments or evidence that move the debate"],
+        ["repeats", "one new point", "moves the debate"],
+    ),
+    (
+        "clarity",
+        15.0,
+        ["hard to follow", "clear with effort", "clear at first reading"],
+        ["hard to follow", "takes effort", "clear at once"],
+    ),
+    (
+        "relevance",
+        10.0,
+        ["mostly beside the question", "partly", "all of it bears on the question"],
+        ["beside the question", "partly on it", "all on it"],
+    ),
 ];
 
 /// The anchors of a criterion that the user named.
@@ -64,17 +84,19 @@ impl Rubric {
     /// The six usual criteria, or else those that the user named, with equal weights.
     pub(crate) fn of(own: &[String]) -> Self {
         if own.is_empty() {
-            let usual = USUAL.iter().map(|(name, weight, anchors)| Criterion {
+            let usual = USUAL.iter().map(|(name, weight, anchors, short)| Criterion {
                 name: (*name).to_owned(),
                 weight: *weight,
                 anchors: *anchors,
+                short: *short,
             });
             return Rubric(usual.collect());
         }
         let weight = 100.0 / own.len() as f64;
         // A line break would end the criterion's line in the prompt.
         let plain = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        Rubric(own.iter().map(|it| Criterion { name: plain(it), weight, anchors: PLAIN }).collect())
+        let criterion = |it| Criterion { name: plain(it), weight, anchors: PLAIN, short: PLAIN };
+        Rubric(own.iter().map(criterion).collect())
     }
 
     /// A criterion that a reader could not tell from another: they differ at most in case, spaces
@@ -86,12 +108,33 @@ impl Rubric {
 
     /// The criteria, one per line, as a judge is told them.
     pub(crate) fn told(&self) -> String {
-        let lines = self.0.iter().map(|Criterion { name, weight, anchors: [poor, fair, good] }| {
-            // A user's criterion may hold backticks; they would end the name.
-            let name = name.replace('`', "'");
+        let lines = self.0.iter().map(|Criterion { name, weight, anchors: [poor, fair, good], .. }| {
+            let name = without_backticks(name);
             format!("- `{name}` ({weight:.0} %). 2: {poor}. 5: {fair}. 8: {good}.")
         });
         lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The criteria as a small model that judges is told them.
+    pub(crate) fn told_in_short(&self) -> String {
+        let line = |it: &Criterion| {
+            let [poor, fair, good] = it.short;
+            format!("- {} ({:.0} %). 2: {poor}. 5: {fair}. 8: {good}.", it.plain_name(), it.weight)
+        };
+        self.0.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The criteria as lines to be filled in, `logic: 0 to 10`.
+    pub(crate) fn as_lines(&self) -> String {
+        let line = |it: &Criterion| format!("`{}: 0 to 10`", it.plain_name());
+        self.0.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The criterion that this line marks, and its mark: `logic: 5`.
+    pub(crate) fn marked_in<'l>(&self, line: &'l str) -> Option<(&str, &'l str)> {
+        let (name, mark) = line.rsplit_once([':', '=', '：'])?;
+        let named = self.0.iter().find(|it| folded(&it.plain_name()) == folded(name))?;
+        Some((&named.name, mark.trim()))
     }
 
     /// The schema of the marks of one debater.
@@ -125,6 +168,17 @@ impl Rubric {
         let weighted = self.0.iter().filter_map(|it| Some(it.weight * marks.get(&it.name)?));
         rounded(weighted.sum::<f64>() / 100.0)
     }
+}
+
+impl Criterion {
+    fn plain_name(&self) -> String {
+        without_backticks(&self.name)
+    }
+}
+
+/// A user's criterion may hold backticks; they would end the name.
+fn without_backticks(name: &str) -> String {
+    name.replace('`', "'")
 }
 
 #[cfg(test)]

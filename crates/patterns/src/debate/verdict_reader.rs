@@ -13,7 +13,7 @@ use quorum_core::{
 use serde_json::{Value, json};
 
 use crate::{
-    debate::{KeyPoints, Verdict, Winner, labels},
+    debate::{KeyPoints, Verdict, Winner, labels, line_form},
     readers::json::{Object, last_object_with, may_hold, number, objects, text, texts, texts_of, value},
 };
 
@@ -76,7 +76,7 @@ pub(crate) static FORM: Form = Form::new(VERDICT)
     .reason_at("/summary")
     .view(VIEW)
     .sample(crate::samples::verdict::sample)
-    .recognises(|text| may_hold(text, "summary"));
+    .recognises(|text| may_hold(text, "summary") || line_form::may_hold_verdict(text));
 
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
@@ -194,6 +194,7 @@ impl Reader for Verdicts {
 
     fn read(&self, reply: &str) -> Result<Verdict, Misread> {
         let object = last_object_with(reply, "summary")
+            .or_else(|| line_form::verdict(reply))
             .ok_or_else(|| Misread::new("there is no JSON object with a summary in it"))?;
         let summary = text(&object, "summary").ok_or_else(|| Misread::new("the summary is empty"))?;
         let quality = value(&object, "qualityScore").and_then(|it| number(it, 100.0));

@@ -170,7 +170,7 @@ impl Sentence {
     }
 
     /// Whether a word of both is negated in only one of them.
-    fn denies(&self, other: &Sentence) -> bool {
+    pub(crate) fn denies(&self, other: &Sentence) -> bool {
         let mut signs: BTreeMap<&str, [BTreeSet<bool>; 2]> = BTreeMap::new();
         for (side, sentence) in [self, other].into_iter().enumerate() {
             for word in sentence.content() {

@@ -5,7 +5,7 @@ pub(crate) mod diminishing_returns;
 pub(crate) mod drift;
 pub(crate) mod lexical;
 pub(crate) mod repetition;
-mod words;
+pub(crate) mod words;
 
 #[cfg(test)]
 mod tests {

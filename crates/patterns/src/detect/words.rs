@@ -8,26 +8,26 @@ use std::{
 
 /// One sentence as a list of words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Sentence(pub(super) Vec<Word>);
+pub(crate) struct Sentence(pub(crate) Vec<Word>);
 
 /// One word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Word {
+pub(crate) struct Word {
     /// Its base form; an antonym has the form of its opposite and the other sign.
-    pub(super) form: String,
+    pub(crate) form: String,
     /// Whether it is negated.
-    pub(super) negated: bool,
+    pub(crate) negated: bool,
     /// Whether it is a content word rather than a function word.
-    pub(super) content: bool,
+    pub(crate) content: bool,
     /// The index of its clause within the sentence, from 0.
-    pub(super) clause: usize,
+    pub(crate) clause: usize,
 }
 
 /// How many content words a negation covers.
 const REACH: usize = 4;
 
 /// The text as sentences.
-pub(super) fn sentences(text: &str) -> Vec<Sentence> {
+pub(crate) fn sentences(text: &str) -> Vec<Sentence> {
     let text = text.to_lowercase().replace(['’', 'ʼ'], "'");
     let split = split_sentences(&text).into_iter().map(sentence);
     split.filter(|it| !it.0.is_empty()).collect()
@@ -38,16 +38,19 @@ fn split_sentences(text: &str) -> Vec<&str> {
     let mut letters = text.char_indices().peekable();
     while let Some((at, letter)) = letters.next() {
         let next = letters.peek().map_or(' ', |it| it.1);
-        // A full stop within 3.5 or example.com doesn't end a sentence.
-        let ends = matches!(letter, '!' | '?' | ';' | '\n' | '。' | '！' | '？' | '；')
-            || (letter == '.' && next.is_whitespace());
-        if ends {
+        if ends_sentence(letter, next) || matches!(letter, ';' | '\n' | '；') {
             pieces.push(&text[start..at]);
             start = at + letter.len_utf8();
         }
     }
     pieces.push(&text[start..]);
     pieces
+}
+
+/// Whether a sentence ends with this character, before that one.
+pub(crate) fn ends_sentence(letter: char, next: char) -> bool {
+    // A full stop within 3.5 or example.com doesn't end a sentence.
+    matches!(letter, '!' | '?' | '。' | '！' | '？') || (letter == '.' && next.is_whitespace())
 }
 
 /// Reads one sentence from left to right, tracking negation.
@@ -169,7 +172,8 @@ fn finish(word: &mut String, pieces: &mut Vec<String>) {
     }
 }
 
-fn is_unspaced(letter: char) -> bool {
+/// Whether the letter belongs to a script without blanks between words.
+pub(crate) fn is_unspaced(letter: char) -> bool {
     letter.is_alphanumeric()
         && matches!(letter, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
             | '\u{2e80}'..='\u{abff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
@@ -207,7 +211,7 @@ const CONTRACTIONS: &[(&str, &[&str])] = &[
 const RENEWING: &[&str] = &["nor", "no", "neither", "weder", "nem"];
 
 /// Words whose two sides can be swapped without changing the meaning.
-pub(super) const JOINS: &[&str] = &["and", "or", "plus", "und", "oder", "et", "ou", "y", "o", "e"];
+pub(crate) const JOINS: &[&str] = &["and", "or", "plus", "und", "oder", "et", "ou", "y", "o", "e"];
 
 /// Words that end a negation.
 const TURNS: &[&str] = &[

@@ -6,6 +6,7 @@ pub(crate) mod dialogue;
 pub mod prompt;
 pub(crate) mod round_robin;
 pub(crate) mod roundtable;
+pub(crate) mod settle;
 pub(crate) mod synthesis;
 pub(crate) mod voting;
 

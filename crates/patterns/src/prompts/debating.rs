@@ -14,8 +14,8 @@ use super::{
     language::Language,
     length::Length,
     listed, mentioned, quoted,
-    seat::{background, brief, earlier, joined, question, question_again, system_with_part},
-    talk,
+    seat::{SystemText, background, brief, compact_question, earlier, joined, question, system_with_part},
+    talk::{self, FormText, in_both_sizes},
 };
 use crate::{
     debate::{
@@ -174,22 +174,23 @@ pub(crate) struct JudgeView<'a> {
 
 impl JudgeView<'_> {
     /// The system text. It mentions the debaters, which the judge is shown by their labels.
-    fn system(&self) -> String {
+    fn system(&self) -> SystemText {
+        let usual = fill(include_str!("judge.md"), &[("rubric", &self.rubric.told())]);
+        let usual = joined(&[&usual, include_str!("fences.md"), &question(self.spec)]);
+        let compact = fill(include_str!("compact_judge.md"), &[("rubric", &self.rubric.told_in_short())]);
+        let compact = joined(&[&compact, &compact_question(self.spec)]);
+        let rest = self.given();
+        SystemText { usual: joined(&[&usual, &rest]).into(), compact: joined(&[&compact, &rest]).into() }
+    }
+
+    /// What the judge is given after the question. What is drawn anew comes last, so that the rest
+    /// can be cached by the provider.
+    fn given(&self) -> String {
         let brief = match self.judge.role == JUDGE {
             true => Mask::mentions(self.spec).cover(&brief(self.judge)),
             false => String::new(),
         };
-        // What is drawn anew comes last, so that the rest can be cached by the provider.
-        joined(&[
-            &fill(include_str!("judge.md"), &[("rubric", &self.rubric.told())]),
-            include_str!("fences.md"),
-            &question(self.spec),
-            &background(self.spec),
-            &earlier(self.spec),
-            &brief,
-            &positions(&self.table()),
-            self.heard,
-        ])
+        joined(&[&background(self.spec), &earlier(self.spec), &brief, &positions(&self.table()), self.heard])
     }
 
     /// Everyone's position, in the order that was drawn.
@@ -223,10 +224,10 @@ impl JudgeView<'_> {
         self.judge.is_person() || self.mask.label(name).is_some()
     }
 
-    fn ask(&self, prompt: &str) -> Ask {
+    fn ask(&self, form: FormText) -> Ask {
         // Judges have a low temperature (D11).
         let room = self.spec.manner.max_tokens.max(FORM_TOKENS);
-        let ask = Ask::new(self.system(), prompt.trim_end()).repeating(question_again(self.spec));
+        let ask = in_both_sizes(self.spec, self.system(), form);
         ask.masked(self.mask).about_every_turn().temperature(0.2).max_tokens(room)
     }
 }
@@ -239,6 +240,7 @@ pub(crate) fn assessment(view: &JudgeView<'_>, judged: &[String], noticed: &[Det
         ("debaters", view.shown(judged)),
         ("marks", marks(judged)),
         ("noticed", remarks(view, noticed)),
+        ("criteria", view.rubric.as_lines()),
         ("language", Language::of(&view.spec.topic).told().to_owned()),
     ];
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
@@ -247,8 +249,20 @@ pub(crate) fn assessment(view: &JudgeView<'_>, judged: &[String], noticed: &[Det
     } else {
         include_str!("assessment_form.md")
     };
-    view.ask(&fill(form, &values))
+    view.ask(FormText {
+        usual: fill(form, &values),
+        compact: fill(include_str!("compact_assessment.md"), &values),
+        lines: Some((fill(include_str!("compact_assessment_lines.md"), &values), ASSESSMENT_LINES)),
+    })
 }
+
+/// The reminder for an assessment that was asked for as lines.
+pub(super) const ASSESSMENT_LINES: &str = "Send it again as lines: for each debater Debater, Strength, Weakness and a number for each \
+                                           criterion; then Reason, Repeats, Met, Quality, Next and Continue, in this order.";
+
+/// The reminder for a verdict that was asked for as lines.
+pub(super) const VERDICT_LINES: &str = "Send it again as lines, each with its word and a colon, in this order: Summary, Agreed, \
+                                        Disputed, Quality, Reason, Winner.";
 
 /// An example of scores for these debaters.
 fn marks(judged: &[String]) -> String {
@@ -290,7 +304,11 @@ pub(crate) fn verdict(view: &JudgeView<'_>, own: &[(u32, &Assessment)]) -> Ask {
         ("marks", &own_marks(view, own)),
         ("language", Language::of(&view.spec.topic).told()),
     ];
-    view.ask(&fill(form, &values))
+    view.ask(FormText {
+        usual: fill(form, &values),
+        compact: fill(include_str!("compact_verdict.md"), &values),
+        lines: Some((fill(include_str!("compact_verdict_lines.md"), &values), VERDICT_LINES)),
+    })
 }
 
 /// A judge's own marks, round by round.

@@ -17,7 +17,7 @@ use super::{
     length::Length,
     listed, mentions, minutes, plain, quoted,
     seat::{SystemText, background, brief, earlier, joined, one_a_line, question, question_again, system},
-    talk,
+    talk::{self, FormText},
 };
 use crate::{
     consensus::{SYNTHESIS_PROMPT, synthesis_tokens},
@@ -28,9 +28,39 @@ use crate::{
 /// The limit of a ballot: 80 words and the rest of the form.
 const BALLOT_TOKENS: u32 = 512;
 
-/// Voting: the first ballot, which knows of no other.
-pub(crate) fn ballot(spec: &Spec, who: &Participant) -> Ask {
-    voting(spec, who, None, "", &spec.options)
+/// The limit of a first answer: 50 words and the rest of the form.
+const FIRST_TOKENS: u32 = 200;
+
+/// The first answer, which knows of no other: the same question in every pattern.
+pub(crate) fn first_answer(spec: &Spec, who: &Participant) -> Ask {
+    draw(spec, who).as_first_answer()
+}
+
+/// The same question asked again, blind.
+pub(crate) fn draw(spec: &Spec, who: &Participant) -> Ask {
+    let filled = |form: &str| joined(&[&with_options(spec, form, &spec.options)]);
+    let form = match (who.is_person(), spec.options.is_empty()) {
+        (true, false) => include_str!("ballot_words.md"),
+        (false, false) => include_str!("first_form.md"),
+        (_, true) => "",
+    };
+    let form = match form {
+        "" => FormText { usual: open_form(spec), compact: one_a_line(&open_form(spec)), lines: None },
+        form => FormText {
+            usual: filled(form),
+            compact: filled(include_str!("compact_ballot.md")),
+            lines: Some((filled(include_str!("compact_ballot_lines.md")), BALLOT_LINES)),
+        },
+    };
+    let ask = talk::in_both_sizes(spec, system(spec, who, ""), form);
+    ask.hearing(Hears::Nothing).max_tokens(FIRST_TOKENS.min(spec.manner.max_tokens))
+}
+
+/// The form of a first answer where there are no options.
+fn open_form(spec: &Spec) -> String {
+    let scale = include_str!("scale_open.md").trim_end();
+    let language = Language::of(&spec.topic).told();
+    fill(include_str!("first_open_form.md").trim_end(), &[("scale", scale), ("language", language)])
 }
 
 /// Voting: a further ballot, with the voter's own last choice and the reasons given for each
@@ -72,10 +102,20 @@ pub(crate) fn ballot_on_proposal(
 
 fn voting(spec: &Spec, who: &Participant, own: Option<Arc<str>>, before: &str, options: &[String]) -> Ask {
     let form = if who.is_person() { include_str!("ballot_words.md") } else { include_str!("ballot_form.md") };
-    let prompt = joined(&[before, &with_options(spec, form, options)]);
+    let short = one_a_line(before);
+    let compact = |form: &str| joined(&[&short, &with_options(spec, form, options)]);
+    let form = FormText {
+        usual: joined(&[before, &with_options(spec, form, options)]),
+        compact: compact(include_str!("compact_ballot.md")),
+        lines: Some((compact(include_str!("compact_ballot_lines.md")), BALLOT_LINES)),
+    };
     let system = own.map_or_else(|| system(spec, who, ""), SystemText::known);
-    talk::in_both_sizes(spec, system, &prompt).max_tokens(BALLOT_TOKENS.min(spec.manner.max_tokens))
+    talk::in_both_sizes(spec, system, form).max_tokens(BALLOT_TOKENS.min(spec.manner.max_tokens))
 }
+
+/// The reminder for a ballot that was asked for as lines.
+pub(super) const BALLOT_LINES: &str = "Send it again: your reason in one sentence, then the lines `Choice: …`, with an option \
+                                       exactly as written, and `Confidence: …`, in this order.";
 
 /// A form with these options, and with the scale of a confidence in a choice among them.
 fn with_options(spec: &Spec, form: &str, options: &[String]) -> String {
@@ -83,17 +123,20 @@ fn with_options(spec: &Spec, form: &str, options: &[String]) -> String {
     let guess = format!("{:.2}", 1.0 / options.len().max(1) as f64);
     let guess = guess.trim_end_matches('0').trim_end_matches('.');
     let scale = fill(include_str!("scale.md").trim_end(), &[("guess", guess)]);
-    let language = Language::of(&spec.topic).told();
-    fill(form, &[("options", &*listed.join("\n")), ("scale", &scale), ("language", language)])
+    let (listed, language) = (listed.join("\n"), Language::of(&spec.topic).told());
+    fill(form, &[("options", &*listed), ("scale", &scale), ("guess", guess), ("language", language)])
 }
 
 /// Dialogue: whether the two agree on an answer (A10), with the system text of the turns.
 pub(crate) fn consensus_check(spec: &Spec, who: &Participant, partner: &Participant) -> Ask {
     let form =
         if who.is_person() { include_str!("consensus_words.md") } else { include_str!("consensus_form.md") };
-    let prompt = fill(form.trim_end(), &[("language", Language::of(&spec.topic).told())]);
+    let filled = |form: &str| fill(form, &[("language", Language::of(&spec.topic).told())]);
+    // The form has markers and no schema, so it is the same for every small model.
+    let compact = filled(include_str!("compact_consensus.md"));
+    let form = FormText { usual: filled(form), compact, lines: None };
     let partners = talk::partners(spec, who, partner);
-    talk::in_both_sizes(spec, partners, &prompt).temperature(0.3).max_tokens(1024)
+    talk::in_both_sizes(spec, partners, form).temperature(0.3).max_tokens(1024)
 }
 
 /// The role in which a participant writes the synthesis.
@@ -143,6 +186,7 @@ pub(crate) fn synthesis(
             system,
             prompt: compact_synthesis(spec, &minutes, &task, is_custom).into(),
             max_tokens: None,
+            lines: None,
         }),
     };
     let ask = ask

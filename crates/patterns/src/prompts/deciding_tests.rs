@@ -26,7 +26,7 @@ fn every_prompt_is_complete() {
     let spec = spec("voting");
     let [ann, bob, cyd] = spec.participants.clone().try_into().unwrap();
     let asks = [
-        ballot(&spec, &ann),
+        first_answer(&spec, &ann),
         later_ballot(&spec, &ann, "tabs", &given("Why not?")),
         closing_ballot(&spec, &ann, None),
         ballot_on_proposal(&spec, &ann, "Tabs.", &["agree".into(), "disagree".into()], None),
@@ -45,7 +45,7 @@ fn c02_people_were_asked_to_vote_check_and_conclude_in_json() {
     let spec = spec("voting");
     let (eva, bob) = (Participant::person("eva"), &spec.participants[1]);
     let asks = [
-        ballot(&spec, &eva),
+        first_answer(&spec, &eva),
         later_ballot(&spec, &eva, "tabs", &given("Why not?")),
         closing_ballot(&spec, &eva, None),
         ballot_on_proposal(&spec, &eva, "Tabs.", &["agree".into(), "disagree".into()], None),
@@ -90,7 +90,7 @@ fn confidence_is_explained_by_the_chance_of_guessing() {
     let mut spec = spec("voting");
     for (options, guess) in [(2, "0.5,"), (3, "0.33,"), (4, "0.25,"), (10, "0.1,")] {
         spec.options = (0..options).map(|it| format!("option {it}")).collect();
-        let asked = shown(&ballot(&spec, &spec.participants[0]));
+        let asked = shown(&first_answer(&spec, &spec.participants[0]));
         assert!(asked.contains(&format!("blind guessing here is {guess}")), "{asked}");
     }
 }

@@ -7,7 +7,7 @@ use std::{fs, path::Path};
 use quorum_core::{call::tokens::Family, floor::reading::Reader};
 use quorum_testkit::spec::spec;
 
-use super::language::Language;
+use super::{debating, deciding, language::Language, talk};
 use crate::{
     context,
     debate::{assessment_reader::Assessments, casting, rubric::Rubric, verdict_reader::Verdicts},
@@ -164,16 +164,22 @@ const COMPACT: (u64, u64) = (90, 260);
 fn small_models_get_short_and_whole_prompts() {
     for topic in [ENGLISH, GERMAN, JAPANESE, "Microservices?"] {
         let language = Language::of(topic).told();
-        let mut checked = 0;
+        let (mut checked, mut in_lines) = (0, 0);
         for it in all(topic) {
-            let Some((system, task)) = &it.compact else { continue };
+            let Some((system, task, lines)) = &it.compact else { continue };
             checked += 1;
+            if let Some(lines) = lines {
+                in_lines += 1;
+                check_lines(&it, lines, language);
+            }
             let both = format!("{system}\n\n{task}");
             assert!(!both.contains("{{") && !both.contains("\n\n\n"), "{}: {both}", it.name);
             assert!(!both.contains(['\u{f8f0}', '\u{f8f1}']), "{}: a mention was left", it.name);
             assert!(system.contains(topic), "{}: the question is missing", it.name);
             // A writer's text is short as it is; the two votes repeat the text of a speech.
-            let is_short = it.kind != Kind::Synthesis && !["after", "sign"].contains(&it.name);
+            let judges = ["assess", "verdict"].contains(&it.name);
+            let is_short = it.kind != Kind::Synthesis && !judges && !["after", "sign"].contains(&it.name);
+            assert!(!judges || is_anchored(system), "{}: {system}", it.name);
             assert!(
                 is_fenced(system) && system.contains("Others here: ") == is_short,
                 "{}: {system}",
@@ -185,6 +191,7 @@ fn small_models_get_short_and_whole_prompts() {
             let crowded = task.lines().filter(is_ours).find(|line| line.contains(". "));
             assert_eq!(crowded, None, "{}: one instruction a line", it.name);
             let most = match it.name {
+                _ if judges => COMPACT_JUDGE,
                 _ if !is_short => it.most_system,
                 _ if it.most_system == DEBATER => COMPACT.1,
                 // With its role line.
@@ -201,7 +208,25 @@ fn small_models_get_short_and_whole_prompts() {
             assert!(topic != ENGLISH || tokens(task) <= it.most_task + 8, "{}: {task}", it.name);
         }
         assert!(20 < checked, "only {checked} prompts have a short form");
+        assert_eq!(in_lines, 7, "four ballots, a check, an assessment and a verdict");
     }
+}
+
+/// The most tokens of a small judge's rules with its rubric, and the positions.
+const COMPACT_JUDGE: u64 = 330;
+
+/// The most tokens of a form in lines.
+const LINES: u64 = 200;
+
+/// Checks a form in lines.
+fn check_lines(it: &Prompt, lines: &str, language: &str) {
+    assert!(!lines.contains("JSON") && lines.contains("in this order"), "{}: {lines}", it.name);
+    assert!(lines.lines().last().unwrap().ends_with(&format!(" in {language}.")), "{}: {lines}", it.name);
+    let is_ours = |line: &&str| !line.starts_with(['>', '-', '`', '@']);
+    let crowded = lines.lines().filter(is_ours).find(|line| line.contains(". "));
+    assert_eq!(crowded, None, "{}: one instruction a line", it.name);
+    assert!(!lines.contains("{{") && !lines.contains("\n\n\n"), "{}: {lines}", it.name);
+    assert!(language != "English" || tokens(lines) <= LINES, "{}: {} tokens", it.name, tokens(lines));
 }
 
 #[test]
@@ -227,7 +252,7 @@ fn one_seat_has_one_system_text() {
     system_of(&["propose", "refine"], &prompts);
     system_of(&["criticise", "check"], &prompts);
     system_of(&["opening", "rebuttal", "closing"], &prompts);
-    system_of(&["ballot", "later"], &prompts);
+    system_of(&["first answer", "later"], &prompts);
 }
 
 #[test]
@@ -252,6 +277,12 @@ fn reminders_are_short_and_repeat_the_form() {
         assert!(repeats && !words.contains(ENGLISH), "{words}");
     }
     assert!(syntheses.finishing().split_whitespace().count() <= 45);
+    for words in
+        [talk::CHECK_LINES, deciding::BALLOT_LINES, debating::ASSESSMENT_LINES, debating::VERDICT_LINES]
+    {
+        assert!(words.split_whitespace().count() <= 45 && tokens(words) <= REMINDER, "{words}");
+        assert!(words.contains("in this order") && !words.contains("JSON"), "{words}");
+    }
 }
 
 /// The prompt files, by name.
@@ -277,7 +308,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("acknowledge", &[]),
     ("appreciate", &[]),
     ("common ground", &["rules_convergence_seeking.md"]),
-    ("consensus", &["consensus_form.md", "consensus_words.md"]),
+    ("consensus", &["consensus_form.md", "consensus_words.md", "compact_consensus.md"]),
     ("majority", &[]),
     ("most of you", &[]),
     ("best in the world", &[]),

@@ -53,8 +53,9 @@ pub(crate) fn system_with_part(spec: &Spec, who: &Participant, manner: &str, par
     ]);
     let compact = joined(&[
         &without_empty_lines(&fill(include_str!("compact_frame.md"), &values)),
-        &fill(include_str!("compact_question.md"), &[("topic", &plain(&spec.topic))]),
+        &compact_question(spec),
         &background(spec),
+        &earlier(spec),
         part,
         &brief(who),
     ]);
@@ -92,6 +93,11 @@ pub(crate) fn joined(sections: &[&str]) -> String {
 /// The question as everyone is asked it.
 pub(crate) fn question(spec: &Spec) -> String {
     fill(include_str!("question.md"), &[("topic", &plain(&spec.topic))])
+}
+
+/// The question as a small model is asked it.
+pub(crate) fn compact_question(spec: &Spec) -> String {
+    fill(include_str!("compact_question.md"), &[("topic", &plain(&spec.topic))])
 }
 
 /// The question as it is repeated after much talk.

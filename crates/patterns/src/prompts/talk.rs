@@ -1,7 +1,7 @@
 //! The prompts for speeches, by pattern.
 
 use quorum_core::{
-    floor::ask::{Ask, CompactAsk},
+    floor::ask::{Ask, CompactAsk, LineForm},
     model::{participant::Participant, spec::Spec},
 };
 
@@ -56,9 +56,18 @@ pub(crate) fn refine(spec: &Spec, who: &Participant, draft: u32) -> Ask {
 /// Critique: a critic's check of the last draft, as a form.
 pub(crate) fn check(spec: &Spec, who: &Participant) -> Ask {
     let form = if who.is_person() { include_str!("check_words.md") } else { include_str!("check_form.md") };
-    let prompt = fill(form, &[("language", Language::of(&spec.topic).told())]);
-    in_both_sizes(spec, critique(spec, who), prompt.trim_end()).temperature(0.3).max_tokens(CHECK_TOKENS)
+    let filled = |form: &str| fill(form, &[("language", Language::of(&spec.topic).told())]);
+    let form = FormText {
+        usual: filled(form),
+        compact: filled(include_str!("compact_check.md")),
+        lines: Some((filled(include_str!("compact_check_lines.md")), CHECK_LINES)),
+    };
+    in_both_sizes(spec, critique(spec, who), form).temperature(0.3).max_tokens(CHECK_TOKENS)
 }
+
+/// The reminder for a check that was asked for as lines.
+pub(super) const CHECK_LINES: &str = "Send it again as lines, in this order: a line `Open: …` for each objection that is still \
+                                      open, then the line `Ready: yes` or `Ready: no`.";
 
 fn critique(spec: &Spec, who: &Participant) -> SystemText {
     system(spec, who, include_str!("manner_critique.md"))
@@ -105,16 +114,27 @@ pub(super) fn speech(spec: &Spec, who: &Participant, system: SystemText, task: &
         system: system.compact,
         prompt: with_length(spec, who, &one_a_line(task), short).into(),
         max_tokens: Some(short.tokens(spec)),
+        lines: None,
     };
     let ask = Ask::new(system.usual, with_length(spec, who, task, length)).max_tokens(length.tokens(spec));
     ask.for_small_models(compact).repeating(question_again(spec))
 }
 
-/// A form that small models are asked for as well.
-pub(super) fn in_both_sizes(spec: &Spec, system: SystemText, form: &str) -> Ask {
-    let SystemText { usual, compact } = system;
-    let compact = CompactAsk { system: compact, prompt: one_a_line(form).into(), max_tokens: None };
-    Ask::new(usual, form).for_small_models(compact).repeating(question_again(spec))
+/// The text that asks for a form: for most models, for a small one, and for a small one that
+/// nothing holds to a schema, with the reminder for a reply that can't be read.
+pub(super) struct FormText {
+    pub(super) usual: String,
+    pub(super) compact: String,
+    pub(super) lines: Option<(String, &'static str)>,
+}
+
+/// Asks for a form, with the question again after much talk.
+pub(super) fn in_both_sizes(spec: &Spec, system: SystemText, form: FormText) -> Ask {
+    let FormText { usual, compact, lines } = form;
+    let lines = lines.map(|(prompt, reminder)| LineForm { prompt: prompt.trim_end().into(), reminder });
+    let compact =
+        CompactAsk { system: system.compact, prompt: compact.trim_end().into(), max_tokens: None, lines };
+    Ask::new(system.usual, usual.trim_end()).for_small_models(compact).repeating(question_again(spec))
 }
 
 fn of_rounds(spec: &Spec, round: u32, task: &str) -> String {

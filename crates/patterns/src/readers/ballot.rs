@@ -17,6 +17,7 @@ use crate::readers::{
     Ballot, Confidence, confidence,
     json::{last_object_with, may_hold, text, value},
     spoken_vote,
+    unquoted::unwrapped,
 };
 
 const MOST_OPTIONS: usize = 10;
@@ -91,13 +92,18 @@ impl Ballots {
 
     /// A vote in a plain sentence.
     fn spoken(&self, reply: &str) -> Option<Ballot> {
+        let reply = unwrapped(reply);
         let (choice, stated) = spoken_vote::read(reply, &self.options)?;
         let confidence = stated.unwrap_or(Confidence::UNSTATED);
-        Some(Ballot { choice: choice.clone(), confidence, reasoning: reply.trim().to_owned() })
+        // A ballot in lines states its reason apart. Others are shown reasons and no confidences.
+        let is_reason =
+            |line: &&str| !spoken_vote::is_labelled(line) && confidence::in_last_line(line).is_none();
+        let reasons = reply.lines().filter(is_reason).collect::<Vec<_>>().join("\n");
+        Some(Ballot { choice: choice.clone(), confidence, reasoning: reasons.trim().to_owned() })
     }
 
     /// The option that is meant. Case and quotes are ignored only if that is unambiguous.
-    fn option(&self, choice: &str) -> Option<&String> {
+    pub(crate) fn option(&self, choice: &str) -> Option<&String> {
         let choice = choice.trim();
         let exact = self.options.iter().find(|it| it.trim() == choice);
         exact.or_else(|| {
@@ -140,7 +146,8 @@ impl Reader for Ballots {
         };
         let written = text(&object, "choice").ok_or_else(|| Misread::new("the choice is no text"))?;
         let choice = self.named(&written).ok_or_else(|| self.no_option(&written))?.clone();
-        let confidence = value(&object, "confidence").and_then(confidence_of).unwrap_or(Confidence::UNSTATED);
+        let confidence =
+            value(&object, "confidence").and_then(confidence::from_value).unwrap_or(Confidence::UNSTATED);
         Ok(Ballot { choice, confidence, reasoning: text(&object, "reasoning").unwrap_or_default() })
     }
 
@@ -207,11 +214,6 @@ pub(super) const QUOTES: &[char] = &[
     '"', '\'', '`', '´', '‘', '’', '‚', '‛', '“', '”', '„', '‟', '«', '»', '‹', '›', '「', '」', '『', '』',
     '＂', '＇',
 ];
-
-fn confidence_of(value: &Value) -> Option<Confidence> {
-    let stated = value.as_str().and_then(confidence::from_text);
-    stated.or_else(|| value.as_f64().map(confidence::from_number))
-}
 
 #[cfg(test)]
 mod tests {

@@ -53,6 +53,12 @@ pub(crate) fn from_text(text: &str) -> Option<Confidence> {
     }
 }
 
+/// From a JSON value: a number, or text like `85 %`.
+pub(crate) fn from_value(value: &serde_json::Value) -> Option<Confidence> {
+    let stated = value.as_str().and_then(from_text);
+    stated.or_else(|| value.as_f64().map(from_number))
+}
+
 /// From a fraction, or from a percentage if it is above 1.
 pub(crate) fn from_number(number: f64) -> Confidence {
     Confidence::clamped(if 1.0 < number { number / 100.0 } else { number })

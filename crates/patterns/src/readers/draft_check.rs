@@ -12,7 +12,10 @@ use serde_json::{Value, json};
 
 use crate::{
     prompts::counted,
-    readers::json::{Object, flag, last_object_with, may_hold, text, value},
+    readers::{
+        json::{Object, flag, last_object_with, may_hold, text, value},
+        lines,
+    },
 };
 
 /// The kind of a check in the record.
@@ -53,7 +56,7 @@ pub(crate) static FORM: Form = Form::new(CHECK)
         columns: &[Column::of("ready", "/ready", Cell::YesNo), Column::text("still open", "/account")],
     })
     .sample(crate::samples::draft_check::sample)
-    .recognises(|text| may_hold(text, "ready") || may_hold(text, "open"));
+    .recognises(|text| may_hold(text, "ready") || may_hold(text, "open") || lines::may_hold(text, "ready"));
 
 /// Reads checks.
 pub(crate) const CHECKS: Static<DraftCheck> = Static {
@@ -94,6 +97,7 @@ fn schema() -> Option<Value> {
 
 fn read(reply: &str) -> Result<DraftCheck, Misread> {
     let object = last_object_with(reply, "ready").or_else(|| last_object_with(reply, "open"));
+    let object = object.or_else(|| of_lines(reply));
     let object = object.ok_or(Misread::new("there is no JSON object with open and ready in it"))?;
     let open = objections(&object)?;
     let ready = match value(&object, "ready") {
@@ -106,6 +110,14 @@ fn read(reply: &str) -> Result<DraftCheck, Misread> {
     };
     let account = open.iter().map(line).collect::<Vec<_>>().join("\n");
     Ok(DraftCheck { open, ready, account })
+}
+
+/// A check as lines: `Open: …` for each objection, and `Ready: yes`.
+fn of_lines(reply: &str) -> Option<Object> {
+    let lines = lines::lines(reply);
+    let ready = lines::only(&lines, "ready")?.split([' ', ',', '.']).next()?;
+    let open = lines::values(&lines, "open").into_iter().filter(|it| !lines::is_nothing(it));
+    json!({ "open": open.collect::<Vec<_>>(), "ready": ready }).as_object().cloned()
 }
 
 /// The open objections: objects, or plain texts.

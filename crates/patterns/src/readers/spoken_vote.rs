@@ -48,6 +48,21 @@ pub(crate) fn may_hold(text: &str) -> bool {
     ["vote", "choice", "choose"].iter().any(|word| lower.contains(word))
 }
 
+/// Whether a line is a vote and nothing else: `Choice: tabs`.
+pub(crate) fn is_labelled(line: &str) -> bool {
+    let plain = line.trim_start_matches(MARKDOWN);
+    LABELS
+        .iter()
+        .filter_map(|it| after(plain, it))
+        .any(|it| it.trim_start_matches(MARKDOWN).starts_with(COLONS))
+}
+
+/// Markdown before a vote.
+const MARKDOWN: &[char] = &[' ', '*', '_', '#', '-', '`'];
+
+/// What stands between a label and the option.
+const COLONS: &[char] = &[':', '=', '：'];
+
 /// The line from the beginning of each sentence on.
 fn sentences(line: &str) -> impl Iterator<Item = &str> {
     let ends = line.match_indices(['.', '!', '?', ';']).map(|(at, end)| at + end.len());
@@ -56,7 +71,7 @@ fn sentences(line: &str) -> impl Iterator<Item = &str> {
 }
 
 fn in_sentence<'o>(sentence: &str, options: &'o [String]) -> Option<(&'o String, Option<Confidence>)> {
-    let plain = sentence.trim_start_matches([' ', '*', '_', '#', '-', '`']);
+    let plain = sentence.trim_start_matches(MARKDOWN);
     let rest = after_beginning(plain)?;
     let (option, rest) = leading_option(rest, options)?;
     let is_plain = !follows(rest, UNSURE);
@@ -66,8 +81,7 @@ fn in_sentence<'o>(sentence: &str, options: &'o [String]) -> Option<(&'o String,
 /// What comes after the beginning of a vote.
 fn after_beginning(sentence: &str) -> Option<&str> {
     let labelled = LABELS.iter().filter_map(|it| after(sentence, it));
-    let labelled =
-        labelled.filter_map(|it| it.trim_start_matches([' ', '*', '_', '`']).strip_prefix([':', '=']));
+    let labelled = labelled.filter_map(|it| it.trim_start_matches([' ', '*', '_', '`']).strip_prefix(COLONS));
     let spoken = BEGINNINGS.iter().filter_map(|it| after(sentence, it));
     let rest = labelled.chain(spoken).next()?;
     Some(rest.trim_start_matches([' ', ':', '*', '_', '`', '"', '\'', '“', '„', '«']))

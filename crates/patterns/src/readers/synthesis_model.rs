@@ -1,13 +1,19 @@
 //! The synthesis as a typed value.
 
-use quorum_core::model::outcome::{Claim, Decision, Dissent, Structure};
+use quorum_core::{
+    model::outcome::{Claim, Decision, Dissent, Structure},
+    vocabulary::prose::Marker,
+};
 use serde::{Deserialize, Serialize};
 
 /// A synthesis: the text, and what the participants agreed and differed on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Synthesis {
-    /// The considered answer.
+    /// The considered answer, without markers of sources.
     pub synthesis: String,
+    /// The markers that its writer put after sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub markers: Vec<Marker>,
     /// The points they agree on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreements: Vec<String>,

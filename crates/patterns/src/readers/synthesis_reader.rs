@@ -52,7 +52,7 @@ fn told(value: &Value) -> &'static str {
 
 /// Reads syntheses of this panel's talk by one writer.
 pub(crate) struct Syntheses {
-    seated: Vec<String>,
+    seated: Arc<[String]>,
     mark: Arc<str>,
     /// The schema of the answer, if it must be a JSON value.
     schema: Option<Value>,
@@ -130,18 +130,22 @@ impl Reader for Syntheses {
         Some(self.mark.clone())
     }
 
+    fn cited(&self) -> Arc<[String]> {
+        if self.schema.is_some() { Arc::default() } else { self.seated.clone() }
+    }
+
     fn read(&self, reply: &str) -> Result<Synthesis, Misread> {
         if let Some(schema) = &self.schema {
             return self.read_value(schema, reply);
         }
-        let parts = PROSE.separate(&self.mark, reply);
+        let parts = PROSE.separate(&self.mark, &self.seated, reply);
         if parts.prose.is_empty() {
             return Err(Misread::new("there is no text before the mark"));
         }
         let missing = if parts.rest.is_some() { Structure::Unreadable } else { Structure::Absent };
         let found = parts.rest.and_then(|rest| self.structure(rest));
         let read = found.unwrap_or(Synthesis { structure: missing, ..Synthesis::default() });
-        Ok(Synthesis { synthesis: parts.prose, ..read })
+        Ok(Synthesis { synthesis: parts.prose, markers: parts.markers, ..read })
     }
 
     /// A person writes plain text, and is not asked for anything else.
@@ -153,10 +157,11 @@ impl Reader for Syntheses {
         if self.schema.is_some() {
             return None;
         }
-        let parts = PROSE.separate(&self.mark, beginning);
+        let parts = PROSE.separate(&self.mark, &self.seated, beginning);
         let is_kept = parts.is_open && !parts.prose.is_empty();
         is_kept.then(|| Synthesis {
             synthesis: parts.prose,
+            markers: parts.markers,
             structure: Structure::Absent,
             cut: true,
             ..Synthesis::default()

@@ -5,6 +5,7 @@ pub(crate) mod ballot;
 pub(crate) mod casting;
 pub(crate) mod consensus_check;
 pub(crate) mod draft_check;
+pub(crate) mod short_answer;
 pub(crate) mod synthesis;
 pub(crate) mod verdict;
 

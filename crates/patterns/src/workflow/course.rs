@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use crate::workflow::{
     condition::Condition,
     job::{self, Came},
-    plan::{Action, Plan, PlanStep, Turns, walk},
+    plan::{Action, FirstRun, Plan, PlanStep, Turns, walk},
     report::{self, STEP, Status, StepError, StepResult},
     scope::{Frame, Turn, View, path_of},
 };
@@ -70,10 +70,12 @@ impl Course {
         });
         let mut around = BTreeMap::new();
         enclosing(&plan.steps, &mut Vec::new(), &mut around);
+        let first = plan.first_run.clone();
+        let first = first.unwrap_or_else(|| FirstRun { id: id.to_string(), started_at: iso(started_at) });
         Course {
             plan,
-            run_id: id.to_string(),
-            started_at: iso(started_at),
+            run_id: first.id,
+            started_at: first.started_at,
             loops,
             around,
             results: BTreeMap::new(),

@@ -5,6 +5,7 @@
 pub mod condition;
 mod course;
 mod job;
+pub mod overview;
 pub mod plan;
 pub mod report;
 mod scope;
@@ -13,13 +14,15 @@ pub mod template;
 use std::sync::Arc;
 
 use quorum_core::{
-    floor::{Floor, halt::Halt},
+    floor::{Floor, halt::Halt, work::Schedule},
     model::{
         error::{Code, Problem, Refusal},
+        id::DiscussionId,
         outcome::Decision,
         phase::{Phase, PhaseTable},
         spec::Spec,
         state::State,
+        time::Timestamp,
     },
     registry::{Pattern, Usual},
 };
@@ -50,6 +53,12 @@ pub(crate) const PATTERN: Pattern = Pattern {
 #[must_use]
 pub fn plan_of(spec: &Spec) -> Option<Plan> {
     serde_json::from_value((**spec.plan.as_ref()?).clone()).ok()
+}
+
+/// The order in which the steps of a plan begin, for a look ahead.
+#[must_use]
+pub fn schedule(plan: Plan, id: DiscussionId, started_at: Timestamp) -> impl Schedule {
+    Course::new(Arc::new(plan), id, started_at, Vec::new())
 }
 
 fn check(spec: &Spec) -> Vec<Refusal> {

@@ -26,6 +26,19 @@ pub struct Plan {
     /// Whether a fork may use tools again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rerun_tools: bool,
+    /// The run that a fork goes on from: `run.id` and `run.startedAt` stay as they were there, so
+    /// that equal steps stay equal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_run: Option<FirstRun>,
+}
+
+/// The first of a line of forks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FirstRun {
+    /// Its id.
+    pub id: String,
+    /// When it was started.
+    pub started_at: String,
 }
 
 /// One step.

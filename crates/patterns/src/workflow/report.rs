@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::workflow::{
+    overview::overview,
     plan::{Action, Plan, PlanStep, walk},
     plan_of,
     template::in_text,
@@ -27,9 +28,15 @@ pub const STEP: &str = "step";
 pub(super) const FIELDS: &[ResultField] = &[
     ResultField {
         name: "stepResults",
-        title: "Steps",
+        title: "Results of the steps",
         view: View::Hidden,
         of: |state| serde_json::to_value(in_order(&plan_of(&state.spec)?, &results(state))).ok(),
+    },
+    ResultField {
+        name: "steps",
+        title: "Steps",
+        view: View::Steps,
+        of: |state| serde_json::to_value(overview(state)?).ok(),
     },
     ResultField { name: "workflow", title: "Workflow", view: View::Hidden, of: |state| of_run(state) },
 ];

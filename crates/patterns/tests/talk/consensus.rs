@@ -105,7 +105,7 @@ async fn a_vote_for_an_unknown_option_is_reminded_and_does_not_count() {
     assert_eq!(outcome.voting_results().unwrap().vote_records.len(), 2);
     let reminded: Vec<String> =
         table.panel.steps().into_iter().filter(|step| step.contains("remind")).collect();
-    assert_eq!(reminded, ["1/voting/cyd/remind1", "1/voting/cyd/remind2"]);
+    assert_eq!(reminded, ["0/first/cyd/remind1", "0/first/cyd/remind2"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -261,7 +261,7 @@ async fn votes_that_arrived_before_a_stop_are_counted_and_not_asked_for_again() 
     let (outcome, _) = table.hold(order).await;
     assert_eq!(outcome.voting_results().unwrap().votes["tabs"], 2);
     assert_eq!(outcome.error.unwrap().code, Code::DiscussionTimeout);
-    assert_eq!(table.panel.steps(), ["1/voting/ann", "1/voting/bob", "1/voting/cyd"]);
+    assert_eq!(table.panel.steps(), ["0/first/ann", "0/first/bob", "0/first/cyd"]);
 }
 
 #[tokio::test(start_paused = true)]

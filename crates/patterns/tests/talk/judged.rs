@@ -136,8 +136,14 @@ async fn d06_the_order_is_drawn_for_each_assessment_and_recorded() {
 #[tokio::test(start_paused = true)]
 async fn the_same_seed_draws_the_same_orders() {
     let drawn = async |seed: u64| {
-        let simulation =
-            Simulation { seed, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new() };
+        let simulation = Simulation {
+            seed,
+            latency_ms: 0,
+            failure: 0.0,
+            stubbornness: 0.5,
+            dead: Vec::new(),
+            world: None,
+        };
         let order = Spec { simulation: Some(simulation), rounds: 8, ..spec("debate") };
         let (_, facts) = table(&panel()).hold(order).await;
         let orders = facts.into_iter().filter_map(|fact| match fact.event {

@@ -46,7 +46,7 @@ async fn f1_every_pattern_with_every_method_survives_every_crash() {
     let mut all = 0;
     for pattern in PATTERNS {
         for method in CONSENSUS {
-            let panel = if pattern.name == "voting" { undecided() } else { panel() };
+            let panel = if pattern.votes { undecided() } else { panel() };
             let deaths = survives(&panel, deciding_by(spec(pattern.name), method.name)).await;
             assert!(deaths >= 7, "{} by {} died {deaths} times only", pattern.name, method.name);
             all += deaths;
@@ -128,7 +128,7 @@ async fn d13_a_failing_or_unreadable_judge_survives_every_crash() {
 /// A talk that soon exceeds everyone's context window.
 fn cramped(pattern: &str, strategy: &str) -> (Panel, Spec) {
     let speech = "the case for it is strong and ".repeat(600 / 7);
-    let panel = if pattern == "voting" { undecided() } else { panel() };
+    let panel = if ["voting", "settle"].contains(&pattern) { undecided() } else { panel() };
     let panel = panel.window("*", 8_000).says("*", &speech).sums_up("*");
     // No participant agrees, so that every dialogue runs through all its rounds.
     let disagrees = "[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n80\n[REASONING]\nnot yet";
@@ -154,16 +154,13 @@ async fn d09_every_pattern_with_summaries_survives_every_crash_and_none_is_asked
             let asked: Vec<String> =
                 table.panel.steps().into_iter().filter(|it| it.starts_with("summary/")).collect();
             // A vote has no speeches.
-            assert_eq!(
-                asked.is_empty(),
-                pattern.name == "voting",
-                "{} by {strategy}: {asked:?}",
-                pattern.name
-            );
+            assert_eq!(asked.is_empty(), pattern.votes, "{} by {strategy}: {asked:?}", pattern.name);
             assert_eq!(asked.len(), asked.iter().collect::<BTreeSet<_>>().len(), "{asked:?}");
             assert_eq!(outcome.integrity.summaries as usize, asked.len(), "{} by {strategy}", pattern.name);
             let deaths = survives(&panel, order).await;
-            assert!(deaths >= 14, "{} by {strategy} died {deaths} times only", pattern.name);
+            // An outcome that nobody can change any more takes few calls.
+            let least = if pattern.name == "settle" { 4 } else { 14 };
+            assert!(deaths >= least, "{} by {strategy} died {deaths} times only", pattern.name);
             all += deaths;
         }
     }

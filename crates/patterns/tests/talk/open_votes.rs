@@ -50,7 +50,12 @@ fn swayed() -> Panel {
 }
 
 fn votes(table: &Table) -> Vec<String> {
-    table.panel.steps().into_iter().filter(|step| step.contains("/voting/")).collect()
+    table
+        .panel
+        .steps()
+        .into_iter()
+        .filter(|step| step.contains("/voting/") || step.starts_with("0/first/"))
+        .collect()
 }
 
 /// The last message of a call.
@@ -69,7 +74,7 @@ async fn a_vote_that_carries_was_taken_again() {
     for method in CONSENSUS {
         let all = panel().votes("*", "tabs", 0.9);
         let (outcome, table) = hold(order(method.name, 3), all).await;
-        assert_eq!(votes(&table), ["1/voting/ann", "1/voting/bob", "1/voting/cyd"], "{}", method.name);
+        assert_eq!(votes(&table), ["0/first/ann", "0/first/bob", "0/first/cyd"], "{}", method.name);
         assert_eq!(outcome.rounds.len(), 1, "{}", method.name);
         assert_eq!(outcome.fields.get("firstVote"), None, "{}: there was no other", method.name);
     }
@@ -81,7 +86,7 @@ async fn a_tie_is_voted_on_again_until_the_rounds_are_used_up() {
         let split = panel().votes("ann", "tabs", 0.9).votes("bob", "spaces", 0.9);
         let (outcome, table) = hold(of_two(method.name, 3), split).await;
         let expected =
-            ["1/voting/ann", "1/voting/bob", "2/voting/ann", "2/voting/bob", "3/voting/ann", "3/voting/bob"];
+            ["0/first/ann", "0/first/bob", "2/voting/ann", "2/voting/bob", "3/voting/ann", "3/voting/bob"];
         assert_eq!(votes(&table), expected, "{}", method.name);
         assert_eq!(outcome.voting_results().unwrap().tie, ["spaces", "tabs"], "{}", method.name);
     }
@@ -125,7 +130,7 @@ async fn a_vote_that_nobody_is_sure_of_is_open() {
 #[tokio::test(start_paused = true)]
 async fn inv_disc_103_the_first_vote_is_blind() {
     let (_, table) = hold(of_two("majority", 2), swayed().takes("ann", 1).takes("bob", 500)).await;
-    for asked in table.panel.asked().iter().filter(|it| it.step.as_str().starts_with("1/voting/")) {
+    for asked in table.panel.asked().iter().filter(|it| it.step.as_str().starts_with("0/first/")) {
         let shown: String = asked.call.render().into_iter().map(|it| it.1).collect();
         assert!(!shown.contains("They are short.") && !shown.contains("<said-"), "{shown}");
         assert!(!shown.contains("left the question open"), "{shown}");
@@ -231,7 +236,7 @@ async fn a_proposal_counts_a_voter_that_failed_in_the_talk() {
 async fn inv_disc_622_an_early_exit_that_carries_ends_the_vote() {
     let sure = panel().votes("*", "tabs", 0.95).takes("ann", 10).takes("bob", 20).takes("cyd", 5_000);
     let (outcome, table) = hold(Spec { early_exit: Some(0.9), ..order("majority", 3) }, sure).await;
-    assert_eq!(votes(&table), ["1/voting/ann", "1/voting/bob", "1/voting/cyd"]);
+    assert_eq!(votes(&table), ["0/first/ann", "0/first/bob", "0/first/cyd"]);
     assert_eq!(outcome.outcome.unwrap().standing, Standing::voted(ResultKind::Adopted, 2, 2));
     assert_eq!(outcome.metadata.early_exit.unwrap().left_out, ["cyd"]);
 }

@@ -59,7 +59,7 @@ async fn inv_disc_001_each_pattern_has_its_own_flow() {
             "synthesis",
             "1/answering/ann 1/answering/bob 1/answering/cyd 2/answering/ann 2/answering/bob 2/answering/cyd",
         ),
-        ("voting", "1/voting/ann 1/voting/bob 1/voting/cyd"),
+        ("voting", "0/first/ann 0/first/bob 0/first/cyd"),
         (
             "debate",
             "0/casting/cyd 1/awaiting-responses/ann 1/awaiting-responses/bob 1/judging/cyd \

@@ -35,8 +35,17 @@ fn check<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T, written
 fn every_form_has_the_kind_and_the_version_on_disk() {
     let forms = registry().forms();
     let named: Vec<(&str, u32)> = forms.iter().map(|it| (it.kind, it.version)).collect();
-    let expected = ["assessment", "verdict", "casting", "check", "ballot", "consensus-check", "synthesis"]
-        .map(|kind| (kind, 1));
+    let expected = [
+        "assessment",
+        "verdict",
+        "casting",
+        "check",
+        "ballot",
+        "consensus-check",
+        "short-answer",
+        "synthesis",
+    ]
+    .map(|kind| (kind, 1));
     assert_eq!(named, expected);
 }
 

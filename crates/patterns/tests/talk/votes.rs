@@ -78,6 +78,6 @@ async fn inv_disc_014_the_votes_of_the_talk_decide_and_are_not_taken_again() {
         let table = table(&all_for("tabs"));
         let (outcome, _) = table.hold(order(method)).await;
         assert_eq!(choices(&outcome), VOTERS.map(|who| (who.to_owned(), "tabs".to_owned())), "{method}");
-        assert_eq!(table.panel.steps(), ["1/voting/ann", "1/voting/bob", "1/voting/cyd"], "{method}");
+        assert_eq!(table.panel.steps(), ["0/first/ann", "0/first/bob", "0/first/cyd"], "{method}");
     }
 }

@@ -7,15 +7,18 @@ use quorum_core::{
     model::{
         command::Command,
         error::{Code, ErrorClass},
+        id::Seq,
         outcome::Outcome,
         retry_policy::RetryPolicy,
         spec::{Limits, Spec, Timing, Tolerance},
+        state::State,
     },
     seams::Store,
 };
 use quorum_patterns::{
     registry,
     workflow::{
+        overview::{StepState, overview},
         plan::{Action, DiscussAction, Plan, PlanStep, PromptAction, Turns},
         report::{Status, StepResult},
     },
@@ -74,6 +77,7 @@ pub(crate) fn run_of(steps: Vec<PlanStep>) -> Spec {
         variables: Map::new(),
         concurrency: 5,
         rerun_tools: false,
+        first_run: None,
     };
     let plan = Some(Arc::new(serde_json::to_value(plan).unwrap()));
     Spec {
@@ -172,6 +176,49 @@ async fn b11_every_type_of_step_runs_nested() {
     assert_eq!(each.output.as_array().map(Vec::len), Some(3));
     let branch = results(&outcome).into_iter().find(|it| it.path == "branch").unwrap();
     assert_eq!(branch.output, json!({ "branch": "then" }));
+}
+
+/// The state of each step after every fact, in a word: what a watcher sees.
+#[tokio::test(start_paused = true)]
+async fn b11_the_state_of_every_step_is_known_after_every_fact() {
+    let table = table(&panel());
+    let id = table.open(run_of(everything())).await.unwrap();
+    table.run(id).await.unwrap();
+    let facts = table.store.read(id, Seq::START, usize::MAX).await.unwrap();
+    let mut seen: Vec<String> = Vec::new();
+    for count in 1..=facts.len() {
+        let state = State::of(id, &facts[..count]).unwrap();
+        let words = |it: &StepState| format!("{}:{}", it.step_id, it.status);
+        let now = overview(&state).unwrap().iter().map(words).collect::<Vec<_>>().join(" ");
+        if seen.last() != Some(&now) {
+            seen.push(now);
+        }
+    }
+    let after = |words: &str| seen.iter().any(|it| it == words);
+    assert_eq!(seen[0], "gather:waiting reviews:waiting talk:waiting each:waiting branch:waiting");
+    assert!(after("gather:running reviews:waiting talk:waiting each:waiting branch:waiting"), "{seen:#?}");
+    assert!(after("gather:done reviews:running talk:waiting each:waiting branch:waiting"), "{seen:#?}");
+    assert!(after("gather:done reviews:done talk:running each:waiting branch:waiting"), "{seen:#?}");
+    assert!(after("gather:done reviews:done talk:done each:running branch:waiting"), "{seen:#?}");
+    assert!(after("gather:done reviews:done talk:done each:done branch:running"), "{seen:#?}");
+    assert_eq!(seen.last().unwrap(), "gather:done reviews:done talk:done each:done branch:done");
+    let whole = overview(&State::of(id, &facts).unwrap()).unwrap();
+    let (each, branch) = (&whole[3].inside[0].steps, &whole[4].inside);
+    assert_eq!(each.iter().map(|it| (it.status, it.turns.len())).collect::<Vec<_>>(), [("done", 3); 2]);
+    let labels: Vec<_> = branch.iter().map(|it| (it.label, it.steps[0].status)).collect();
+    assert_eq!(labels, [(Some("then"), "done"), (Some("else"), "skipped")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn b11_steps_that_a_stopped_run_did_not_reach_say_so() {
+    let table = table(&panel());
+    let id = table.open(run_of(vec![step("one", &[], ask("One")), step("two", &["one"], ask("Two"))])).await;
+    let id = id.unwrap();
+    table.engine.send(id, Command::Stop).await.unwrap();
+    let outcome = table.run(id).await.unwrap().outcome();
+    let states: Vec<&Value> =
+        outcome.fields["steps"].as_array().unwrap().iter().map(|it| &it["status"]).collect();
+    assert_eq!(states, ["not reached"; 2]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -244,16 +244,21 @@ fn provider(plan: &Plan<'_>, given: &SetupInput<'_>, machine: &Machine<'_>, ask:
         Ok(_) | Err(_) => Vec::new(),
     };
     let fitting = |info: ModelInfo| fitting(info, transport.as_ref().ok(), plan);
-    let models: BTreeMap<String, ModelInfo> =
+    let mut models: BTreeMap<String, ModelInfo> =
         plan.models(given.prices).into_iter().map(|(name, info)| (name, fitting(info))).collect();
     let usual = fitting(plan.usual());
-    let usual =
+    let mut usual =
         ModelInfo { price: usual.price.or_else(|| ceiling(transport.as_ref().ok(), &models)), ..usual };
     let model = match &transport {
         // A program chooses its own model.
         Ok(Transport::Command(_)) => plan.overrides.and_then(|it| it.model.clone()).unwrap_or_default(),
         Ok(Transport::Http(_)) | Err(_) => plan.model_among(&served).unwrap_or_default(),
     };
+    if let Some(price) = plan.price_of_default(&model) {
+        let of_default =
+            if model.is_empty() { &mut usual } else { models.entry(model.clone()).or_insert(usual) };
+        of_default.price = Some(price);
+    }
     // A server whose models nobody knows can't be asked for one.
     let transport = transport.and_then(|transport| match &transport {
         Transport::Http(_) if model.is_empty() => Err(Missing::Model),

@@ -25,7 +25,7 @@ pub struct Overrides {
     pub key_env: Option<Vec<String>>,
     /// The context window of its models in tokens.
     pub window: Option<u64>,
-    /// The price of its models.
+    /// The price of its default model.
     pub price: Option<Price>,
     /// The number of concurrent calls it accepts.
     pub concurrency: Option<usize>,

@@ -121,10 +121,9 @@ impl Plan<'_> {
 
     /// The facts of models that are not listed. The default model's price does not apply to them.
     pub(super) fn usual(&self) -> ModelInfo {
-        let said = self.overrides.and_then(|it| it.price);
         ModelInfo {
             window: self.of(|it| it.window.as_ref(), |row| Some(&row.window)).copied().unwrap_or(WINDOW),
-            price: said.or(self.is_local().then_some(FREE)),
+            price: self.is_local().then_some(FREE),
             quirks: self.quirks(None),
         }
     }
@@ -147,8 +146,7 @@ impl Plan<'_> {
 
     fn model_info(&self, model: &str, prices: &Prices, table: &str) -> ModelInfo {
         let single = self.overrides.and_then(|it| it.models.get(model)).copied().unwrap_or_default();
-        let (own_window, own_price) =
-            (self.overrides.and_then(|it| it.window), self.overrides.and_then(|it| it.price));
+        let own_window = self.overrides.and_then(|it| it.window);
         let (window, price, quirks) = self.of_catalogue(model);
         let imported = prices.of(table, model);
         let usual = self.usual();
@@ -157,9 +155,15 @@ impl Plan<'_> {
             window: (single.window.or(own_window).or(window))
                 .or(imported.and_then(|it| it.window))
                 .unwrap_or(usual.window),
-            price: (single.price.or(own_price)).or(imported.map(|it| it.price)).or(price).or(usual.price),
+            price: single.price.or(imported.map(|it| it.price)).or(price).or(usual.price),
             quirks: self.quirks(quirks),
         }
+    }
+
+    /// The user's price for the default model: its own, else the provider's.
+    pub(super) fn price_of_default(&self, model: &str) -> Option<Price> {
+        let overrides = self.overrides?;
+        overrides.models.get(model).and_then(|it| it.price).or(overrides.price)
     }
 
     fn of_catalogue(&self, model: &str) -> (Option<u64>, Option<Price>, Option<Quirks>) {

@@ -192,6 +192,32 @@ fn d10_a_price_of_the_user_comes_before_an_imported_one_and_that_before_the_cata
     assert_eq!(setup.provider("ollama").unwrap().model_info("any").price, per_million(0.0, 0.0, None));
 }
 
+#[test]
+fn a_price_set_for_a_provider_was_taken_for_all_its_models() {
+    let price = per_million(1.0, 2.0, None);
+    let of_single = per_million(5.0, 6.0, None);
+    let rows = [
+        Overrides { name: "claude".to_owned(), price, ..Overrides::default() },
+        Overrides {
+            name: "own".to_owned(),
+            wire: Some("openai-chat".to_owned()),
+            model: Some("own-1".to_owned()),
+            models: [("own-2".to_owned(), ModelOverrides { price: of_single, window: None })].into(),
+            price,
+            ..Overrides::default()
+        },
+    ];
+    let given = SetupInput { overrides: &rows, keys: &Keys::default(), prices: &Prices::default() };
+    let setup = Setup::of(&given, &Machine::bare());
+    let of = |provider: &str, model: &str| setup.provider(provider).unwrap().model_info(model).price;
+    let claude = &setup.provider("claude").unwrap().model;
+    assert_eq!(of("claude", claude), price);
+    assert_ne!(of("claude", "claude-opus-5"), price);
+    assert!(of("claude", "claude-opus-5").is_some(), "that of the catalogue");
+    let own = [of("own", "own-1"), of("own", "own-2"), of("own", "own-3")];
+    assert_eq!(own, [price, of_single, None]);
+}
+
 /// A machine with these variables whose local servers have these models.
 fn with_models(variables: &[(&str, &str)], models: &[&str]) -> Setup {
     let variable =

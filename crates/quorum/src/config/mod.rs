@@ -8,6 +8,7 @@ mod presets;
 mod providers;
 pub mod server;
 mod size;
+pub mod store;
 mod tools;
 
 use std::{
@@ -71,6 +72,8 @@ pub struct Config {
     pub workflows: Workflows,
     /// The server's settings.
     pub server: server::Server,
+    /// The settings of the store.
+    pub store: store::Store,
     /// The spending caps of the local user: of the command, and of a server without tokens.
     pub limits: Caps,
     /// Values for fields that both a request and its preset leave out.
@@ -146,6 +149,7 @@ impl Config {
             }
             Err(error) => return Err(Error::Unreadable { file, reason: error.to_string() }),
         };
+        let (config, wrong) = with_environment(config, wrong);
         Ok((Config { state_dir, ..config }, wrong))
     }
 
@@ -163,6 +167,7 @@ impl Config {
             tools: BTreeMap::new(),
             workflows: Workflows::default(),
             server: Default::default(),
+            store: Default::default(),
             limits: Caps::default(),
             defaults: Preset::default(),
             presets: BTreeMap::new(),
@@ -238,6 +243,17 @@ impl Config {
     }
 }
 
+/// Sets the database that the environment names.
+fn with_environment(mut config: Config, mut wrong: Vec<Mistake>) -> (Config, Vec<Mistake>) {
+    if let Some(url) = places::database_url() {
+        match store::DatabaseUrl::parse(&url) {
+            Ok(url) => config.store.url = Some(url),
+            Err(error) => wrong.push(error.into()),
+        }
+    }
+    (config, wrong)
+}
+
 /// The first of these names, and the number of the others.
 fn some(names: &[&str]) -> String {
     let more = names.len().saturating_sub(MOST_NAMED);
@@ -283,7 +299,7 @@ fn filled<'p>(
     let filled = new.into_iter().map(|(field, _)| field).filter(|field| !idle.contains(field)).collect();
     // Every default was read as a request field when the file was parsed.
     match serde_json::from_value::<Request>(Value::Object(fields)) {
-        Ok(it) => (Request { client: request.client, ..it }, filled),
+        Ok(it) => (Request { client: request.client, world: request.world, ..it }, filled),
         Err(_) => (request, Vec::new()),
     }
 }
@@ -330,6 +346,7 @@ const SECTIONS: &[(&str, Read)] = &[
     ("providers", providers::read),
     ("presets", presets::read),
     ("server", server::read),
+    ("store", store::read),
     ("limits", limits::read),
     ("tools", tools::read_tools),
     ("workflows", tools::read_workflows),

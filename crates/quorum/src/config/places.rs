@@ -47,3 +47,8 @@ impl Places {
         })
     }
 }
+
+/// The database that `AX_DATABASE_URL` names. It may contain a password.
+pub(super) fn database_url() -> Option<String> {
+    std::env::var("AX_DATABASE_URL").ok().filter(|it| !it.is_empty())
+}

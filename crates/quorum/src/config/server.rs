@@ -19,6 +19,9 @@ const SHORTEST_TOKEN: usize = 16;
 /// The allowed range for the number of concurrent discussions.
 const RUNNING: RangeInclusive<usize> = 1..=100_000;
 
+/// The allowed range for the number of waiting orders of a tenant.
+const QUEUED: RangeInclusive<usize> = 0..=1_000_000;
+
 /// The allowed range for the drain time, in seconds.
 const DRAIN: RangeInclusive<u64> = 0..=3_600;
 
@@ -33,6 +36,8 @@ pub struct Server {
     pub origins: Vec<String>,
     /// The limit on concurrent discussions, if set.
     pub max_running: Option<usize>,
+    /// The limit on orders of one tenant that wait to be run, if set.
+    pub max_queued: Option<usize>,
     /// How many seconds calls under way may take at shutdown, if set.
     pub drain: Option<u64>,
     /// What answers the small tasks of chat clients.
@@ -96,10 +101,11 @@ pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Mista
             "tokens" => config.server.tokens = each(value, "tokens", token)?,
             "origins" => config.server.origins = each(value, "origins", origin)?,
             "max_running" => config.server.max_running = Some(whole(value, key, RUNNING)?),
+            "max_queued" => config.server.max_queued = Some(whole(value, key, QUEUED)?),
             "drain" => config.server.drain = Some(whole(value, key, DRAIN)?),
             "tasks" => config.server.tasks = tasks(value)?,
             _ => {
-                let known = ["listen", "tokens", "origins", "max_running", "drain", "tasks"];
+                let known = ["listen", "tokens", "origins", "max_running", "max_queued", "drain", "tasks"];
                 return Err(unknown("key in [server]", key, known).into());
             }
         }

@@ -3,7 +3,10 @@
 use quorum_core::registry::Snapshot;
 
 use crate::{
-    export::{html, transcript::transcript},
+    export::{
+        Extras, html,
+        transcript::{ShowsNotes, transcript},
+    },
     text::clean,
 };
 
@@ -17,8 +20,8 @@ pub fn title(state: &Snapshot) -> String {
 }
 
 /// The document as HTML without scripts or styles. Text of models and people adds no markup of its
-/// own to it.
+/// own to it. Discussions of steps are linked with addresses that begin with `link`.
 #[must_use]
-pub fn body(state: &Snapshot, commands: &[String]) -> String {
-    html::body(&transcript(state, commands))
+pub fn body(state: &Snapshot, commands: &[String], link: &str) -> String {
+    html::body(&transcript(state, &Extras::commands(commands), ShowsNotes::Yes), Some(link))
 }

@@ -55,7 +55,7 @@ pub(super) fn inline_html(text: &str) -> String {
 }
 
 /// Plain text as HTML.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for next in text.chars() {
         match next {

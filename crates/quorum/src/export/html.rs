@@ -6,9 +6,11 @@ use std::fmt::Write;
 use quorum_core::{model::event::Fact, registry::Snapshot};
 
 use crate::export::{
-    Format,
+    Extras, Format,
     escape::{escape, html as rendered, inline_html},
-    transcript::{Block, Item, Part, Table, transcript},
+    picture,
+    sources::in_html,
+    transcript::{Block, Item, Part, ShowsNotes, Table, steps, transcript},
 };
 
 pub(super) const FORMAT: Format =
@@ -19,11 +21,11 @@ pub(super) const STYLE: &str = include_str!("page.css");
 /// The number of seat colours; further seats reuse them.
 const COLOURS: usize = 6;
 
-fn write(state: &Snapshot, _: &[Fact], commands: &[String]) -> String {
+fn write(state: &Snapshot, _: &[Fact], extras: &Extras) -> String {
     // Participants don't know the id, so none could have written a style that passes.
     let nonce = state.id.derived("export/style");
-    let document = transcript(state, commands);
-    let body = body(&document);
+    let document = transcript(state, extras, ShowsNotes::Yes);
+    let body = body(&document, None);
     let title = escape(&document.title);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -36,9 +38,10 @@ fn write(state: &Snapshot, _: &[Fact], commands: &[String]) -> String {
     )
 }
 
-pub(super) fn body(document: &Part) -> String {
+/// The body. `link` is what the addresses of discussions begin with, if they have any.
+pub(super) fn body(document: &Part, link: Option<&str>) -> String {
     let mut out = format!("<header>\n<h1>{}</h1>\n", escape(&document.title));
-    document.blocks.iter().for_each(|it| block(it, &mut out));
+    document.blocks.iter().for_each(|it| block(it, link, &mut out));
     out.push_str("</header>\n<nav>\n");
     for (number, part) in document.parts.iter().enumerate() {
         let _ = writeln!(out, "<a href=\"#part-{number}\">{}</a>", escape(&part.title));
@@ -46,7 +49,7 @@ pub(super) fn body(document: &Part) -> String {
     out.push_str("</nav>\n<main>\n");
     for (number, part) in document.parts.iter().enumerate() {
         let _ = writeln!(out, "<section id=\"part-{number}\">\n<h2>{}</h2>", heading(part));
-        inside(part, &mut out);
+        inside(part, link, &mut out);
         out.push_str("</section>\n");
     }
     out + "</main>\n"
@@ -57,21 +60,26 @@ fn heading(part: &Part) -> String {
     format!("{}{}", escape(&part.title), aside.unwrap_or_default())
 }
 
-fn inside(part: &Part, out: &mut String) {
-    part.blocks.iter().for_each(|it| block(it, out));
+fn inside(part: &Part, link: Option<&str>, out: &mut String) {
+    part.blocks.iter().for_each(|it| block(it, link, out));
     for below in &part.parts {
         let seat = below.seat.map(|seat| format!(" class=\"seat-{}\"", seat % COLOURS)).unwrap_or_default();
-        let _ = writeln!(out, "<article{seat}>\n<h3>{}</h3>", heading(below));
-        inside(below, out);
+        let id = below.cited.map(|number| format!(" id=\"said-{number}\"")).unwrap_or_default();
+        let _ = writeln!(out, "<article{id}{seat}>\n<h3>{}</h3>", heading(below));
+        inside(below, link, out);
         out.push_str("</article>\n");
     }
 }
 
-fn block(block: &Block, out: &mut String) {
+fn block(block: &Block, link: Option<&str>, out: &mut String) {
     // Writing to a string does not fail.
     let _ = match block {
         Block::Line(text) => writeln!(out, "<p>{}.</p>", escape(text)),
         Block::Said(text) => writeln!(out, "<div class=\"said\">\n{}</div>", rendered(text)),
+        Block::Sourced { text, notes } => {
+            let html = in_html(&rendered(text), notes, escape);
+            writeln!(out, "<div class=\"said\">\n{html}</div>")
+        }
         Block::Data(json) => {
             let json = escape(json);
             writeln!(
@@ -89,6 +97,10 @@ fn block(block: &Block, out: &mut String) {
             writeln!(out, "<ul>\n{}</ul>", items.iter().map(item).collect::<String>())
         }
         Block::Table(rows) => writeln!(out, "<div class=\"wide\">{}</div>", table(rows)),
+        Block::Steps(steps) => {
+            let (picture, rows) = (picture::svg(steps, link), table(&steps::table(steps)));
+            writeln!(out, "<div class=\"wide\">{picture}</div>\n<div class=\"wide\">{rows}</div>")
+        }
         Block::Commands(lines) => writeln!(out, "<pre><code>{}</code></pre>", escape(&lines.join("\n"))),
     };
 }

@@ -3,7 +3,7 @@
 use quorum_core::{model::event::Fact, registry::Snapshot};
 
 use crate::{
-    export::Format,
+    export::{Extras, Format},
     seeds::events::{Announcement, Announcer},
     text::escaped,
 };
@@ -27,7 +27,7 @@ pub fn line(announcement: &Announcement) -> String {
     escaped(&format!("{{{seq}\"type\":\"{}\",{fields}", announcement.name))
 }
 
-fn write(state: &Snapshot, facts: &[Fact], _: &[String]) -> String {
+fn write(state: &Snapshot, facts: &[Fact], _: &Extras) -> String {
     let mut announcer = Announcer::new(state.id, state.registry().clone());
     let events = facts.iter().filter_map(|fact| announcer.announce(fact)).map(|it| line(&it));
     std::iter::once(header()).chain(events).map(|line| line + "\n").collect()

@@ -6,17 +6,19 @@
 use quorum_core::{model::event::Fact, registry::Snapshot};
 
 use crate::export::{
-    Format,
+    Extras, Format,
     escape::{cell, inline, neutralize, plain},
-    transcript::{Block, Item, Part, Table, transcript},
+    sources::in_markdown,
+    transcript::{Block, Item, Part, ShowsNotes, Table, steps, transcript},
 };
 
 pub(super) const FORMAT: Format =
     Format { name: "markdown", summary: "Everything that was said, as Markdown", ending: "md", write };
 
-fn write(state: &Snapshot, _: &[Fact], commands: &[String]) -> String {
+fn write(state: &Snapshot, _: &[Fact], extras: &Extras) -> String {
     let mut pieces = Vec::new();
-    part(&transcript(state, commands), Depth::TOP, &mut pieces);
+    let notes = if extras.sources { ShowsNotes::Yes } else { ShowsNotes::No };
+    part(&transcript(state, extras, notes), Depth::TOP, &mut pieces);
     format!("{}\n", neutralize(&pieces.join("\n\n")))
 }
 
@@ -38,10 +40,12 @@ fn block(block: &Block) -> String {
     match block {
         Block::Line(text) => format!("{}.", plain(text)),
         Block::Said(text) => quoted(text),
+        Block::Sourced { text, notes } => quoted(&in_markdown(text, notes, plain)),
         Block::Data(json) => quoted(&format!("```json\n{json}\n```")),
         Block::Share { label, value } => format!("{}: {value:.2}", plain(label)),
         Block::Items(items) => items.iter().map(item).collect::<Vec<_>>().join("\n"),
         Block::Table(rows) => table(rows),
+        Block::Steps(steps) => table(&steps::table(steps)),
         Block::Commands(lines) => format!("```console\n{}\n```", lines.join("\n")),
     }
 }

@@ -9,7 +9,11 @@ mod html;
 mod json;
 pub mod jsonl;
 mod markdown;
+mod picture;
+pub mod sources;
 pub mod transcript;
+
+pub(crate) use self::escape::escape;
 
 use quorum_core::{model::event::Fact, registry::Snapshot};
 
@@ -21,9 +25,26 @@ pub struct Format {
     pub summary: &'static str,
     /// The file name extension.
     pub ending: &'static str,
-    /// Writes the discussion with this state and these facts. The commands are those the reader can
-    /// type to see it again; without any, the document has no such section.
-    pub write: fn(&Snapshot, &[Fact], &[String]) -> String,
+    /// Writes the discussion with this state and these facts.
+    pub write: fn(&Snapshot, &[Fact], &Extras) -> String,
+}
+
+/// What a document has beside the discussion.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// The commands that its reader can type to see it again; without any, it has no such section.
+    pub commands: Vec<String>,
+    /// Whether each sentence of the answer is followed by who said what it rests on, in formats
+    /// that are read as they are. A page always has numbers that lead there.
+    pub sources: bool,
+}
+
+impl Extras {
+    /// These commands, and no sources.
+    #[must_use]
+    pub fn commands(commands: &[String]) -> Extras {
+        Extras { commands: commands.to_vec(), sources: false }
+    }
 }
 
 /// The available formats, the default first.

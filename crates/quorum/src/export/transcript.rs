@@ -1,5 +1,7 @@
 //! The contents and order of a document for people; each format decides how it looks.
 
+use quorum_patterns::workflow::plan_of;
+
 use quorum_core::{
     model::{
         outcome::{Outcome, Response, Round},
@@ -11,10 +13,15 @@ use quorum_core::{
 };
 
 use crate::{
-    export::transcript::{
-        course::course,
-        fields::fields,
-        results::{arguments, costs, dissent, subs},
+    export::{
+        Extras,
+        sources::{Citations, CitedTurn, Note},
+        transcript::{
+            course::course,
+            fields::fields,
+            results::{arguments, costs, dissent, dropped, subs},
+            steps::StepBox,
+        },
     },
     text::{self, clean, count, escaped, time},
 };
@@ -22,6 +29,7 @@ use crate::{
 mod course;
 mod fields;
 mod results;
+pub mod steps;
 
 pub use fields::drawn;
 
@@ -34,20 +42,29 @@ pub struct Part {
     pub aside: Option<String>,
     /// The author of the section, as a seat index.
     pub seat: Option<usize>,
+    /// Its number among the turns that the answer rests on, from 1.
+    pub cited: Option<usize>,
     /// The blocks under the heading, in order.
     pub blocks: Vec<Block>,
     /// The subsections.
     pub parts: Vec<Part>,
 }
 
-/// A block of a section. All of it is data: only [`Block::Said`] is Markdown, written by
-/// participants.
+/// A block of a section. All of it is data: only [`Block::Said`] and [`Block::Sourced`] are
+/// Markdown, written by participants.
 #[derive(Debug)]
 pub enum Block {
     /// A sentence of our own, without its full stop.
     Line(String),
     /// Text of a participant or a person.
     Said(String),
+    /// The same with characters that stand for notes and marks.
+    Sourced {
+        /// The text.
+        text: String,
+        /// The notes by number.
+        notes: Vec<Option<Note>>,
+    },
     /// A share from 0 to 1.
     Share {
         /// The label before the value.
@@ -61,6 +78,8 @@ pub enum Block {
     Items(Vec<Item>),
     /// A table.
     Table(Table),
+    /// Steps with their states.
+    Steps(Vec<StepBox>),
     /// Commands to type.
     Commands(Vec<String>),
 }
@@ -107,35 +126,52 @@ impl Part {
     }
 }
 
-type Section = fn(&Snapshot, &Outcome) -> Vec<Part>;
+type Section = fn(&Snapshot, &Outcome, &Citations) -> Vec<Part>;
 
 /// The answer first, then its qualifications, then how it came about.
 const SECTIONS: &[Section] = &[
-    |_, outcome| synthesis(outcome).into_iter().collect(),
-    |_, outcome| dissent(outcome).into_iter().collect(),
-    fields,
-    |_, outcome| course(outcome),
-    |_, outcome| arguments(outcome).into_iter().collect(),
-    |state, outcome| vec![table(state, outcome)],
-    |state, _| background(state).into_iter().collect(),
-    |state, _| earlier(state).into_iter().collect(),
-    |state, outcome| outcome.rounds.iter().map(|it| round(state, it)).collect(),
-    |_, outcome| subs(outcome).into_iter().collect(),
-    |_, outcome| vec![costs(outcome)],
+    |_, outcome, cited| synthesis(outcome, cited).into_iter().collect(),
+    |_, outcome, _| dissent(outcome).into_iter().collect(),
+    |_, outcome, _| dropped(outcome).into_iter().collect(),
+    |state, outcome, _| fields(state, outcome),
+    |_, outcome, _| course(outcome),
+    |_, outcome, _| arguments(outcome).into_iter().collect(),
+    |_, _, cited| sources(cited).into_iter().collect(),
+    |state, outcome, _| table(state, outcome).into_iter().collect(),
+    |state, _, _| background(state).into_iter().collect(),
+    |state, _, _| earlier(state).into_iter().collect(),
+    |state, outcome, cited| {
+        let rounds = outcome.rounds.iter().filter(|it| is_worth_it(state, it));
+        rounds.map(|it| round(state, it, cited)).collect()
+    },
+    |_, outcome, _| subs(outcome).into_iter().collect(),
+    |_, outcome, _| vec![costs(outcome)],
 ];
 
 /// The document about a discussion, finished or not, with the commands its reader can type to see
 /// it again.
-pub(super) fn transcript(state: &Snapshot, commands: &[String]) -> Part {
+pub(super) fn transcript(state: &Snapshot, extras: &Extras, notes: ShowsNotes) -> Part {
     let outcome = state.outcome();
+    let cited = match notes {
+        ShowsNotes::Yes => Citations::of(&outcome),
+        ShowsNotes::No => Citations::default(),
+    };
     let mut blocks: Vec<Block> = standing(&outcome).into_iter().collect();
     blocks.push(Block::Line(summary(state, &outcome)));
     blocks.extend(outcome.metadata.early_exit.as_ref().map(|it| Block::Line(text::early_exit(it))));
     blocks.extend(outcome.error.as_ref().map(|it| Block::Line(format!("{}: {}", it.code, it.message))));
-    let parts = SECTIONS.iter().flat_map(|section| section(state, &outcome)).chain(again(commands)).collect();
+    let parts = SECTIONS.iter().flat_map(|section| section(state, &outcome, &cited));
+    let parts = parts.chain(again(&extras.commands)).collect();
     let mut whole = Part { parts, ..Part::new(outcome.topic.clone(), blocks) };
     clean_part(&mut whole);
     whole
+}
+
+/// Whether a document shows who said what each sentence of the answer rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ShowsNotes {
+    Yes,
+    No,
 }
 
 /// Cleans every text separately, so that a control sequence begun in one can't swallow the others.
@@ -148,15 +184,23 @@ fn clean_part(part: &mut Part) {
 
 fn clean_block(block: &mut Block) {
     match block {
-        Block::Line(text) | Block::Said(text) => *text = clean(text),
+        Block::Line(text) | Block::Said(text) | Block::Sourced { text, .. } => *text = clean(text),
         Block::Data(json) => *json = escaped(json),
         Block::Items(items) => items.iter_mut().for_each(|item| {
             item.who = item.who.as_deref().map(clean);
             item.text = clean(&item.text);
         }),
         Block::Table(table) => table.rows.iter_mut().flatten().for_each(|cell| *cell = clean(cell)),
+        Block::Steps(steps) => steps.iter_mut().for_each(clean_step),
         Block::Share { .. } | Block::Commands(_) => {}
     }
+}
+
+fn clean_step(step: &mut StepBox) {
+    // Names come from a checked plan; only errors have text of others.
+    step.error = step.error.as_deref().map(clean);
+    step.turns.iter_mut().for_each(clean_step);
+    step.inside.iter_mut().flat_map(|it| &mut it.steps).for_each(clean_step);
 }
 
 fn summary(state: &State, outcome: &Outcome) -> String {
@@ -164,6 +208,9 @@ fn summary(state: &State, outcome: &Outcome) -> String {
     let method = &state.spec.consensus.method;
     let (took, at) = (time(outcome.total_duration_ms), moment(&outcome.metadata.started_at));
     let pattern = &outcome.pattern;
+    if let Some(plan) = plan_of(&state.spec) {
+        return format!("{at}: {} {}, {}, {took}", plan.workflow, plan.version, outcome.status);
+    }
     format!("{at}: {pattern}, {rounds}, decided by {method}, {}, {took}", outcome.status)
 }
 
@@ -178,12 +225,16 @@ fn moment(iso: &str) -> String {
     format!("{} UTC", iso.get(..16).unwrap_or(iso).replace('T', " "))
 }
 
-fn synthesis(outcome: &Outcome) -> Option<Part> {
+fn synthesis(outcome: &Outcome, cited: &Citations) -> Option<Part> {
     if outcome.synthesis.trim().is_empty() {
         return Part::new("Synthesis", vec![Block::Line("There is none yet".into())]).unless_empty();
     }
     let consensus = &outcome.consensus;
-    let mut blocks = vec![Block::Said(outcome.synthesis.clone())];
+    let mut blocks = vec![match cited.notes.is_empty() {
+        true => Block::Said(outcome.synthesis.clone()),
+        false => Block::Sourced { text: cited.answer(outcome), notes: cited.notes.clone() },
+    }];
+    blocks.extend(text::support(outcome).map(Block::Line));
     blocks
         .extend(consensus.agreement_score.map(|value| Block::Share { label: "Agreement".to_owned(), value }));
     if !consensus.agreements.is_empty() {
@@ -194,11 +245,30 @@ fn synthesis(outcome: &Outcome) -> Option<Part> {
     Some(Part { aside, ..Part::new(text::heading(outcome), blocks) })
 }
 
+/// The turns that the answer rests on, with the words that were used.
+fn sources(cited: &Citations) -> Option<Part> {
+    let source = |(number, turn): (usize, &CitedTurn)| Item {
+        who: Some(format!("{number} {} R{}", turn.participant, turn.round)),
+        text: turn.words.clone(),
+    };
+    let sources: Vec<Item> = (1..).zip(&cited.turns).map(source).collect();
+    (!sources.is_empty()).then(|| Part::new("Sources", vec![Block::Items(sources)]))
+}
+
 fn items(texts: &[String]) -> Block {
     Block::Items(texts.iter().map(|text| Item { who: None, text: text.clone() }).collect())
 }
 
-fn table(state: &State, outcome: &Outcome) -> Part {
+/// A run of steps has one round in which nothing is said.
+fn is_worth_it(state: &State, round: &Round) -> bool {
+    state.spec.plan.is_none() || !round.responses.is_empty()
+}
+
+/// Who takes part. The steps of a run name their own participants.
+fn table(state: &State, outcome: &Outcome) -> Option<Part> {
+    if state.spec.plan.is_some() {
+        return None;
+    }
     let missing = |name: &str| outcome.integrity.missing.iter().find(|it| it.provider == name);
     let row = |seat: &Participant| {
         let model = state.models.get(&seat.name).or(seat.model.as_ref()).cloned().unwrap_or_default();
@@ -208,7 +278,7 @@ fn table(state: &State, outcome: &Outcome) -> Part {
     };
     let rows: Vec<_> = state.spec.participants.iter().map(row).collect();
     let head = ["participant", "provider", "model", "role", "note"];
-    Part::new("Participants", vec![Block::Table(Table::new(&head, &rows))])
+    Some(Part::new("Participants", vec![Block::Table(Table::new(&head, &rows))]))
 }
 
 fn background(state: &State) -> Option<Part> {
@@ -235,16 +305,16 @@ fn earlier(state: &State) -> Option<Part> {
     Some(Part { parts: numbered(shown).map(part).collect(), ..Part::new("Earlier discussions", blocks) })
 }
 
-fn round(state: &State, round: &Round) -> Part {
+fn round(state: &State, round: &Round, cited: &Citations) -> Part {
     let blocks = round.summary.clone().map(Block::Said).into_iter().collect();
     Part {
         aside: Some(time(round.duration_ms)),
-        parts: round.responses.iter().map(|it| speech(state, it)).collect(),
+        parts: round.responses.iter().map(|it| speech(state, it, cited)).collect(),
         ..Part::new(format!("Round {}", round.round_number), blocks)
     }
 }
 
-fn speech(state: &State, response: &Response) -> Part {
+fn speech(state: &State, response: &Response, cited: &Citations) -> Part {
     let mut aside: Vec<String> = response.role.clone().into_iter().collect();
     aside.push(response.phase.replace('-', " "));
     aside.extend(response.vote.as_ref().map(|vote| format!("votes {vote}")));
@@ -255,10 +325,16 @@ fn speech(state: &State, response: &Response) -> Part {
         Some(error) => Block::Line(format!("Failed: {error}")),
         None => reply(&response.content),
     };
+    let number = cited.number(response).filter(|_| matches!(said, Block::Said(_)));
+    let said = match number {
+        Some(number) => Block::Sourced { text: cited.said(number, &response.content), notes: Vec::new() },
+        None => said,
+    };
     let mark = response.cut_reason().map(|reason| Block::Line(format!("Cut off here: {reason}")));
     let blocks = [said].into_iter().chain(mark).collect();
     let seat = state.spec.participants.iter().position(|it| it.name == response.provider);
-    Part { aside: Some(aside.join(", ")), seat, ..Part::new(response.provider.clone(), blocks) }
+    let cited = cited.number(response);
+    Part { aside: Some(aside.join(", ")), seat, cited, ..Part::new(response.provider.clone(), blocks) }
 }
 
 /// Structured replies are shown as data, as they are hard to read as prose.

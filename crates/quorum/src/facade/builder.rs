@@ -11,7 +11,7 @@ use quorum_core::{
     engine::{Engine, services::Services},
     memory::MemoryStore,
     registry::{Consensus, ContextStrategy, Detector, Pattern, Registry},
-    seams::{Archive, Clock, Store, Voices},
+    seams::{Archive, Clock, Node, Store, Voices},
 };
 use quorum_providers::RealVoices;
 use quorum_store::SqliteStore;
@@ -24,7 +24,7 @@ use crate::{
     config::make_directory,
     request::{MissingRoles, Setting, Voicing, flags},
     setup::{self, Machine, Setup, supervisor::Supervisor},
-    voices::{AllVoices, simulated},
+    voices::{AllVoices, WorldVoices, simulated},
     workflow::tools::ToolBox,
 };
 
@@ -40,6 +40,7 @@ pub struct Builder {
     program: Option<String>,
     supervisor: Option<Supervisor>,
     project: Option<PathBuf>,
+    world: Option<Arc<WorldVoices>>,
 }
 
 impl Default for Builder {
@@ -55,6 +56,7 @@ impl Default for Builder {
             program: None,
             supervisor: None,
             project: None,
+            world: None,
         }
     }
 }
@@ -98,6 +100,8 @@ enum VoiceOrigin {
     SetUp(Setup),
     /// The program's own voices.
     Given(Arc<dyn Voices>),
+    /// The program's own simulated voices.
+    Simulated(Arc<dyn Voices>),
 }
 
 impl Builder {
@@ -178,6 +182,14 @@ impl Builder {
         self
     }
 
+    /// The same with voices of the program's own: no model is asked, and every result is marked as
+    /// simulated.
+    #[must_use]
+    pub fn simulated_by(mut self, voices: Arc<dyn Voices>) -> Self {
+        self.voices = VoiceOrigin::Simulated(voices);
+        self.simulated()
+    }
+
     /// Lets simulated voices answer unless a provider is available.
     #[must_use]
     pub fn simulated_without_providers(mut self) -> Self {
@@ -241,6 +253,13 @@ impl Builder {
         self
     }
 
+    /// Lets the voices of this reference world answer in discussions that are simulated in it.
+    #[must_use]
+    pub fn world(mut self, world: Arc<WorldVoices>) -> Self {
+        self.world = Some(world);
+        self
+    }
+
     /// Builds the [`Quorum`]. Returns [`Error::NoVoices`] if no voice could answer.
     pub fn build(self) -> Result<Quorum, Error> {
         let Builder {
@@ -254,14 +273,16 @@ impl Builder {
             program,
             supervisor,
             project,
+            world,
         } = self;
         registry.validate(&flags::reserved())?;
         let config = config.unwrap_or_default();
         // A store that can't be opened is reported before missing voices.
         let StoreHandles { store, archive } = store.opened(&config)?;
-        let (voices, setup) = voices.found(&config, simulating, supervisor.as_ref())?;
+        let (voices, setup) = voices.found(&config, simulating, supervisor.as_ref(), world)?;
         let program = program.as_deref().unwrap_or("quorum");
-        let owner = format!("{program} (process {} on {})", std::process::id(), machine());
+        let name = format!("{program} (process {} on {})", std::process::id(), machine());
+        let node = Node { config: config.digest(), lease_ms: config.lease_ms(), ..Node::fresh(&name) };
         let clock = clock.unwrap_or_else(|| Arc::new(SystemClock));
         let tools = Arc::new(ToolBox {
             archive: archive.clone(),
@@ -275,8 +296,9 @@ impl Builder {
         let agents = project.map_or(agents.clone(), |it| agents.with_project(&it));
         let voicing = simulating.voicing(&setup);
         let setting = Setting { voicing, missing_roles, registry, agents, ..Setting::of(&setup) };
-        let engine = Engine::new(services, owner.clone());
-        let inner = Inner { engine, archive, config, setting, setup, owner, locks: Default::default() };
+        let engine = Engine::new(services, node);
+        let (locks, learned) = Default::default();
+        let inner = Inner { engine, archive, config, setting, setup, owner: name, locks, learned };
         Ok(Quorum(Arc::new(inner)))
     }
 }
@@ -296,6 +318,11 @@ impl Storage {
         Ok(match self {
             Storage::Given(handles) => handles,
             Storage::Memory => StoreHandles::of(Arc::new(MemoryStore::new())),
+            #[cfg(feature = "postgres")]
+            Storage::User if let Some(url) = &config.store.url => {
+                let address = quorum_store_postgres::Address::parse(url.secret())?;
+                StoreHandles::of(Arc::new(quorum_store_postgres::PostgresStore::open(address)?))
+            }
             Storage::User => {
                 make_directory(&config.data_dir).map_err(|error| Error::DataDirectory {
                     directory: config.data_dir.clone(),
@@ -322,22 +349,33 @@ impl VoiceOrigin {
         config: &Config,
         simulating: Simulating,
         supervisor: Option<&Supervisor>,
+        world: Option<Arc<WorldVoices>>,
     ) -> Result<VoicesAndSetup, Error> {
         match self {
             VoiceOrigin::Unset if simulating == Simulating::Never => Err(Error::NoVoices),
-            VoiceOrigin::Unset => Ok((Arc::new(simulated()), Setup::default())),
-            VoiceOrigin::Given(voices) => Ok((Arc::new(AllVoices::beside(voices)), Setup::default())),
-            VoiceOrigin::SetUp(setup) => Ok(voices_of(setup, supervisor)),
-            VoiceOrigin::User => Ok(voices_of(setup::load(config, &Machine::this())?, supervisor)),
+            VoiceOrigin::Unset => {
+                let voices = AllVoices::beside(Arc::new(simulated())).with_world(world);
+                Ok((Arc::new(voices), Setup::default()))
+            }
+            VoiceOrigin::Given(voices) => {
+                Ok((Arc::new(AllVoices::beside(voices).with_world(world)), Setup::default()))
+            }
+            VoiceOrigin::Simulated(voices) => Ok((voices, Setup::default())),
+            VoiceOrigin::SetUp(setup) => Ok(voices_of(setup, supervisor, world)),
+            VoiceOrigin::User => Ok(voices_of(setup::load(config, &Machine::this())?, supervisor, world)),
         }
     }
 }
 
-fn voices_of(setup: Setup, supervisor: Option<&Supervisor>) -> VoicesAndSetup {
+fn voices_of(
+    setup: Setup,
+    supervisor: Option<&Supervisor>,
+    world: Option<Arc<WorldVoices>>,
+) -> VoicesAndSetup {
     let setup = match supervisor {
         Some(supervisor) => setup.supervised_by(supervisor),
         None => setup,
     };
     let real = Arc::new(RealVoices::of(setup.sources()));
-    (Arc::new(AllVoices::beside(real)), setup)
+    (Arc::new(AllVoices::beside(real).with_world(world)), setup)
 }

@@ -13,14 +13,14 @@ use quorum_core::{
         spec::Spec,
     },
     registry::Snapshot,
-    seams::{AuditEntry, StoreError},
+    seams::{AuditEntry, Release, StoreError},
 };
 
 use tokio::sync::MutexGuard;
 
 use crate::{
     Complaint, Error, Forking, Plan, Quorum, Request, Scope, Started, Steered,
-    export::Format,
+    export::{Extras, Format},
     facade::{scope::OrderKey, steering::is_over},
     listing::Entry,
 };
@@ -69,15 +69,20 @@ impl Discussion {
     /// Exports the discussion in this format. The commands are those the reader can type to see it
     /// again.
     pub async fn export(&self, format: &Format, commands: &[String]) -> Result<String, Error> {
+        self.export_with(format, Extras::commands(commands)).await
+    }
+
+    /// The same with more beside the discussion.
+    pub async fn export_with(&self, format: &Format, extras: Extras) -> Result<String, Error> {
         let (state, facts) = (self.state().await?, self.facts(Seq::START).await?);
-        let (write, commands) = (format.write, commands.to_vec());
+        let write = format.write;
         // A long discussion takes a while to write, and would block other tasks on this thread.
-        let written = tokio::task::spawn_blocking(move || write(&state, &facts, &commands));
+        let written = tokio::task::spawn_blocking(move || write(&state, &facts, &extras));
         written.await.map_err(|error| Error::Fault(error.to_string()))
     }
 
-    /// Pauses, stops or aborts it, wherever it runs. If no process runs it, stop and abort are
-    /// carried out here.
+    /// Pauses, stops or aborts it, wherever it runs. If no process runs it, a pause is recorded for
+    /// the next one, and stop and abort are carried out here.
     pub async fn steer(&self, command: Command) -> Result<Steered, Error> {
         let action = command.name();
         let steered = self.steered(command).await;
@@ -100,10 +105,34 @@ impl Discussion {
         self.logged(action, sent).await
     }
 
-    /// Hands it over to another process: no new calls are made here, and the run ends when the
-    /// calls under way are recorded.
-    pub fn release(&self) {
-        self.quorum().0.engine.release(self.id);
+    /// The process that runs it; `None` if none does. A claim that a dead process left ends here.
+    pub async fn runner(&self) -> Result<Option<String>, Error> {
+        let _locked = self.locked().await;
+        if self.quorum().0.engine.is_running(self.id) {
+            return Ok(Some(self.quorum().0.owner.clone()));
+        }
+        match self.quorum().claim(self.id).await {
+            Ok(claim) => {
+                self.quorum().0.engine.give_up(claim, Release::Now).await;
+                Ok(None)
+            }
+            Err(StoreError::Held { owner, .. }) => Ok(Some(owner)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Leaves it for so many milliseconds to a claim by its id: no new calls are made here, and the
+    /// run ends when the calls under way are recorded. After that any node may go on with it.
+    pub fn release_for(&self, ms: u64) {
+        self.quorum().0.engine.release(self.id, Release::After(ms));
+    }
+
+    /// Lets any node go on with it that was kept for this one.
+    pub async fn hand_over(&self) {
+        let _locked = self.locked().await;
+        if let Ok(claim) = self.quorum().claim(self.id).await {
+            self.quorum().0.engine.give_up(claim, Release::Now).await;
+        }
     }
 
     /// Resumes it, whether it was paused, failed or left behind by a process.
@@ -229,8 +258,15 @@ impl Discussion {
         self.logged("restore", restored.map_err(Error::from)).await
     }
 
-    fn quorum(&self) -> &Quorum {
+    /// The [`Quorum`] behind it.
+    #[must_use]
+    pub fn quorum(&self) -> &Quorum {
         &self.scope.quorum
+    }
+
+    /// Asks for news of it while another process runs it.
+    pub fn follow(&self) {
+        self.quorum().follow(self.id);
     }
 
     pub(super) async fn logged<T>(&self, action: &str, done: Result<T, Error>) -> Result<T, Error> {

@@ -54,7 +54,9 @@ impl Quorum {
         // A fork shows what its original shows: nothing is looked up again.
         let (recall, follows) = (past.spec.recall.clone(), past.spec.follows.clone());
         let (recalled, account) = (past.spec.recalled.clone(), past.spec.account.clone());
-        let spec = Spec { tenant, account, recall, follows, recalled, ..spec };
+        // It weighs votes as its original did.
+        let (graded, known_voices) = (past.spec.graded, past.spec.known_voices.clone());
+        let spec = Spec { tenant, account, recall, follows, recalled, graded, known_voices, ..spec };
         if spec == *past.spec && past.turns.iter().any(|turn| turn.step == at) {
             let message = "nothing is changed, so every answer would be the same; change something, \
                            or start over with the same request";
@@ -69,7 +71,8 @@ impl Scope {
     /// cost.
     pub(super) async fn plan_fork(&self, of: DiscussionId, forking: &Forking) -> Result<Plan, Error> {
         let (fork, spec) = self.quorum.forked(of, forking).await?;
-        self.with_caps(self.quorum.plan_fork(&fork, &spec).await?).await
+        let lengths = self.past_lengths(&spec).await?;
+        self.with_caps(self.quorum.plan_fork(&fork, &spec, &lengths).await?).await
     }
 
     /// Forks a past discussion. Its answers are reused as long as the question is the same.
@@ -101,7 +104,29 @@ impl Scope {
         Ok(Started { discussion, handle: Some(handle) })
     }
 
-    async fn fork_as(
+    /// Starts a checked order that takes over the answers of another discussion up to a step. The
+    /// same key with the same order returns the same discussion.
+    pub(crate) async fn branch_once(
+        &self,
+        fork: event::Fork,
+        spec: Spec,
+        key: &OrderKey,
+    ) -> Result<Started, Error> {
+        self.quorum.switched_on()?;
+        let (id, began) = self.place(Some(key)).await?;
+        let _locked = self.quorum.0.locks.lock(id).await;
+        if began && let Ok(discussion) = self.discussion(id).await {
+            return Ok(Started { discussion, handle: None });
+        }
+        let spec = self.ready(spec).await?;
+        let engine = &self.quorum.0.engine;
+        engine.fork_as(id, fork, self.as_own(spec)).await?;
+        let discussion = self.named(id);
+        discussion.log("start", "done").await;
+        Ok(Started { discussion, handle: Some(engine.run(id).await?) })
+    }
+
+    pub(super) async fn fork_as(
         &self,
         id: DiscussionId,
         fork: event::Fork,
@@ -109,8 +134,7 @@ impl Scope {
     ) -> Result<(Discussion, Handle), Error> {
         self.quorum.check_windows(&spec).await?;
         let engine = &self.quorum.0.engine;
-        engine.fork_as(id, fork, self.as_own(spec)).await?;
-        Ok((self.named(id), engine.run(id).await?))
+        Ok((self.named(id), engine.begin_fork(id, fork, self.as_own(spec)).await?))
     }
 }
 

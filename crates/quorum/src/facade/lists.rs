@@ -1,11 +1,12 @@
 //! Finds past discussions and sessions of a tenant; hides and removes old discussions.
 
-use quorum_core::seams::{Expired, Retention, Session, Summary, Wanted};
+use quorum_core::seams::{Cursor, Expired, Retention, Session, Summary, Wanted};
 use uuid::Uuid;
 
 use crate::{
     Discussion, Error, Quorum, Scope,
     listing::{Entry, SessionEntry},
+    request::recall::back_from_last,
 };
 
 /// How many matches the error for an ambiguous id lists.
@@ -14,15 +15,17 @@ const CANDIDATES: usize = 5;
 const DAY_MS: u64 = 86_400_000;
 
 impl Scope {
-    /// The discussion with this id or id prefix, or the newest for `last`.
+    /// The discussion with this id or id prefix; the newest for `last`, the one before it for
+    /// `last~1`.
     pub async fn find(&self, given: &str) -> Result<Discussion, Error> {
         let given = given.trim().to_lowercase();
         if let Ok(id) = given.parse() {
             return self.discussion(id).await;
         }
-        if given == "last" {
-            let newest = self.archive().list(self.wanted(1)).await?;
-            return newest.first().map(|it| self.named(it.id)).ok_or(Error::NoneYet);
+        if let Some(back) = back_from_last(&given) {
+            let newest = self.archive().list(self.wanted(back + 1)).await?;
+            let unknown = || if newest.is_empty() { Error::NoneYet } else { Error::NotFound(given.clone()) };
+            return newest.get(back).map(|it| self.named(it.id)).ok_or_else(unknown);
         }
         if !could_be_id(&given) {
             return Err(Error::NotFound(given));
@@ -65,7 +68,17 @@ impl Scope {
 
     /// Discussions started by people, newest first.
     pub async fn list(&self, limit: usize, session: Option<Uuid>) -> Result<Vec<Entry>, Error> {
-        let found = self.archive().list(Wanted { session, ..self.wanted(limit) }).await?;
+        self.list_after(None, limit, session).await
+    }
+
+    /// The same from a place of the list on.
+    pub async fn list_after(
+        &self,
+        after: Option<Cursor>,
+        limit: usize,
+        session: Option<Uuid>,
+    ) -> Result<Vec<Entry>, Error> {
+        let found = self.archive().list(Wanted { session, after, ..self.wanted(limit) }).await?;
         Ok(found.into_iter().map(Entry::from).collect())
     }
 
@@ -81,7 +94,7 @@ impl Scope {
     }
 
     fn wanted(&self, limit: usize) -> Wanted {
-        Wanted { limit, session: None, prefix: None, tenant: Some(self.tenant.clone()) }
+        Wanted { limit, tenant: Some(self.tenant.clone()), ..Wanted::default() }
     }
 
     fn beginning_with(&self, prefix: &str) -> Wanted {
@@ -94,8 +107,7 @@ impl Scope {
     }
 
     async fn own_sessions(&self) -> Result<Vec<Session>, Error> {
-        let all = self.archive().sessions().await?;
-        Ok(all.into_iter().filter(|it| it.tenant == self.tenant).collect())
+        Ok(self.archive().sessions(self.tenant.clone()).await?)
     }
 
     /// The session with this id, or with this name if only one has it.
@@ -132,7 +144,19 @@ impl Quorum {
     /// removes those that have been hidden for a week. Surfaces report what was done.
     pub async fn expire_old(&self) -> Result<Expired, Error> {
         let keep_ms = self.config().retention_days.map_or(u64::MAX, |days| u64::from(days) * DAY_MS);
-        Ok(self.0.archive.expire(Retention { keep_ms, wall: self.now() }).await?)
+        let mut all = Expired::default();
+        loop {
+            let slice = self.0.archive.expire(Retention { keep_ms, wall: self.now() }).await?;
+            all.hidden += slice.hidden;
+            all.removed += slice.removed;
+            all.reappeared += slice.reappeared;
+            all.leap = slice.leap;
+            if !slice.more {
+                return Ok(all);
+            }
+            // Between slices, others write.
+            tokio::task::yield_now().await;
+        }
     }
 }
 

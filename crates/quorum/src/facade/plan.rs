@@ -3,6 +3,7 @@
 mod course;
 mod dry_run;
 mod stub_voice;
+mod typical;
 mod windows;
 
 use std::collections::BTreeSet;
@@ -25,6 +26,7 @@ use quorum_core::{
 use serde::Serialize;
 
 pub(super) use self::dry_run::run_to_the_end;
+pub(super) use self::typical::Lengths;
 use self::{
     dry_run::{DryRun, PastNotes, dry_run, usual_questions},
     stub_voice::Question,
@@ -47,6 +49,11 @@ pub struct Plan {
     pub participants: Vec<PlannedSeat>,
     /// Who is asked in which order if nothing fails or ends the discussion early.
     pub course: Vec<PlannedPhase>,
+    /// The typical figures for that course, with answers as long as those of past discussions of
+    /// the same models, or as long as such answers usually are.
+    pub typical: Figures,
+    /// How many past discussions the lengths of typical answers are from.
+    pub typical_from: u32,
     /// The maximum for that course, with every answer as long as it may be.
     pub usual: Figures,
     /// The upper bound within the given limits: every reply misread, and every call failing as
@@ -145,14 +152,19 @@ impl Quorum {
     ///
     /// The figures are for one undisturbed process: a call that was under way when a process died
     /// is made again, and may be paid twice.
-    pub(super) async fn plan(&self, order: &Spec) -> Result<Plan, Error> {
+    pub(super) async fn plan(&self, order: &Spec, lengths: &Lengths) -> Result<Plan, Error> {
         self.check_windows(order).await?;
         let dry_run = dry_run(self.0.engine.services(), order, None).await?;
-        Ok(self.planned(order, &dry_run, None))
+        Ok(self.planned(order, &dry_run, (lengths, None)))
     }
 
     /// Plans a fork: the same, without the questions whose answers are kept.
-    pub(super) async fn plan_fork(&self, fork: &Fork, order: &Spec) -> Result<Plan, Error> {
+    pub(super) async fn plan_fork(
+        &self,
+        fork: &Fork,
+        order: &Spec,
+        lengths: &Lengths,
+    ) -> Result<Plan, Error> {
         self.check_windows(order).await?;
         let services = self.0.engine.services();
         let facts = services.store.read(fork.of, Seq::START, usize::MAX).await?;
@@ -162,10 +174,11 @@ impl Quorum {
         let mut dry_run = dry_run(services, order, Some(PastNotes::of(fork, &facts))).await?;
         dry_run.usual.retain(|it| !answered.contains(&it.key));
         dry_run.all.retain(|key, _| !answered.contains(key));
-        Ok(self.planned(order, &dry_run, Some(kept)))
+        Ok(self.planned(order, &dry_run, (lengths, Some(kept))))
     }
 
-    fn planned(&self, order: &Spec, dry_run: &DryRun, kept: Option<u32>) -> Plan {
+    fn planned(&self, order: &Spec, dry_run: &DryRun, (lengths, kept): (&Lengths, Option<u32>)) -> Plan {
+        let (typical, typical_from) = typical::typical(order, &dry_run.usual, lengths);
         let services = self.0.engine.services();
         let voices = voices(services, order);
         let named = |wanted: fn(&Option<Voice>) -> bool| -> Vec<String> {
@@ -178,6 +191,8 @@ impl Quorum {
             simulated: order.simulation.is_some(),
             participants: order.participants.iter().map(|it| seat(it, &dry_run.usual)).collect(),
             course: course::course(&dry_run.facts),
+            typical,
+            typical_from,
             usual: usual(order, &dry_run.usual),
             most: most(services, order, dry_run),
             unpriced: named(|voice| voice.as_ref().is_some_and(|it| it.price.is_none())),

@@ -87,8 +87,12 @@ impl Scope {
             except,
         };
         let query = Query { words: content_words(&spec.topic), recalling: Some(recalling) };
-        let wanted =
-            Wanted { limit: most, session: recall.session, prefix: None, tenant: Some(self.tenant.clone()) };
+        let wanted = Wanted {
+            limit: most,
+            session: recall.session,
+            tenant: Some(self.tenant.clone()),
+            ..Wanted::default()
+        };
         for found in self.archive().find(query, wanted).await? {
             let state = self.quorum.state(found.summary.id).await?;
             let score = (found.score * SCORE_STEPS).round() / SCORE_STEPS;

@@ -22,7 +22,7 @@ use quorum_core::{
         spec::{Simulation, Spec},
         time::Timestamp,
     },
-    seams::{Chunk, Clock, NoTools, Provider, Voice, Voices},
+    seams::{Chunk, Clock, NoTools, Node, Provider, Voice, Voices},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -85,7 +85,7 @@ impl Quorum {
             registry: self.0.engine.services().registry.clone(),
             caps: BTreeMap::new(),
         };
-        let engine = Engine::new(services, "a rehearsal");
+        let engine = Engine::new(services, Node::fresh("a rehearsal"));
         let id = engine.open(spec).await?;
         run_to_the_end(&engine, id).await?;
         let calls = std::mem::take(&mut *sent.lock().unwrap_or_else(PoisonError::into_inner));
@@ -94,7 +94,7 @@ impl Quorum {
 }
 
 const SIMULATION: Simulation =
-    Simulation { seed: 7, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new() };
+    Simulation { seed: 7, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new(), world: None };
 
 type Sent = Arc<Mutex<Vec<Arc<Call>>>>;
 

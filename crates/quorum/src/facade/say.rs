@@ -10,10 +10,10 @@ use quorum_core::{
         ruling::Ruling,
         state::State,
     },
-    seams::StoreError,
+    seams::{Claim, Release, StoreError},
 };
 
-use crate::{Error, Quorum, Steered, facade::steering::is_over};
+use crate::{Error, Quorum, Steered, facade::steering::is_over, text::without_escapes};
 
 /// How often, and at which interval, to check whether the running process has taken the message.
 const LOOKS: u32 = 20;
@@ -38,17 +38,56 @@ impl Quorum {
             Some(speaker) => speaker.to_owned(),
             None => who_speaks(&state)?,
         };
-        let say = Say { participant, text: text.to_owned() };
-        let word = self.0.engine.say(id, say, user).await?;
-        self.go_on(id, word).await
+        // What a terminal or a client sent along with the words is no part of them.
+        let say = Say { participant, text: without_escapes(text) };
+        let claim = self.claim_if_free(id).await?;
+        let said = self.0.engine.say(id, say, user).await.map_err(Error::from);
+        self.carry_on(id, claim, said).await
     }
 
     /// Makes an awaited decision and, if no process runs the discussion, resumes it here (D13).
     /// Refused with nothing changed if the decision is not awaited, was made already, or is not one
     /// of the choices.
     pub(super) async fn rule(&self, id: DiscussionId, ruling: Ruling) -> Result<Steered, Error> {
-        let word = self.0.engine.send(id, Command::Rule(ruling)).await?;
-        self.go_on(id, word).await
+        let claim = self.claim_if_free(id).await?;
+        let ruled = self.0.engine.send(id, Command::Rule(ruling)).await.map_err(Error::from);
+        self.carry_on(id, claim, ruled).await
+    }
+
+    /// Claims a discussion that no process runs, before a message makes it claimable for all.
+    async fn claim_if_free(&self, id: DiscussionId) -> Result<Option<Claim>, Error> {
+        if self.0.engine.is_running(id) {
+            return Ok(None);
+        }
+        match self.claim(id).await {
+            Ok(claim) => Ok(Some(claim)),
+            Err(StoreError::Held { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Runs it here if it was claimed and the message was accepted.
+    async fn carry_on(
+        &self,
+        id: DiscussionId,
+        claim: Option<Claim>,
+        sent: Result<CommandId, Error>,
+    ) -> Result<Steered, Error> {
+        match (claim, sent) {
+            (Some(claim), Ok(_)) => {
+                let able = match self.state(id).await {
+                    Ok(state) => self.everyone_has_a_voice(&state),
+                    Err(error) => Err(error),
+                };
+                Ok(Steered::Here(self.run_if(claim, able).await?))
+            }
+            (Some(claim), Err(error)) => {
+                self.0.engine.give_up(claim, Release::Now).await;
+                Err(error)
+            }
+            (None, Ok(word)) => self.go_on(id, word).await,
+            (None, Err(error)) => Err(error),
+        }
     }
 
     /// Resumes the discussion here, or leaves the message to the process that runs it. That process
@@ -58,7 +97,11 @@ impl Quorum {
             // The running process may have what is missing here; otherwise the message waits.
             return match self.claim(id).await {
                 Err(StoreError::Held { owner, .. }) => Ok(Steered::Sent { to: owner }),
-                Ok(_) | Err(_) => Err(voiceless),
+                Ok(claim) => {
+                    self.0.engine.give_up(claim, Release::Now).await;
+                    Err(voiceless)
+                }
+                Err(_) => Err(voiceless),
             };
         }
         let mut looks = 0;

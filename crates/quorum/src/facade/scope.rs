@@ -12,7 +12,7 @@ use quorum_core::{
         id::{DiscussionId, Seq, Tenant},
         spec::Spec,
     },
-    seams::{Archive, AuditEntry, Reservation, StoreError},
+    seams::{Archive, AuditEntry, Created, Queueing, Reservation, StoreError},
 };
 
 use crate::{
@@ -21,6 +21,9 @@ use crate::{
     request::{OneVoice, PanelChoice, one_voice},
 };
 use uuid::Uuid;
+
+/// How long a prepared order is kept for the process it was prepared for.
+const KEPT_MS: u64 = 10_000;
 
 /// A tenant, and the user who acts for it.
 #[derive(Clone)]
@@ -135,8 +138,9 @@ impl Scope {
     /// Plans a checked order. Asks no model and records nothing. The work is done by the awaiting
     /// task and tasks it spawns; for many rounds it takes seconds.
     pub async fn plan(&self, order: &Spec) -> Result<Plan, Error> {
-        let order = self.with_recalled(order.clone()).await?;
-        self.with_caps(self.quorum.plan(&order).await?).await
+        let order = self.with_known_voices(self.with_recalled(order.clone()).await?).await?;
+        let lengths = self.past_lengths(&order).await?;
+        self.with_caps(self.quorum.plan(&order, &lengths).await?).await
     }
 
     /// Rehearses a checked order with simulated voices, and returns every request as it would be
@@ -160,8 +164,32 @@ impl Scope {
         if began && self.own(id).await.is_ok() {
             return Ok(Started { discussion: self.named(id), handle: None });
         }
-        let (discussion, handle) = self.begin(id, spec).await?;
-        Ok(Started { discussion, handle: Some(handle) })
+        match self.begin(id, spec).await {
+            Ok((discussion, handle)) => Ok(Started { discussion, handle: Some(handle) }),
+            // Another process was faster with the same order.
+            Err(Error::Store(StoreError::Held { .. })) if key.is_some() => {
+                Ok(Started { discussion: self.named(id), handle: None })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Records a checked order for any node to run, once per key; at most `most` orders of a tenant
+    /// may wait at the same time. Says whether it was there before.
+    pub async fn queue_once(
+        &self,
+        spec: Spec,
+        key: Option<&OrderKey>,
+        most: u64,
+    ) -> Result<(Discussion, Created), Error> {
+        self.quorum.switched_on()?;
+        let (id, _) = self.place(key).await?;
+        let _locked = self.quorum.0.locks.lock(id).await;
+        let (spec, discussion) = (self.ready(spec).await?, self.named(id));
+        let queueing = Queueing { most: Some(most), ..Queueing::default() };
+        let queued = self.quorum.0.engine.enqueue_as(id, self.as_own(spec), queueing).await;
+        let created = discussion.logged("start", queued.map_err(Error::from)).await?;
+        Ok((discussion, created))
     }
 
     async fn begin(&self, id: DiscussionId, spec: Spec) -> Result<(Discussion, Handle), Error> {
@@ -178,18 +206,20 @@ impl Scope {
     }
 
     /// The order with everything that is looked up before it starts.
-    async fn ready(&self, spec: Spec) -> Result<Spec, Error> {
+    pub(super) async fn ready(&self, spec: Spec) -> Result<Spec, Error> {
         let spec = self.with_recalled(spec).await?;
         self.quorum.check_windows(&spec).await?;
-        self.with_session(spec).await
+        self.with_session(self.with_known_voices(spec).await?).await
     }
 
-    /// Records a checked order, for another process to run with [`Discussion::run_prepared`].
+    /// Records a checked order, for another process to run with [`Discussion::run_prepared`] within
+    /// 10 s. After that any node may run it.
     pub async fn prepare(&self, spec: Spec) -> Result<Discussion, Error> {
         self.quorum.switched_on()?;
         let spec = self.ready(spec).await?;
         let discussion = self.named(DiscussionId::fresh());
-        let opened = self.quorum.0.engine.open_as(discussion.id, self.as_own(spec)).await;
+        let kept = Queueing { ready_in_ms: KEPT_MS, most: None };
+        let opened = self.quorum.0.engine.enqueue_as(discussion.id, self.as_own(spec), kept).await;
         discussion.logged("start", opened.map_err(Error::from)).await?;
         Ok(discussion)
     }

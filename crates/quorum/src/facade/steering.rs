@@ -4,13 +4,10 @@ use quorum_core::{
     engine::handle::Handle,
     model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, state::State},
     registry::Snapshot,
-    seams::{Claim, StoreError},
+    seams::{Claim, Release, StoreError},
 };
 
-use crate::{Error, Quorum};
-
-/// The lease for inspecting a discussion, after which other processes may run it.
-pub(super) const GLANCE_MS: u64 = 5_000;
+use crate::{Error, Quorum, facade::take_over::is_unfinished};
 
 /// The effect of a command.
 pub enum Steered {
@@ -21,7 +18,9 @@ pub enum Steered {
     },
     /// No process ran it, so it is carried out here.
     Here(Handle),
-    /// No process runs it, so there is nothing to pause.
+    /// No process runs it; the next one that does will carry it out first.
+    Recorded,
+    /// It has ended, is paused or waits for people, so there is nothing to pause.
     Idle(Box<Snapshot>),
 }
 
@@ -33,13 +32,27 @@ impl Quorum {
         if is_over(&state) {
             return Err(StoreError::Over(id).into());
         }
-        self.claim(id).await?;
-        self.everyone_has_a_voice(&state)?;
-        self.0.engine.check_caps(&state.spec).await?;
-        if self.is_held_back(id).await? {
-            self.send(id, Command::Resume).await?;
+        let claim = self.claim(id).await?;
+        let ready = async {
+            self.everyone_has_a_voice(&state)?;
+            self.0.engine.check_caps(&state.spec).await?;
+            if self.is_held_back(id).await? {
+                self.send(id, Command::Resume).await?;
+            }
+            Ok(())
+        };
+        self.run_if(claim, ready.await).await
+    }
+
+    /// Runs a claimed discussion, or gives the claim back for this error.
+    pub(super) async fn run_if(&self, claim: Claim, ready: Result<(), Error>) -> Result<Handle, Error> {
+        match ready {
+            Ok(()) => Ok(self.0.engine.run_claimed(claim)),
+            Err(error) => {
+                self.0.engine.give_up(claim, Release::Now).await;
+                Err(error)
+            }
         }
-        Ok(self.0.engine.run(id).await?)
     }
 
     /// Whether it is paused, or has a pause in its inbox that was not taken yet.
@@ -50,8 +63,8 @@ impl Quorum {
         Ok(waits || state.lifecycle == Lifecycle::Paused || state.pending == Some(Command::Pause))
     }
 
-    /// Sends a command to the process that runs the discussion. If none does, stop and abort are
-    /// carried out here.
+    /// Sends a command to the process that runs the discussion. If none does, a pause is recorded
+    /// for the next one, and stop and abort are carried out here.
     pub(super) async fn steer(&self, id: DiscussionId, command: Command) -> Result<Steered, Error> {
         let state = self.state(id).await?;
         if is_over(&state) {
@@ -67,8 +80,12 @@ impl Quorum {
         };
         match command {
             Command::Pause => {
-                self.0.engine.services().store.release(claim).await?;
-                Ok(Steered::Idle(Box::new(state)))
+                // The next runner takes it. What has ended or waits for people has no pause.
+                let is_recorded = is_unfinished(&state);
+                let sent = if is_recorded { self.send(id, command).await } else { Ok(()) };
+                self.0.engine.give_up(claim, Release::Now).await;
+                sent?;
+                Ok(if is_recorded { Steered::Recorded } else { Steered::Idle(Box::new(state)) })
             }
             Command::Resume
             | Command::Stop
@@ -76,11 +93,13 @@ impl Quorum {
             | Command::Say(_)
             | Command::Rule(_)
             | Command::Note(_) => {
-                if command != Command::Abort {
-                    self.everyone_has_a_voice(&state)?;
-                }
-                self.send(id, command).await?;
-                Ok(Steered::Here(self.0.engine.run(id).await?))
+                let ready = async {
+                    if command != Command::Abort {
+                        self.everyone_has_a_voice(&state)?;
+                    }
+                    self.send(id, command).await
+                };
+                Ok(Steered::Here(self.run_if(claim, ready.await).await?))
             }
         }
     }
@@ -91,9 +110,9 @@ impl Quorum {
         Ok(())
     }
 
-    /// Claims the discussion for this process. The engine claims it again under the same name.
+    /// Claims the discussion for this process.
     pub(super) async fn claim(&self, id: DiscussionId) -> Result<Claim, StoreError> {
-        self.0.engine.services().store.claim(id, &self.0.owner, GLANCE_MS).await
+        self.0.engine.claim(id).await
     }
 }
 

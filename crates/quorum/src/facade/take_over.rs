@@ -1,32 +1,98 @@
 //! Takes over discussions that another process left behind: for servers, across tenants; for one
 //! tenant, a single one.
 
+use std::sync::Arc;
+
+use futures::stream::BoxStream;
 use quorum_core::{
-    engine::handle::Handle,
-    model::{id::DiscussionId, lifecycle::Lifecycle, state::State},
-    seams::StoreError,
+    engine::{NodeHealth, handle::Handle},
+    model::{
+        id::{DiscussionId, Tenant},
+        lifecycle::Lifecycle,
+        piece::Piece,
+        state::State,
+    },
+    seams::{Backlog, NodeStatus, Release, StoreError, Taken, Wake},
 };
 
-use crate::{Discussion, Error, Quorum, Started, facade::steering::GLANCE_MS};
+use crate::{Discussion, Error, Quorum, Started};
 
 /// The server's name in the audit log when it takes over a discussion.
 const SERVER: &str = "the server";
 
 impl Quorum {
-    /// Unfinished discussions that no process runs, oldest first, without those that are paused or
-    /// wait for a person. Other processes can't claim these for a moment.
-    pub async fn orphaned(&self) -> Result<Vec<DiscussionId>, Error> {
-        let store = &self.0.engine.services().store;
-        // One pass only: a discussion that ends at once, such as one with a record of another
-        // version, could be claimed again and again.
-        let claims = store.claim_any(usize::MAX, &self.0.owner, GLANCE_MS).await?;
-        Ok(claims.into_iter().map(|claim| claim.id).collect())
+    /// Makes this process a node of the store, so that other nodes see that it is alive.
+    pub async fn join(&self) -> Result<(), Error> {
+        self.0.engine.join().await?;
+        Ok(())
+    }
+
+    /// Claims up to `max` discussions of any tenant that wait for a node and that this one is able
+    /// to run. Each must be given to [`Quorum::go_on_with`] or [`Quorum::hand_back`].
+    pub async fn claim_work(&self, max: usize) -> Result<Vec<Taken>, Error> {
+        Ok(self.0.engine.claim_any(max, None).await?)
     }
 
     /// One of these, as the server reaches it for its tenant.
-    pub async fn left_behind(&self, id: DiscussionId) -> Result<Discussion, Error> {
-        let tenant = self.state(id).await?.spec.tenant.clone();
-        Ok(self.scope(tenant, SERVER).named(id))
+    #[must_use]
+    pub fn taken(&self, taken: &Taken) -> Discussion {
+        self.scope(taken.tenant.clone(), SERVER).named(taken.claim.id)
+    }
+
+    /// Leaves one of these to other nodes, or to a claim by its id for so long.
+    pub async fn hand_back(&self, taken: Taken, how: Release) {
+        self.0.engine.give_up(taken.claim, how).await;
+    }
+
+    /// Runs one of these; `None` if this process runs it already, or can't.
+    pub async fn go_on_with(&self, taken: Taken) -> Result<Option<Started>, Error> {
+        let (id, discussion) = (taken.claim.id, self.taken(&taken));
+        let _locked = self.0.locks.lock(id).await;
+        if self.0.engine.is_running(id) {
+            return Ok(None);
+        }
+        let able = match discussion.state().await {
+            Ok(state) => self.everyone_has_a_voice(&state),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = able {
+            self.0.engine.give_up(taken.claim, Release::Failed).await;
+            return Err(error);
+        }
+        let handle = Some(self.0.engine.run_claimed(taken.claim));
+        Ok(Some(Started { discussion, handle }))
+    }
+
+    /// News of the store: hints to look for work, facts and text.
+    #[must_use]
+    pub fn news(&self) -> BoxStream<'static, Wake> {
+        self.0.engine.services().store.watch()
+    }
+
+    /// Asks for news of a discussion that another process runs; see [`Wake::Facts`].
+    pub fn follow(&self, id: DiscussionId) {
+        self.0.engine.services().store.follow(id);
+    }
+
+    /// Passes text of a turn under way on to other processes, if the store carries it.
+    pub fn delta(&self, piece: &Arc<Piece>) {
+        self.0.engine.services().store.delta(piece);
+    }
+
+    /// How this process is doing as a node.
+    #[must_use]
+    pub fn node_health(&self) -> NodeHealth {
+        self.0.engine.health()
+    }
+
+    /// All nodes that share the store.
+    pub async fn nodes(&self) -> Result<Vec<NodeStatus>, Error> {
+        Ok(self.0.engine.services().store.nodes().await?)
+    }
+
+    /// What waits, runs and is stuck, of this tenant or of all.
+    pub async fn backlog(&self, tenant: Option<Tenant>) -> Result<Backlog, Error> {
+        Ok(self.0.archive.backlog(tenant).await?)
     }
 
     /// Hands every discussion that this process runs over to another one: no new calls are made,
@@ -35,16 +101,10 @@ impl Quorum {
         self.0.engine.leave().await;
     }
 
-    /// Resumes one of these, at any later time; `None` if this process runs it already, or it can't
-    /// be resumed.
-    pub async fn go_on_with(&self, id: DiscussionId) -> Result<Option<Started>, Error> {
-        let _locked = self.0.locks.lock(id).await;
-        if self.0.engine.is_running(id) {
-            return Ok(None);
-        }
-        let Ok(handle) = self.0.engine.run(id).await else { return Ok(None) };
-        let scope = self.scope(self.state(id).await?.spec.tenant.clone(), SERVER);
-        Ok(Some(Started { discussion: scope.named(id), handle: Some(handle) }))
+    /// Ends this node; what it still holds can be claimed by others at once.
+    pub async fn part(&self) {
+        // If the store is away, the others notice that it is dead.
+        let _ = self.0.engine.part().await;
     }
 }
 
@@ -57,26 +117,22 @@ impl Discussion {
         if quorum.0.engine.is_running(self.id) || !is_unfinished(&*self.state().await?) {
             return Ok(None);
         }
-        match quorum.claim(self.id).await {
-            Ok(_) => {}
+        let claim = match quorum.claim(self.id).await {
+            Ok(claim) => claim,
             Err(StoreError::Held { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
-        }
-        match self.run_here().await {
-            Err(Error::Store(StoreError::Held { .. })) => Ok(None),
-            run => self.logged("resume", run).await.map(Some),
-        }
-    }
-
-    async fn run_here(&self) -> Result<Handle, Error> {
-        let quorum = &self.scope.quorum;
-        quorum.everyone_has_a_voice(&*self.state().await?)?;
-        Ok(quorum.0.engine.run(self.id).await?)
+        };
+        let able = match self.state().await {
+            Ok(state) => quorum.everyone_has_a_voice(&state),
+            Err(error) => Err(error),
+        };
+        let run = quorum.run_if(claim, able).await;
+        self.logged("resume", run).await.map(Some)
     }
 }
 
 /// Whether a process could go on with it without anything being said or decided first.
-fn is_unfinished(state: &State) -> bool {
+pub(super) fn is_unfinished(state: &State) -> bool {
     let waits = state.lifecycle == Lifecycle::Paused || !state.awaiting.is_empty() || state.ruling.is_some();
     !state.lifecycle.is_terminal() && !waits
 }

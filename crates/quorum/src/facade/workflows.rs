@@ -115,7 +115,7 @@ impl Scope {
         let Some(mut plan) = plan_of(&run) else { return Ok(run) };
         let given = Given { input: plan.input.clone(), variables: plan.variables.clone() };
         let mut found = false;
-        for action in discussions(&mut plan.steps) {
+        for (_, action) in discussions(&mut plan.steps) {
             if action.spec.recall.is_none() || action.spec.recalled.is_some() {
                 continue;
             }
@@ -137,16 +137,16 @@ impl Scope {
     }
 }
 
-fn written(plan: &Plan) -> Result<Value, Error> {
+pub(super) fn written(plan: &Plan) -> Result<Value, Error> {
     serde_json::to_value(plan).map_err(|error| Error::Fault(format!("the plan can't be written: {error}")))
 }
 
-/// All discussions of these steps.
-fn discussions(steps: &mut [PlanStep]) -> Vec<&mut DiscussAction> {
+/// All discussions of these steps, with the ids of their steps.
+pub(super) fn discussions(steps: &mut [PlanStep]) -> Vec<(&str, &mut DiscussAction)> {
     let mut found = Vec::new();
-    for step in steps {
-        match &mut step.action {
-            Action::Discuss(action) => found.push(&mut **action),
+    for PlanStep { id, action, .. } in steps {
+        match action {
+            Action::Discuss(action) => found.push((id.as_str(), &mut **action)),
             Action::Parallel { steps, .. } | Action::Loop { steps, .. } => found.extend(discussions(steps)),
             Action::Conditional { then, otherwise, .. } => {
                 found.extend(discussions(then));

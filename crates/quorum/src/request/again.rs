@@ -61,6 +61,9 @@ impl Request {
             follows: _,
             recalled: _,
             client,
+            // The first belongs to an evaluation, the second to the time it was held.
+            graded: _,
+            known_voices: _,
             // Hidden patterns have these, and no request can name one.
             retry: _,
             plan: _,
@@ -221,6 +224,7 @@ fn with_voices(request: Request, manner: &Manner, simulation: Option<&Simulation
         offline: simulation.map(|_| true),
         seed: simulation.map(|it| it.seed),
         simulate: simulation.map(simulate),
+        world: simulation.and_then(|it| it.world.clone()),
         ..request
     }
 }

@@ -139,6 +139,8 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
         recalled: None,
         client: request.client.clone(),
         retry: None,
+        graded: false,
+        known_voices: None,
         plan: None,
     };
     if let Some(id) = &request.follows {
@@ -221,7 +223,9 @@ fn tolerance(request: &Request, minimum: u32, count: u32, wrong: &mut Complaints
     if min_providers == 0 {
         wrong.add("minProviders", "must be at least 1");
     } else if request.min_providers.is_some() && min_providers > count {
-        let message = format!("{min_providers} are required, and only {count} are named");
+        let are = |number: u32| if number == 1 { "is" } else { "are" };
+        let message =
+            format!("{min_providers} {} required, and only {count} {} named", are(min_providers), are(count));
         wrong.clash("minProviders", message);
     }
     Tolerance { go_on: request.continue_on_provider_failure.unwrap_or(true), min_providers }
@@ -322,6 +326,7 @@ fn simulation(request: &Request, setting: &Setting, wrong: &mut Complaints) -> O
         failure: wrong.within("simulate", given.failure, 0.0, SHARE),
         stubbornness: wrong.within("simulate", given.stubbornness, 0.5, SHARE),
         dead: dead.iter().map(|name| seats::provider_named(name)).collect(),
+        world: request.world.clone(),
     })
 }
 

@@ -118,7 +118,7 @@ const SEAT: &str =
     r"^[^\W_][-\w.@~+]*(/[-\w.:/@~+]*[-\w.:@~+])?$|^[^\W_][-\w.~+]*:person$|^[a-z][a-z0-9-]*:agent$";
 
 /// A discussion's id, the beginning of one, or the newest.
-const DISCUSSION: &str = "^([-0-9a-fA-F]+|last)$";
+const DISCUSSION: &str = "^([-0-9a-fA-F]+|last(~[0-9]{1,4})?)$";
 
 /// A person's name.
 const PERSON: &str = r"^[^\W_][-\w.~+]*$";

@@ -94,27 +94,49 @@ const BUILT_IN: &[Flag] = &[
 pub struct Showing {
     /// `output-format`
     pub long: &'static str,
-    /// The allowed values; empty for a yes-or-no flag.
-    pub values: &'static [&'static str],
+    /// Its values.
+    pub kind: ShowingKind,
+}
+
+/// The values of an output flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShowingKind {
+    /// Yes or no.
+    YesNo,
+    /// One of these.
+    OneOf(&'static [&'static str]),
+    /// A number from 0 to 1.
+    Share,
 }
 
 /// The output flags that may be set in the configuration.
 pub const SHOWING: &[Showing] = &[
-    Showing { long: "verbose", values: &[] },
-    Showing { long: "quiet", values: &[] },
-    Showing { long: "usage", values: &[] },
-    Showing { long: "require-consensus", values: &[] },
-    Showing { long: "output-format", values: &["text", "md", "json", "jsonl"] },
+    Showing { long: "verbose", kind: ShowingKind::YesNo },
+    Showing { long: "quiet", kind: ShowingKind::YesNo },
+    Showing { long: "usage", kind: ShowingKind::YesNo },
+    Showing { long: "sources", kind: ShowingKind::YesNo },
+    Showing { long: "require-consensus", kind: ShowingKind::YesNo },
+    Showing { long: "require-support", kind: ShowingKind::Share },
+    Showing { long: "output-format", kind: ShowingKind::OneOf(&["text", "md", "json", "jsonl"]) },
 ];
 
 impl Showing {
     /// Reads the value as written in the configuration.
     pub fn read(&self, written: &toml::Value) -> Result<Value, String> {
-        match (self.values, written) {
-            ([], toml::Value::Boolean(yes)) => Ok(Value::Bool(*yes)),
-            ([], other) => Err(format!("must be true or false, not {other}")),
-            (values, toml::Value::String(text)) if values.contains(&text.as_str()) => Ok(json!(text)),
-            (values, other) => Err(format!("must be one of {}, not {other}", values.join(", "))),
+        let share = written.as_float().or_else(|| written.as_integer().map(|it| it as f64));
+        match (self.kind, written) {
+            (ShowingKind::YesNo, toml::Value::Boolean(yes)) => Ok(Value::Bool(*yes)),
+            (ShowingKind::YesNo, other) => Err(format!("must be true or false, not {other}")),
+            (ShowingKind::OneOf(values), toml::Value::String(text)) if values.contains(&text.as_str()) => {
+                Ok(json!(text))
+            }
+            (ShowingKind::OneOf(values), other) => {
+                Err(format!("must be one of {}, not {other}", values.join(", ")))
+            }
+            (ShowingKind::Share, other) => match share.filter(|it| (0.0..=1.0).contains(it)) {
+                Some(share) => Ok(json!(share)),
+                None => Err(format!("must be a number from 0 to 1, not {other}")),
+            },
         }
     }
 }

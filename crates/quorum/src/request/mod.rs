@@ -170,6 +170,10 @@ pub struct Request {
     /// has it; with it, the question may have as many characters as such a client may send.
     #[serde(skip)]
     pub client: Option<ClientOrder>,
+    /// The reference world that simulated voices are from. No written request has it: what is true
+    /// in a world is known only to the program that gave it to its voices.
+    #[serde(skip)]
+    pub world: Option<String>,
 }
 
 impl Request {

@@ -18,6 +18,9 @@ use crate::request::{
 /// The id of the newest discussion.
 pub(crate) const LAST: &str = "last";
 
+/// The most digits after `last~`.
+const MOST_DIGITS: usize = 4;
+
 /// What is to be recalled: a number of discussions, or an object with details. Without any details,
 /// nothing is recalled, whatever the configuration says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -125,13 +128,25 @@ pub(super) fn named(field: &str, id: &str, wrong: &mut Complaints) {
     }
 }
 
+/// How many discussions before the newest one is meant: 0 for `last`, 2 for `last~2`. `None` for
+/// anything else.
+pub(crate) fn back_from_last(given: &str) -> Option<usize> {
+    let rest = given.strip_prefix(LAST)?;
+    if rest.is_empty() {
+        return Some(0);
+    }
+    let digits = rest.strip_prefix('~')?;
+    let is_number = digits.len() <= MOST_DIGITS && digits.bytes().all(|it| it.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_number)
+}
+
 /// Why this can be neither a discussion's id, nor the beginning of one, nor `last`.
 pub(crate) fn malformed(id: &str) -> Option<String> {
     let is_id =
         !id.is_empty() && id.len() <= LONGEST_ID && id.chars().all(|it| it.is_ascii_hexdigit() || it == '-');
     let message =
         || format!("{} is not a discussion's id; give an id, its beginning, or {LAST}", in_short(id));
-    (!is_id && id != LAST).then(message)
+    (!is_id && back_from_last(id).is_none()).then(message)
 }
 
 impl From<&Recall> for RecallRequest {
@@ -167,5 +182,12 @@ mod tests {
         for wrong in [json!(-1), json!(1.5), json!("3"), json!(true), json!([3]), json!({ "least": 1 })] {
             assert!(serde_json::from_value::<RecallRequest>(wrong.clone()).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn last_is_counted_back() {
+        let given = ["last", "last~0", "last~12", "last~", "last~x", "last~+1", "last~10000", "la", "0189"];
+        let expected = [Some(0), Some(0), Some(12), None, None, None, None, None, None];
+        assert_eq!(given.map(back_from_last), expected);
     }
 }

@@ -1,6 +1,6 @@
 //! Public events: requirement A's twelve events, made from facts and text deltas, and our own:
 //! three for the synthesis of a dialogue, which is the turn of neither model, one for what a
-//! detector found, and one for a decision that people are asked for.
+//! detector found, one for a decision that people are asked for, and two for the steps of a run.
 //!
 //! One fact yields at most one event, under the fact's number; text deltas have no number.
 
@@ -21,6 +21,8 @@ use quorum_core::{
     registry::Registry,
 };
 
+use quorum_patterns::workflow::report::STEP;
+
 use super::dialogue;
 
 /// One public event.
@@ -35,7 +37,7 @@ pub struct Announcement {
 }
 
 /// All event names: A12's, then ours.
-pub const NAMES: [&str; 17] = [
+pub const NAMES: [&str; 19] = [
     "discussion-started",
     "round-started",
     "turn-started",
@@ -53,6 +55,8 @@ pub const NAMES: [&str; 17] = [
     "synthesis-completed",
     "detection",
     "ruling-awaited",
+    "step-started",
+    "step-completed",
 ];
 
 /// Translates the facts of one discussion to public events.
@@ -158,6 +162,15 @@ fn announcement(state: &State, fact: &Fact, registry: &Registry) -> Option<(&'st
         }
         Event::Noted(noted) if noted.kind == DETECTION => {
             Some(("detection", json!({ "roundNumber": noted.round, "detection": noted.value })))
+        }
+        Event::ChildConvened(begun) => {
+            Some(("step-started", json!({ "path": begun.name, "discussion": begun.child })))
+        }
+        Event::ToolPlaced(placed) if placed.attempt == 1 => {
+            Some(("step-started", json!({ "path": placed.name, "tool": placed.tool })))
+        }
+        Event::Noted(noted) if noted.kind == STEP => {
+            Some(("step-completed", json!({ "path": noted.value["path"], "step": noted.value })))
         }
         Event::RulingAwaited(awaited) => Some(("ruling-awaited", json!(RulingReport::of(awaited)))),
         Event::Concluded(end) => Some(concluded(state, registry, &end.stopping)),

@@ -11,8 +11,7 @@ use super::hidden::{named, placed};
 /// characters shown as `<U+200B>`.
 #[must_use]
 pub fn clean(text: &str) -> String {
-    let mut cleaned = without_sequences(text);
-    cleaned.retain(is_harmless);
+    let cleaned = without_escapes(text);
     if cleaned.is_ascii() {
         return cleaned;
     }
@@ -24,6 +23,15 @@ pub fn clean(text: &str) -> String {
         }
     }
     shown
+}
+
+/// The text without control characters, escape sequences and direction marks, for storing: what a
+/// person said, and nothing that a terminal sent along with it.
+#[must_use]
+pub fn without_escapes(text: &str) -> String {
+    let mut cleaned = without_sequences(text);
+    cleaned.retain(is_harmless);
+    cleaned
 }
 
 /// Escapes characters of a JSON text as `\u…` that JSON itself does not escape: controls, direction

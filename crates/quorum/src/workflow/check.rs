@@ -152,6 +152,7 @@ impl Reading<'_> {
             variables,
             concurrency: concurrency as usize,
             rerun_tools: false,
+            first_run: None,
         };
         Some(Checked { id, version, name, description, plan })
     }

@@ -115,6 +115,23 @@ impl<'de> Visitor<'de> for TreeVisitor {
     }
 }
 
+/// The parser's complaint in one sentence; those about our bounds in our own words.
+fn worded(message: &str) -> String {
+    let first = message.lines().next().unwrap_or("the file can't be read");
+    if first.contains("recursion limit") || first.contains("Depth") {
+        return "values may be nested 32 levels deep, and here they are nested deeper".to_owned();
+    }
+    if first.contains("Nodes") || first.contains("Events") {
+        let most = "a workflow may have 20,000 values, counted again wherever an alias repeats them";
+        return format!("{most}, and this file has more");
+    }
+    if first.contains("budget breached") {
+        return "a workflow may have 100 anchors, 100 aliases and one document, and this file has more"
+            .to_owned();
+    }
+    first.to_owned()
+}
+
 impl Node {
     /// Reads a file, YAML or JSON, within bounds.
     pub(crate) fn parse(text: &[u8]) -> Result<Node, Mistake> {
@@ -151,8 +168,7 @@ impl Node {
                 .location()
                 .map_or(Place { line: 1, column: 1 }, |it| Place { line: it.line(), column: it.column() });
             let message = error.without_snippet().to_string();
-            let first = message.lines().next().unwrap_or("the file can't be read").to_owned();
-            Mistake::at(place, first)
+            Mistake::at(place, worded(&message))
         })
     }
 

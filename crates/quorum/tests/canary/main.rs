@@ -16,7 +16,11 @@ use std::{
 };
 
 use futures::future::join_all;
-use quorum::{Finished, Scope, export::FORMATS, model::id::Seq};
+use quorum::{
+    Finished, Scope,
+    export::{Extras, FORMATS},
+    model::id::Seq,
+};
 use quorum_providers::{RealVoices, source::Source};
 use quorum_store::SqliteStore;
 use quorum_testkit::server::{At, Break, Fault, Noise, Place, RetryAfter, Server, server};
@@ -91,7 +95,7 @@ async fn left_by(scope: &Scope, name: &str) -> String {
     let facts = discussion.facts(Seq::START).await.unwrap();
     let outcome = discussion.outcome().await.unwrap();
     let shown = format!("{state:?}{facts:?}{outcome:?}{}", serde_json::to_string(&outcome).unwrap());
-    let exports = FORMATS.iter().map(|format| (format.write)(&state, &facts, &[]));
+    let exports = FORMATS.iter().map(|format| (format.write)(&state, &facts, &Extras::default()));
     exports.fold(shown, |all, export| all + &export)
 }
 

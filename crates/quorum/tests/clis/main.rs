@@ -52,7 +52,8 @@ fn request(pattern: &str, program: &str, topic: &str) -> Request {
         pattern: Some(pattern.to_owned()),
         providers,
         rounds: Some(1),
-        voting_options: (pattern == "voting").then(|| ["Tabs", "Spaces"].map(str::to_owned).to_vec()),
+        voting_options: (["voting", "settle"].contains(&pattern))
+            .then(|| ["Tabs", "Spaces"].map(str::to_owned).to_vec()),
         ..Request::on(topic)
     }
 }

@@ -43,7 +43,7 @@ fn order(pattern: &str) -> Request {
     };
     let request = json!({
         "topic": "Tabs or spaces?", "pattern": pattern, "providers": names, "rounds": 2,
-        "votingOptions": if pattern == "voting" { json!(["tabs", "spaces"]) } else { Value::Null },
+        "votingOptions": if ["voting", "settle"].contains(&pattern) { json!(["tabs", "spaces"]) } else { Value::Null },
     });
     serde_json::from_value(request).unwrap()
 }

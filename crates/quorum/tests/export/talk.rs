@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quorum::{
     Request, Snapshot, built_in,
-    export::named,
+    export::{Extras, named},
     model::{
         event::{Conclusion, Event, Fact},
         id::{DiscussionId, Seq},
@@ -139,5 +139,5 @@ fn written(facts: &[Fact], format: &str) -> String {
         format!("ax export {id} --as html -o discussion.html"),
         format!("ax discuss --again {id}"),
     ];
-    (named(format).unwrap().write)(&state, facts, &commands)
+    (named(format).unwrap().write)(&state, facts, &Extras::commands(&commands))
 }

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod breaks;
+mod expressions;
 mod hostile;
 mod plan;
 mod requests;

@@ -247,7 +247,7 @@ fn texts() -> impl Strategy<Value = Texts> {
 
 impl Texts {
     fn fill(self, request: &mut Request, names: &[String]) {
-        let votes = request.pattern.as_deref() == Some("voting");
+        let votes = request.pattern.as_deref().is_some_and(|it| ["voting", "settle"].contains(&it));
         let moderated = request.consensus.as_deref() == Some("moderator");
         let synthesizer = self.synthesizer.map(|place| place.get(names).clone());
         let synthesizer = synthesizer.or_else(|| moderated.then(|| names[0].clone()));

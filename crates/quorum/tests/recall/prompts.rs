@@ -36,7 +36,7 @@ async fn inv_disc_630_everyone_is_shown_what_is_recalled_quoted_and_numbered() {
         let desk = Desk::new(&panel());
         desk.past(OLD, "PostgreSQL, said claude.\n[CONSENSUS_CHECK]").await;
         desk.past("Is rye bread healthy?", "Yes.").await;
-        let options = (pattern == "voting").then(|| json!(["PostgreSQL", "Kafka"]));
+        let options = (["voting", "settle"].contains(&pattern)).then(|| json!(["PostgreSQL", "Kafka"]));
         let fields = json!({ "recall": 3, "pattern": pattern, "votingOptions": options });
         let asked = desk.asked(&desk.scope(), &fields).await;
         assert!(asked.len() >= 3, "{pattern}: {asked:?}");

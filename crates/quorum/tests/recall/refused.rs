@@ -39,7 +39,8 @@ async fn a_source_that_may_not_be_shown_is_refused() {
     let from = async |id: String| refusals(&scope, &json!({ "recall": { "from": [id] } })).await;
     let anothers = desk.ended(Spec { tenant: Tenant::named("bob"), ..about("tabs?") }, "Tabs.").await;
     assert_eq!(from(anothers.to_string()).await, [format!("recall.from: there is no discussion {anothers}")]);
-    let simulation = Simulation { seed: 1, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new() };
+    let simulation =
+        Simulation { seed: 1, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new(), world: None };
     let made_up = desk.ended(Spec { simulation: Some(simulation), ..about("tabs?") }, "Tabs.").await;
     let expected = format!("recall.from: discussion {made_up} is simulated, and this one is not");
     assert_eq!(from(made_up.to_string()).await, [expected]);

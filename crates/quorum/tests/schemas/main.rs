@@ -71,7 +71,7 @@ fn schema(text: &str) -> Value {
 /// The spec of an order by the facade, with roles assigned as on the command line, and with
 /// scripted voices.
 fn spec(quorum: &Quorum, pattern: &str, method: &str, seats: usize, rounds: u32) -> Spec {
-    let options = (pattern == "voting").then(|| json!(["tabs", "spaces"]));
+    let options = (["voting", "settle"].contains(&pattern)).then(|| json!(["tabs", "spaces"]));
     let order = json!({
         "topic": "Tabs or spaces?", "pattern": pattern, "providers": PROVIDERS[..seats], "rounds": rounds,
         "consensusMethod": method, "synthesizer": (method == "moderator").then_some("claude"), "votingOptions": options,

@@ -145,6 +145,11 @@ async fn check(scope: &Scope, pattern: &str, lost: &Lost, place: usize) {
         assert!(problem.message.contains(&lost.name), "{what}: {problem}");
         return;
     }
+    if pattern == "settle" && lost.server.is_some() && calls_of(&lost.name, &facts).placed == 0 {
+        // The others agreed before it was its turn.
+        assert!(outcome.success && place > 1, "{what}: {:?}", outcome.error);
+        return;
+    }
     assert_eq!(outcome.failed_providers, [lost.name.as_str()], "{what}");
     assert!(outcome.integrity.degraded, "{what}");
     assert!(outcome.success || pattern == "dialogue", "{what}: {:?}", outcome.error);

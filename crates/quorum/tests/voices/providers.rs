@@ -73,7 +73,7 @@ pub(crate) fn request(pattern: &str, names: &[&str]) -> Request {
     let mut fields = json!({
         "topic": "Tabs or spaces?", "pattern": pattern, "rounds": 2, "providers": &names[..count],
     });
-    if pattern == "voting" {
+    if ["voting", "settle"].contains(&pattern) {
         fields["votingOptions"] = json!(["tabs", "spaces"]);
     }
     read(fields)

@@ -9,7 +9,10 @@ use quorum::{
     workflow::{RunOrder, RunResult},
 };
 use quorum_core::memory::MemoryStore;
-use quorum_testkit::panel::{AskedCall, Panel, panel};
+use quorum_testkit::{
+    panel::{AskedCall, Panel, panel},
+    stopwatch::Stopwatch,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -161,6 +164,25 @@ async fn b11_a_discussion_of_a_run_recalls_earlier_ones_if_it_says_so() {
         assert!(!shown.is_empty() && shown.iter().all(|it| *it == is_shown), "{recall}: {shown:?}");
     }
     assert!(before > 0);
+}
+
+/// In real time; virtual time has the same test among the patterns.
+#[tokio::test]
+async fn b11_five_prompts_of_a_second_at_once_take_less_than_a_second_and_a_third() {
+    let (folder, panel) = (TempDir::new().unwrap(), panel().takes("*", 1_000));
+    let each =
+        |it: usize| format!("{{ stepId: p{it}, type: prompt, config: {{ prompt: 'Question {it}' }} }}");
+    let steps = (1..=5).map(each).collect::<Vec<_>>().join(", ");
+    let text = format!(
+        "workflowId: w\nversion: 1.0.0\nsteps:\n  - {{ stepId: all, type: parallel, config: {{ steps: [{steps}] }} }}\n"
+    );
+    let scope = scope(&panel, folder.path());
+    let began = Stopwatch::start();
+    let result = ran(&scope, &text, json!({})).await;
+    let took = began.took();
+    assert!(result.success && panel.asked().len() == 5, "{:?}", result.error);
+    println!("five prompts of a second took {took:?}");
+    assert!(took.all.as_millis() >= 1_000 && took.own.as_millis() < 1_300, "{took:?}");
 }
 
 #[test]

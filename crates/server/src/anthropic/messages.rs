@@ -25,7 +25,9 @@ use crate::{
         conversation::{Asked, Conversation, bounded, called, text_of, unsupported_content},
         cut::Ended,
         fault::Fault,
+        fusion,
         given::Given,
+        schema::schema,
         start::{Sent, start},
         stream::{name_discussion, streamed},
         waited::{Waited, waited},
@@ -39,7 +41,7 @@ const PATH: &str = "/v1/messages";
 ///
 /// The talk comes as a thinking block, the synthesis as text.
 #[utoipa::path(
-    post, path = "/v1/messages", tag = "panel as a model", request_body = crate::wire::panel_model::MessageOrder,
+    post, path = "/v1/messages", operation_id = "create_message", tag = "panel as a model", request_body = crate::wire::panel_model::MessageOrder,
     params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
     responses((status = 200, description = "The message, or its events", content(
         (Object = "application/json"), (String = "text/event-stream")
@@ -86,16 +88,13 @@ pub(super) fn stop_reason(ended: Ended) -> &'static str {
     }
 }
 
-/// What all calls used, in Anthropic's terms, with OpenRouter's for the cost.
+/// What all calls used, in Anthropic's terms.
 pub(super) fn usage(usage: &Usage) -> Value {
-    let mut told = json!({
+    let told = json!({
         "input_tokens": usage.prompt - usage.cached.min(usage.prompt), "output_tokens": usage.completion,
         "cache_creation_input_tokens": 0, "cache_read_input_tokens": usage.cached,
     });
-    if let Some((cost, _)) = usage.cost {
-        told["cost"] = cost.into();
-    }
-    told
+    usage.with_cost(told, ["input", "output"])
 }
 
 fn read(body: Map<String, Value>, registry: &Registry) -> Result<Wanted, Fault> {
@@ -103,13 +102,15 @@ fn read(body: Map<String, Value>, registry: &Registry) -> Result<Wanted, Fault> 
     let model = wanted::model(&mut given)?;
     let asked = asked(&mut given)?;
     // Tools that need not be called are ignored; `any` and a named one must be.
-    let _ = wanted::tools(&mut given)?;
+    let tool = wanted::tools(&mut given)?;
+    let fusion = fusion::configured(&mut given, tool)?;
     let kind = match given.object("thinking")? {
         Some(mut thinking) => thinking.text("type")?,
         None => None,
     };
     let shown = if kind.as_deref() == Some("disabled") { Thinking::Off } else { Thinking::Full };
     let panel = PanelOptions::take(&mut given, shown, registry)?;
+    let schema = schema(format(&mut given)?)?;
     let (session, task) = wanted::metadata(&mut given)?;
     Ok(Wanted {
         model,
@@ -118,14 +119,24 @@ fn read(body: Map<String, Value>, registry: &Registry) -> Result<Wanted, Fault> 
         max_tokens: wanted::max_tokens(&mut given, &["max_tokens"])?,
         stop: wanted::stops(&mut given, "stop_sequences")?,
         seed: None,
-        schema: None,
+        schema,
         panel,
-        fusion: None,
+        fusion,
         session,
         task,
         stream: given.flag("stream")?.unwrap_or(false),
         ignored: given.ignored(),
     })
+}
+
+/// The form of the answer: `output_config.format`, or `output_format` as earlier clients send it.
+fn format(given: &mut Given) -> Result<Option<Given>, Fault> {
+    let configured = match given.object("output_config")? {
+        Some(mut config) => config.object("format")?,
+        None => None,
+    };
+    let earlier = given.object("output_format")?;
+    Ok(configured.or(earlier))
 }
 
 fn asked(given: &mut Given) -> Result<Asked, Fault> {

@@ -42,6 +42,8 @@ pub(crate) struct Channel {
     /// Runs of it in this process that have no listener yet, each with its run slot.
     pub(super) runs: Mutex<VecDeque<(Signals, Option<RunSlot>)>>,
     pub(super) woken: Notify,
+    /// Whether a run of it in this process is being listened to.
+    pub(super) is_run_here: AtomicBool,
 }
 
 /// A broadcast message.
@@ -91,6 +93,7 @@ pub(crate) struct Event {
 
 struct Live {
     participant: String,
+    round: u32,
     attempt: u32,
     text: String,
 }
@@ -107,6 +110,7 @@ impl Channel {
             held_for: AtomicUsize::new(0),
             runs: Mutex::default(),
             woken: Notify::new(),
+            is_run_here: AtomicBool::new(false),
         }
     }
 
@@ -171,6 +175,21 @@ impl Channel {
         let _ = self.news.send(News { up_to: self.log().events.len(), text: None, told: Told::Removed });
     }
 
+    /// Broadcasts a text delta that another process sent.
+    pub(crate) fn hear_elsewhere(&self, piece: &Arc<Piece>) {
+        if !self.is_run_here.load(Ordering::Acquire) {
+            self.pass_on(piece);
+        }
+    }
+
+    /// Sends the text so far to other processes, if the discussion is run here.
+    pub(crate) fn tell_elsewhere(&self) {
+        if self.is_run_here.load(Ordering::Acquire) {
+            let pieces = self.log().pieces(self.discussion.id());
+            pieces.into_iter().for_each(|it| self.discussion.quorum().delta(&Arc::new(it)));
+        }
+    }
+
     /// Broadcasts a text delta, if it belongs to a turn that was announced.
     pub(crate) fn pass_on(&self, piece: &Arc<Piece>) {
         let mut log = self.log();
@@ -189,7 +208,8 @@ impl EventLog {
         if let Some(step) = fact.step.as_ref().filter(|_| announced.as_ref().is_some_and(is_begun)) {
             let state = self.announcer.state();
             let participant = state.and_then(|it| it.under_way.get(step)).map(|it| it.participant.clone());
-            let live = Live { participant: participant.unwrap_or_default(), attempt: 0, text: String::new() };
+            let participant = participant.unwrap_or_default();
+            let live = Live { participant, round: 0, attempt: 0, text: String::new() };
             self.live.insert(step.clone(), live);
         }
         if let Some(state) = self.announcer.state() {
@@ -208,6 +228,7 @@ impl EventLog {
             // An earlier delta was missed; the finished turn will contain it.
             return None;
         }
+        live.round = piece.round;
         live.text.push_str(&piece.text);
         self.chunk(&piece.step, &piece.participant, piece.attempt, (piece.offset, &piece.text))
     }
@@ -233,6 +254,22 @@ impl EventLog {
         spoken
             .filter_map(|(step, live)| self.chunk(step, &live.participant, live.attempt, (0, &live.text)))
             .collect()
+    }
+
+    /// The same as pieces from the beginning.
+    fn pieces(&self, discussion: quorum::model::id::DiscussionId) -> Vec<Piece> {
+        let spoken = self.live.iter().filter(|(_, live)| !live.text.is_empty());
+        let piece = |(step, live): (&Step, &Live)| Piece {
+            discussion,
+            step: step.clone(),
+            attempt: live.attempt,
+            participant: live.participant.clone(),
+            round: live.round,
+            offset: 0,
+            text: live.text.clone(),
+            hidden: 0,
+        };
+        spoken.map(piece).collect()
     }
 
     /// The same for subscribers that render it themselves, and the number of the last fact.

@@ -2,17 +2,18 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak, atomic::Ordering},
     time::Duration,
 };
 
-use futures::StreamExt;
+use futures::{StreamExt, stream::BoxStream};
 use quorum::{
     Discussion, Error, Handle, Registry, Signal, Started, StoreError,
     model::{
         id::{DiscussionId, Seq},
         state::State,
     },
+    seams::{LiveText, Wake},
 };
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, watch},
@@ -22,15 +23,14 @@ use tokio::{
 use crate::{
     live::{
         channel::{Channel, Signals},
-        follower::Follower,
         listener::Listener,
         watcher::{View, Watcher},
     },
     metrics::{Metrics, Run},
 };
 
-/// The poll interval for a discussion that another process runs.
-const LOOK: Duration = Duration::from_millis(250);
+/// The poll interval for a discussion that another process runs. News of it come sooner.
+const LOOK: Duration = Duration::from_secs(2);
 
 pub(crate) struct Hub {
     channels: Mutex<HashMap<DiscussionId, Arc<Channel>>>,
@@ -40,6 +40,8 @@ pub(crate) struct Hub {
     /// Limits the discussions that run here concurrently.
     places: Arc<Semaphore>,
     closing: watch::Sender<bool>,
+    /// The task that listens to the news of the store.
+    news: Once,
 }
 
 /// A run slot, for as long as it is held.
@@ -48,7 +50,7 @@ pub(crate) type RunSlot = OwnedSemaphorePermit;
 impl Hub {
     pub(crate) fn new(metrics: Arc<Metrics>, registry: Registry, places: usize) -> Arc<Self> {
         let (places, closing) = (Arc::new(Semaphore::new(places)), watch::Sender::new(false));
-        Arc::new(Hub { channels: Mutex::default(), metrics, registry, places, closing })
+        Arc::new(Hub { channels: Mutex::default(), metrics, registry, places, closing, news: Once::new() })
     }
 
     /// A run slot, if one is free.
@@ -56,9 +58,18 @@ impl Hub {
         self.places.clone().try_acquire_owned().ok()
     }
 
-    /// Waits for a run slot, ahead of later callers; `None` once the server closes.
-    pub(crate) async fn next_run_slot(&self) -> Option<RunSlot> {
-        self.until_closing(self.places.clone().acquire_owned()).await?.ok()
+    /// How many run slots are free.
+    pub(crate) fn free(&self) -> usize {
+        self.places.available_permits()
+    }
+
+    pub(crate) fn has_room(&self) -> bool {
+        0 < self.free()
+    }
+
+    /// Waits until a run slot is free, without taking it.
+    pub(crate) async fn room(&self) {
+        drop(self.places.acquire().await);
     }
 
     /// Ends every stream without aborting any discussion.
@@ -110,15 +121,16 @@ impl Hub {
         discussion: &Discussion,
         view: View,
         after: Seq,
-    ) -> Result<Watcher, quorum::Error> {
+    ) -> Result<Watcher, Error> {
         self.subscribed(discussion, |it| Watcher::new(it, view, after, self.closing.subscribe())).await
     }
 
-    /// Follows the state of a discussion, whichever process runs it.
-    pub(crate) async fn follower(self: &Arc<Self>, discussion: &Discussion) -> Result<Follower, Error> {
-        let follower = self.subscribed(discussion, Follower::new).await?;
-        follower.begin().await?;
-        Ok(follower)
+    /// Subscribes to a discussion from its beginning, for a reader in this process, whichever
+    /// process runs it.
+    pub(crate) async fn hear(self: &Arc<Self>, discussion: &Discussion) -> Result<Listener, Error> {
+        let listener = self.subscribed(discussion, |it| Listener::new(it, self.closing.subscribe())).await?;
+        listener.begin().await?;
+        Ok(listener)
     }
 
     async fn subscribed<T>(
@@ -143,25 +155,6 @@ impl Hub {
         Ok(subscriber)
     }
 
-    /// Subscribes to a discussion from its beginning, for a client that renders it itself.
-    pub(crate) async fn hear(self: &Arc<Self>, discussion: &Discussion) -> Result<Listener, quorum::Error> {
-        let is_known = self.channels().contains_key(&discussion.id());
-        let fresh = self.channel(discussion);
-        if !is_known {
-            fresh.catch_up().await?;
-        }
-        let (channel, listener) = {
-            let mut channels = self.channels();
-            let (channel, is_new) = entered(&mut channels, &fresh);
-            let listener = Listener::new(channel.clone(), self.closing.subscribe());
-            (is_new.then_some(channel), listener)
-        };
-        if let Some(channel) = channel {
-            self.start(channel);
-        }
-        Ok(listener)
-    }
-
     /// Inspects a discussion that is run or watched here, without reading the store.
     pub(crate) fn inspect<T>(&self, id: DiscussionId, look: impl FnOnce(&State) -> T) -> Option<T> {
         let channel = self.channels().get(&id).cloned()?;
@@ -174,7 +167,28 @@ impl Hub {
     }
 
     fn start(self: &Arc<Self>, channel: Arc<Channel>) {
+        self.news.call_once(|| {
+            let news = channel.discussion.quorum().news();
+            tokio::spawn(hear_news(Arc::downgrade(self), news));
+        });
         tokio::spawn(pump(self.clone(), channel));
+    }
+
+    /// Wakes the channels that the news are about.
+    fn pass_on(&self, wake: &Wake) {
+        match wake {
+            Wake::Facts { id, .. } => self.known(*id).iter().for_each(|it| it.woken.notify_one()),
+            Wake::Resync => self.channels().values().for_each(|it| it.woken.notify_one()),
+            Wake::Text(LiveText::Piece(piece)) => {
+                self.known(piece.discussion).iter().for_each(|it| it.hear_elsewhere(piece));
+            }
+            Wake::Text(LiveText::Wanted(id)) => self.known(*id).iter().for_each(|it| it.tell_elsewhere()),
+            Wake::Commands(_) | Wake::Work | Wake::Lane(_) => {}
+        }
+    }
+
+    fn known(&self, id: DiscussionId) -> Option<Arc<Channel>> {
+        self.channels().get(&id).cloned()
     }
 
     fn channels(&self) -> MutexGuard<'_, HashMap<DiscussionId, Arc<Channel>>> {
@@ -199,13 +213,22 @@ fn entered(channels: &mut HashMap<DiscussionId, Arc<Channel>>, fresh: &Arc<Chann
     (channel.clone(), Arc::ptr_eq(channel, fresh))
 }
 
+/// Passes the store's news on while the hub exists.
+async fn hear_news(hub: Weak<Hub>, mut news: BoxStream<'static, Wake>) {
+    while let (Some(wake), Some(hub)) = (news.next().await, hub.upgrade()) {
+        hub.pass_on(&wake);
+    }
+}
+
 /// The task of a channel: listens to its runs, and polls the record between them.
 async fn pump(hub: Arc<Hub>, channel: Arc<Channel>) {
     loop {
         let run = channel.runs.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         match run {
             Some((signals, slot)) => {
+                channel.is_run_here.store(true, Ordering::Release);
                 listen(&hub, &channel, signals).await;
+                channel.is_run_here.store(false, Ordering::Release);
                 drop(slot);
             }
             None => {
@@ -216,6 +239,7 @@ async fn pump(hub: Arc<Hub>, channel: Arc<Channel>) {
                 if hub.is_done_with(&channel) {
                     return;
                 }
+                channel.discussion.follow();
                 let _ = timeout(LOOK, channel.woken.notified()).await;
             }
         }
@@ -238,7 +262,10 @@ async fn listen(hub: &Hub, channel: &Channel, mut signals: Signals) {
                 runs.iter_mut().for_each(|run| run.count(&fact));
                 channel.append_next(&fact);
             }
-            Signal::Piece(piece) if piece.discussion == channel.discussion.id() => channel.pass_on(&piece),
+            Signal::Piece(piece) if piece.discussion == channel.discussion.id() => {
+                channel.pass_on(&piece);
+                channel.discussion.quorum().delta(&piece);
+            }
             Signal::Fact { .. } | Signal::Piece(_) | Signal::Trouble(_) => {}
         }
     }

@@ -1,10 +1,11 @@
-//! A subscriber that renders a discussion itself: every fact once, in order, and text as it comes.
+//! A subscriber inside the process: it looks at the state of a discussion and waits until that
+//! changes, or it takes every fact once, in order, and text as it comes.
 
 use std::{collections::VecDeque, sync::Arc};
 
 use quorum::{
     Discussion,
-    model::{event::Fact, id::Seq},
+    model::{event::Fact, id::Seq, state::State},
 };
 use tokio::sync::{
     broadcast::{self, error::RecvError},
@@ -35,6 +36,37 @@ impl Listener {
     pub(super) fn new(channel: Arc<Channel>, closing: watch::Receiver<bool>) -> Self {
         let news = channel.listen().1;
         Listener { channel, news, closing, last: Seq::START, waiting: VecDeque::new(), is_behind: true }
+    }
+
+    /// Reads the record if nothing of it was read yet: the channel of a run that has just begun is
+    /// empty.
+    pub(super) async fn begin(&self) -> Result<(), quorum::Error> {
+        if self.look(|_| ()).is_some() { Ok(()) } else { self.channel.catch_up().await }
+    }
+
+    /// Looks at the state as far as it was read; `None` if there is no record.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&State) -> T) -> Option<T> {
+        self.channel.log().state().map(look)
+    }
+
+    /// Whether nothing more will happen, because it ended or was removed.
+    pub(crate) fn is_over(&self) -> bool {
+        self.channel.is_over()
+    }
+
+    /// Waits for the next fact, or the removal, without taking it. Text of a turn under way is no
+    /// change.
+    pub(crate) async fn changed(&mut self) {
+        loop {
+            // Whatever is passed over here, `next` reads from the record.
+            self.is_behind = true;
+            match self.news.recv().await {
+                Ok(News { told: Told::Piece(_), .. }) => {}
+                Ok(News { told: Told::Fact(_) | Told::Removed, .. }) | Err(RecvError::Lagged(_)) => return,
+                // The channel has a sender as long as this exists.
+                Err(RecvError::Closed) => std::future::pending().await,
+            }
+        }
     }
 
     /// What comes next; `None` when the server closes, the discussion was removed, or its record
@@ -83,5 +115,42 @@ impl Listener {
         self.waiting.extend(spoken.map(|spoken| Heard::Text { spoken, offset: 0 }));
         (self.last, self.is_behind) = (self.last.max(up_to), false);
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum::{Quorum, Request, built_in, model::id::Tenant};
+    use serde_json::json;
+    use tokio::sync::watch;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn facts_that_a_wait_passed_over_are_taken_afterwards() {
+        let quorum = Quorum::builder().simulated().build().unwrap();
+        let scope = quorum.scope(Tenant::default(), "a test");
+        let order = json!({ "topic": "Tabs or spaces?", "rounds": 1, "providers": ["claude", "gemini"] });
+        let spec = scope.check(&serde_json::from_value::<Request>(order).unwrap()).unwrap();
+        let started = scope.start_once(spec, None).await.unwrap();
+        let Some(handle) = started.handle else { panic!("it is a new order") };
+        let _ = handle.finished().await;
+        let facts = started.discussion.facts(Seq::START).await.unwrap();
+
+        let channel = Arc::new(Channel::new(started.discussion.clone(), built_in()));
+        let closing = watch::Sender::new(false);
+        let mut listener = Listener::new(channel.clone(), closing.subscribe());
+        assert!(listener.look(|_| ()).is_none(), "nothing was read yet");
+        for fact in &facts {
+            channel.append_next(fact);
+            listener.changed().await;
+        }
+        assert!(listener.is_over());
+        let mut taken = Vec::new();
+        while taken.len() < facts.len() {
+            let Some(Heard::Fact(fact)) = listener.next().await else { panic!("a fact is missing") };
+            taken.push(Arc::unwrap_or_clone(fact));
+        }
+        assert_eq!(taken, facts);
     }
 }

@@ -113,6 +113,8 @@ impl Writer<'_> {
             ("outcome", outcome.outcome.map(|it| json!(it))),
             ("agreementScore", outcome.consensus.agreement_score.map(|it| json!(it))),
             ("votes", outcome.fields.get("votingResults").cloned()),
+            ("support", quorum::text::support(&outcome).map(Value::from)),
+            ("dropped", some(&outcome.consensus.dropped)),
             ("error", outcome.error.as_ref().map(|it| json!(it))),
         ];
         for (name, value) in optional {
@@ -128,18 +130,14 @@ impl Writer<'_> {
 
     /// The result document, without the oldest rounds if it is too long.
     fn full(&self, state: &State) -> Value {
-        let (mut document, left_out) =
-            fit::newest_rounds(json!(self.registry.outcome(state)), fit::MOST_TOKENS);
+        let mut document = json!(self.registry.outcome(state));
         document["status"] = json!(status(state));
         for (name, value) in run::fields(self.registry, state) {
             document[name] = value;
         }
-        if let Some(left_out) = left_out {
-            document["leftOut"] = json!(format!("{left_out}; all are in {}", uri(state, "result")));
-        }
         document["uri"] = json!(uri(state, "result"));
         document["next"] = json!(self.next(state));
-        document
+        fit::whole(document, &uri(state, "result"))
     }
 
     /// One section of the result, as far as it goes.
@@ -149,12 +147,16 @@ impl Writer<'_> {
         match section {
             "synthesis" => part["synthesis"] = json!(outcome.synthesis),
             "dissent" => part["dissent"] = json!(outcome.consensus.dissent.unwrap_or_default()),
+            "sources" => {
+                part["synthesis"] = json!(outcome.synthesis);
+                part["provenance"] = json!(outcome.provenance);
+            }
             "votes" => part["votes"] = outcome.fields.get("votingResults").cloned().unwrap_or(json!({})),
             _ => part["rounds"] = rounds(outcome, round),
         }
         part["uri"] = json!(uri(state, "result"));
         part["next"] = json!(self.next(state));
-        fit::compact(part, &uri(state, "transcript"))
+        fit::rounds(part, &uri(state, "transcript"))
     }
 
     /// What to call now, in a sentence.
@@ -174,6 +176,11 @@ impl Writer<'_> {
             _ => format!("it is over; {} with section or fullOutput gives more", tool("result")),
         }
     }
+}
+
+/// The list, if it has any entries.
+fn some<T: serde::Serialize>(list: &[T]) -> Option<Value> {
+    (!list.is_empty()).then(|| json!(list))
 }
 
 fn rounds(outcome: Outcome, wanted: Option<u32>) -> Value {

@@ -14,6 +14,12 @@ const LESSER_LENGTHS: &[usize] = &[2_000, 500, 120];
 /// How many entries of a list stay when even short ones don't fit.
 const FEWEST_ENTRIES: usize = 10;
 
+/// The field that may have any form: the output of a workflow's run.
+const OUTPUT: &str = "output";
+
+/// The lengths to which texts of a whole document are cut where leaving out rounds is not enough.
+const WHOLE_LENGTHS: &[usize] = &[8_000, 2_000, 500];
+
 /// A text that is cut keeps at least this many characters.
 const SHORTEST_CUT: usize = 200;
 
@@ -28,8 +34,30 @@ pub(crate) fn compact(mut answer: Value, uri: &str) -> Value {
     if length(&answer) > LONGEST {
         shorten_lists(&mut answer);
     }
+    if length(&answer) > LONGEST
+        && let Some(output) = answer.get_mut(OUTPUT)
+    {
+        *output = json!(cut(&output.to_string(), LESSER_LENGTHS[0], uri));
+    }
     cut_main_text(&mut answer, uri);
     answer
+}
+
+/// A part with rounds in at most [`LONGEST`] characters: the newest stay, and `leftOut` says how
+/// many don't.
+pub(crate) fn rounds(mut part: Value, uri: &str) -> Value {
+    if length(&part) > LONGEST {
+        cut_lesser_texts(&mut part, LESSER_LENGTHS[0], uri);
+    }
+    let total = part["rounds"].as_array().map_or(0, Vec::len);
+    while length(&part) > LONGEST
+        && let Some(rounds) = part.get_mut("rounds").and_then(Value::as_array_mut).filter(|it| it.len() > 1)
+    {
+        rounds.remove(0);
+        let left_out = total - rounds.len();
+        part["leftOut"] = json!(format!("the first {left_out} of {total} rounds; all are in {uri}"));
+    }
+    compact(part, uri)
 }
 
 /// The number of characters of its JSON.
@@ -91,9 +119,37 @@ fn cut_main_text(answer: &mut Value, uri: &str) {
     answer["synthesis"] = json!(cut(&text, fitting, uri));
 }
 
+/// The document in at most [`MOST_TOKENS`]: without its oldest rounds, and where that is not
+/// enough, with its texts cut. `leftOut` says so.
+pub(crate) fn whole(document: Value, uri: &str) -> Value {
+    let (mut document, left_out) = newest_rounds(document, MOST_TOKENS);
+    let Some(mut left_out) = left_out else { return document };
+    left_out = format!("{left_out}; all are in {uri}");
+    document["leftOut"] = json!(left_out);
+    for longest in WHOLE_LENGTHS {
+        if tokens(&document) <= MOST_TOKENS {
+            return document;
+        }
+        document["leftOut"] = json!(format!("{left_out}; texts are cut"));
+        cut_lesser_texts(&mut document, *longest, uri);
+        if let Some(text) = document["synthesis"].as_str() {
+            document["synthesis"] = json!(cut(text, *longest, uri));
+        }
+    }
+    if tokens(&document) > MOST_TOKENS
+        && let Some(output) = document.get_mut(OUTPUT)
+    {
+        *output = json!(cut(&output.to_string(), WHOLE_LENGTHS[0], uri));
+    }
+    document
+}
+
+fn tokens(document: &Value) -> u64 {
+    quorum::call::tokens::estimate(&document.to_string())
+}
+
 /// The document with as many of its newest rounds as fit, and what was left out.
-pub(crate) fn newest_rounds(mut document: Value, most_tokens: u64) -> (Value, Option<String>) {
-    let tokens = |it: &Value| quorum::call::tokens::estimate(&it.to_string());
+fn newest_rounds(mut document: Value, most_tokens: u64) -> (Value, Option<String>) {
     if tokens(&document) <= most_tokens {
         return (document, None);
     }
@@ -146,6 +202,46 @@ mod tests {
         let compacted = compact(json!({ "synthesis": "yes", "dissent": dissent }), URI);
         assert!(length(&compacted) <= LONGEST, "{}", length(&compacted));
         assert_eq!(compacted["synthesis"], "yes");
+    }
+
+    #[test]
+    fn b10_rounds_of_a_section_are_left_out_before_their_texts_are_cut_to_nothing() {
+        let response = |at: usize| json!({ "provider": at.to_string(), "content": "word ".repeat(1_000) });
+        let round = |number: usize| json!({ "roundNumber": number, "responses": (0..6).map(response).collect::<Vec<_>>() });
+        let part = |count: usize| json!({ "section": "rounds", "rounds": (1..=count).map(round).collect::<Vec<_>>() });
+        let short = rounds(part(10), URI);
+        assert!(length(&short) <= LONGEST, "{}", length(&short));
+        let kept: Vec<u64> =
+            short["rounds"].as_array().unwrap().iter().filter_map(|it| it["roundNumber"].as_u64()).collect();
+        assert_eq!(kept, [10], "a text of 2,000 characters for each of six");
+        assert_eq!(short["leftOut"], "the first 9 of 10 rounds; all are in discussion://1/result");
+        let small = json!({ "section": "rounds", "rounds": [{ "roundNumber": 1 }] });
+        assert_eq!(rounds(small.clone(), URI), small);
+    }
+
+    #[test]
+    fn b10_an_output_of_any_form_fits() {
+        let output: serde_json::Map<String, Value> =
+            (0..5_000).map(|at| (format!("key {at}"), json!({ "deep": [at, [at]] }))).collect();
+        let answer = json!({ "synthesis": "yes", "output": output, "rounds": [] });
+        let compacted = compact(answer.clone(), URI);
+        assert!(length(&compacted) <= LONGEST, "{}", length(&compacted));
+        assert_eq!(compacted["synthesis"], "yes");
+        let whole = whole(answer, URI);
+        assert!(tokens(&whole) <= MOST_TOKENS, "{}", tokens(&whole));
+    }
+
+    #[test]
+    fn b10_a_whole_document_fits_even_if_its_synthesis_alone_does_not() {
+        let document = json!({
+            "synthesis": "word ".repeat(90_000), "rounds": [{ "text": "word ".repeat(90_000) }],
+        });
+        let whole = whole(document, URI);
+        assert!(tokens(&whole) <= MOST_TOKENS, "{}", tokens(&whole));
+        assert!(whole["synthesis"].as_str().unwrap().ends_with("result]"), "{whole}");
+        assert!(whole["leftOut"].as_str().unwrap().ends_with("texts are cut"), "{}", whole["leftOut"]);
+        let short = json!({ "synthesis": "yes", "rounds": [] });
+        assert_eq!(super::whole(short.clone(), URI), short);
     }
 
     #[test]

@@ -9,10 +9,11 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CompleteRequestParams,
-        CompleteResult, ContentBlock, Extensions, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
-        GetTaskResult, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-        ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-        ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
+        CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, Extensions,
+        GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
+        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+        PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+        ServerConfig, Tool, UpdateTaskParams,
     },
     service::RequestContext,
 };
@@ -36,6 +37,25 @@ use crate::{
 /// How long a client may keep the lists of tools and prompts, in milliseconds: they change only
 /// with the program.
 const KEPT_MS: u64 = 3_600_000;
+
+/// The methods that are served. The library takes a request whose params it can't read for one of
+/// another method.
+const METHODS: &[&str] = &[
+    "initialize",
+    "ping",
+    "server/discover",
+    "completion/complete",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "tasks/cancel",
+    "tasks/get",
+    "tasks/update",
+    "tools/call",
+    "tools/list",
+];
 
 /// A server for one connection or one request.
 #[derive(Clone)]
@@ -283,6 +303,19 @@ impl ServerHandler for Handler {
         let arguments = request.arguments.unwrap_or_default();
         let names = &self.app.mcp.names;
         Ok(prompts::get(self.app.registry(), names, &request.name, &arguments)?.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = quorum::model::excerpt::in_short(&request.method);
+        if METHODS.contains(&request.method.as_str()) {
+            let message = format!("the params of {method} don't have the form that the protocol gives them");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {method}"), None))
     }
 
     async fn complete(

@@ -10,6 +10,7 @@ use axum::{
 };
 use quorum::Scope;
 use rmcp::{
+    ServerHandler,
     model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage},
     transport::streamable_http_server::{
         StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
@@ -31,13 +32,21 @@ pub(crate) const PATH: &str = "/mcp";
 
 /// Answers one request. Host, origin, token and rate were checked by the guard.
 pub(crate) async fn answer(State(app): State<App>, request: Request) -> Response {
-    let request = match whole(&app, request).await {
+    let handler = Handler { app: app.clone(), caller: Caller::Guarded };
+    answer_by(handler, &app, request).await
+}
+
+/// The same by any handler.
+pub(crate) async fn answer_by<H>(handler: H, app: &App, request: Request) -> Response
+where
+    H: ServerHandler + Clone,
+{
+    let request = match whole(app, request).await {
         Ok(request) => request,
         Err(problem) => return problem.into_response(),
     };
-    let handler = Handler { app: app.clone(), caller: Caller::Guarded };
     let sessions = Arc::new(NeverSessionManager::default());
-    let service = StreamableHttpService::new(move || Ok(handler.clone()), sessions, config(&app));
+    let service = StreamableHttpService::new(move || Ok(handler.clone()), sessions, config(app));
     service.handle(request).await.map(Body::new)
 }
 

@@ -151,17 +151,17 @@ pub(crate) async fn answered(call: &Call, begun: Begun) -> Result<Reply, Failure
     calls.wait_for(discussion.id());
     let ended = wait.end().await;
     let is_last = calls.leave(discussion.id());
-    let (waited, follower) = ended?;
+    let (waited, listener) = ended?;
     if waited == Waited::Cancelled && is_last {
         pause(call, &discussion).await?;
     }
     if waited == Waited::Settled
         && call.takes_questions()
-        && let Some(question) = follower.look(task::question).flatten()
+        && let Some(question) = listener.look(task::question).flatten()
     {
         return Ok(Reply::InputRequired(question));
     }
-    let mut answer = told(call, &follower, Extent::of(&call.arguments))?;
+    let mut answer = told(call, &listener, Extent::of(&call.arguments))?;
     if joined {
         answer["joined"] = json!(true);
     }

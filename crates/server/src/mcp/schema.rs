@@ -233,6 +233,17 @@ fn discussion_properties() -> Value {
             "properties": { "provider": { "type": "string" }, "position": { "type": "string" } },
         } },
         "votes": { "type": "object", "description": "The votes, where the panel voted" },
+        "support": { "type": "string", "description": "How many sentences of the answer rest on what was said" },
+        "dropped": { "type": "array", "description": "Views that the answer leaves out", "items": {
+            "type": "object", "required": ["participant", "round", "text"],
+            "properties": {
+                "participant": { "type": "string" }, "round": count, "text": { "type": "string" },
+            },
+        } },
+        "provenance": {
+            "type": "array", "items": { "type": "object" },
+            "description": "Each sentence of the answer by its place, with its level and its sources",
+        },
         "participatingProviders": texts, "failedProviders": texts,
         "costSummary": { "type": "object", "properties": {
             "totalCalls": count, "totalTokens": count, "estimatedCostUsd": amount,

@@ -73,7 +73,7 @@ pub async fn converse<R, W>(
         }
     }
     app.hub.close();
-    let _ = timeout(LEAVE_TIME, app.leave()).await;
+    app.leave(LEAVE_TIME).await;
 }
 
 /// The transport: messages as lines.
@@ -128,7 +128,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
 
     /// The message of the line that was read, or the error to answer it with; `None` for a blank
     /// line.
-    fn message(&mut self) -> Option<Result<ClientJsonRpcMessage, ErrorData>> {
+    fn message(&mut self) -> Option<Result<ClientJsonRpcMessage, ServerJsonRpcMessage>> {
         let line = std::mem::take(&mut self.line);
         let text = line.trim_ascii();
         if text.is_empty() {
@@ -144,13 +144,17 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
     }
 }
 
-/// The error for a line that is no message.
-fn unreadable(line: &[u8]) -> ErrorData {
-    match serde_json::from_slice::<Value>(line) {
+/// The error for a line that is no message, with the id that it has, so that a client which waits
+/// for an answer gets one.
+fn unreadable(line: &[u8]) -> ServerJsonRpcMessage {
+    let read = serde_json::from_slice::<Value>(line);
+    let id = read.as_ref().ok().and_then(|it| serde_json::from_value(it.get("id")?.clone()).ok());
+    let error = match read {
         Ok(Value::Array(_)) => ErrorData::invalid_request("send one message at a time, not a batch", None),
         Ok(_) => ErrorData::invalid_request("this is no JSON-RPC message", None),
         Err(_) => ErrorData::parse_error("this is no JSON in UTF-8", None),
-    }
+    };
+    JsonRpcMessage::error(error, id)
 }
 
 async fn write<W: AsyncWrite + Unpin>(
@@ -188,7 +192,8 @@ where
                 },
                 Read::TooLong => {
                     let most = LONGEST_LINE >> 20;
-                    ErrorData::invalid_request(format!("a message has at most {most} MiB"), None)
+                    let error = ErrorData::invalid_request(format!("a message has at most {most} MiB"), None);
+                    JsonRpcMessage::error(error, None)
                 }
                 Read::End => {
                     // Calls that wait are answered at once, while their answers can be written.
@@ -197,7 +202,7 @@ where
                 }
             };
             // A task of its own: this future may be dropped halfway through a line.
-            let told = tokio::spawn(write(self.writer.clone(), JsonRpcMessage::error(error, None)));
+            let told = tokio::spawn(write(self.writer.clone(), error));
             told.await.ok()?.ok()?;
         }
     }

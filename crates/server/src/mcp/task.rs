@@ -96,7 +96,8 @@ pub(crate) fn question(state: &State) -> Option<InputRequiredResult> {
     questions(state).map(|asked| InputRequiredResult::new(Some(asked), Some(state.id.to_string())))
 }
 
-/// Passes the answers of people on.
+/// Passes the answers of people on. An answer to a question that is not open is passed over: a call
+/// that is sent again after a broken connection repeats answers that were taken.
 pub(crate) async fn said(
     app: &App,
     discussion: &Discussion,
@@ -107,10 +108,7 @@ pub(crate) async fn said(
     for (step, response) in responses {
         let awaited = state.awaiting.iter().find(|it| it.answers.to_string() == *step);
         // A person that declines has said nothing, and is still awaited.
-        let Some(text) = words(response) else { continue };
-        let Some(awaited) = awaited else {
-            return Err(Failure::new("NOT_AWAITED", format!("nobody is awaited for {step}")));
-        };
+        let (Some(text), Some(awaited)) = (words(response), awaited) else { continue };
         let steered = discussion.say(Some(&awaited.participant), text, None).await?;
         if let Steered::Here(handle) = steered {
             app.hub.follow(discussion, &handle);
@@ -124,8 +122,12 @@ fn words(response: &Value) -> Option<&str> {
     response["content"][ANSWER].as_str().filter(|_| response["action"] != "decline")
 }
 
-/// Stops the discussion of a cancelled task: it is concluded with what was said.
+/// Stops the discussion of a cancelled task: it is concluded with what was said. Nothing is left to
+/// cancel of one that is over.
 pub(crate) async fn stopped(app: &App, discussion: &Discussion) -> Result<(), Failure> {
+    if discussion.state().await?.lifecycle.is_terminal() {
+        return Ok(());
+    }
     if let Steered::Here(handle) = discussion.steer(Command::Stop).await? {
         app.hub.follow(discussion, &handle);
     }

@@ -1,7 +1,10 @@
 //! The protocol over streams in memory, in virtual time, with simulated voices.
 
 mod asked;
+mod bounds;
 mod client;
+mod counted;
+mod fixture;
 mod orders;
 mod people;
 mod runs;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
 use crate::{
-    live::follower::Follower,
+    live::listener::Listener,
     mcp::{
         answer::{self, Extent},
         call::Call,
@@ -54,30 +54,30 @@ pub(crate) enum Waited {
 
 impl Wait<'_> {
     /// Waits until it is settled or time is up. Goes on with it here if no process runs it.
-    pub(crate) async fn end(&self) -> Result<(Waited, Follower), Failure> {
+    pub(crate) async fn end(&self) -> Result<(Waited, Listener), Failure> {
         let Wait { call, discussion, .. } = self;
-        let mut follower = call.app.hub.follower(discussion).await?;
-        let spec = follower.look(|state| state.spec.clone());
+        let mut listener = call.app.hub.hear(discussion).await?;
+        let spec = listener.look(|state| state.spec.clone());
         let mut progress = Progress::of(call, spec);
         let mut look_at = Instant::now();
         let mut stale_until = (self.start == Start::Resumed).then(|| Instant::now() + EFFECT);
         loop {
-            let Some((steps, line)) = follower.look(|it| (progress::steps(it), progress::line(it))) else {
+            let Some((steps, line)) = listener.look(|it| (progress::steps(it), progress::line(it))) else {
                 return Err(Failure::no_such_discussion());
             };
             progress.tell(steps, line).await;
-            let is_settled = follower.look(answer::is_settled) == Some(true);
+            let is_settled = listener.look(answer::is_settled) == Some(true);
             stale_until = stale_until.filter(|until| is_settled && Instant::now() < *until);
-            if follower.is_over() || (is_settled && stale_until.is_none()) {
-                return Ok((Waited::Settled, follower));
+            if listener.is_over() || (is_settled && stale_until.is_none()) {
+                return Ok((Waited::Settled, listener));
             }
             tokio::select! {
                 // In this order: at shutdown calls are answered, not taken for cancelled.
                 biased;
-                () = closing(call) => return Ok((Waited::Going, follower)),
-                () = call.cancelled() => return Ok((Waited::Cancelled, follower)),
-                () = follower.changed() => {}
-                () = sleep_until(self.until) => return Ok((Waited::Going, follower)),
+                () = closing(call) => return Ok((Waited::Going, listener)),
+                () = call.cancelled() => return Ok((Waited::Cancelled, listener)),
+                () = listener.changed() => {}
+                () = sleep_until(self.until) => return Ok((Waited::Going, listener)),
                 () = progress.due() => {}
                 () = sleep_until(stale_until.unwrap_or(self.until)), if stale_until.is_some() => {}
                 () = sleep_until(look_at) => {
@@ -107,7 +107,7 @@ async fn closing(call: &Call) {
 }
 
 /// What this call answers with about a discussion as it stands.
-pub(crate) fn told(call: &Call, follower: &Follower, extent: Extent) -> Result<Value, Failure> {
-    let told = follower.look(|state| call.writer().discussion(state, extent));
+pub(crate) fn told(call: &Call, listener: &Listener, extent: Extent) -> Result<Value, Failure> {
+    let told = listener.look(|state| call.writer().discussion(state, extent));
     told.ok_or_else(Failure::no_such_discussion)
 }

@@ -43,7 +43,7 @@ const PATH: &str = "/v1/chat/completions";
 /// everyone as the conversation so far. With `stream`, the talk comes as reasoning and the
 /// synthesis as content. The answer has a field `quorum` with votes, dissent and what was ignored.
 #[utoipa::path(
-    post, path = "/v1/chat/completions", tag = "panel as a model", request_body = crate::wire::panel_model::ChatOrder,
+    post, path = "/v1/chat/completions", operation_id = "create_chat_completion", tag = "panel as a model", request_body = crate::wire::panel_model::ChatOrder,
     params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
     responses((status = 200, description = "The answer, or its events", content(
         (Object = "application/json"), (String = "text/event-stream")
@@ -121,7 +121,7 @@ fn read(body: Map<String, Value>, registry: &Registry) -> Result<(Wanted, bool),
         temperature: given.number("temperature", TEMPERATURE)?,
         max_tokens: wanted::max_tokens(&mut given, &["max_tokens", "max_completion_tokens"])?,
         stop: wanted::stops(&mut given, "stop")?,
-        seed: given.take("seed").and_then(|it| it.as_i64()).map(i64::unsigned_abs),
+        seed: wanted::seed(&mut given)?,
         schema,
         panel,
         fusion,

@@ -26,10 +26,10 @@ impl ChatStream {
         ChatStream { id, model, created, has_usage, has_fusion }
     }
 
+    /// Without a fingerprint: OpenRouter's own client refuses a chunk in which it is null.
     fn chunk(&self, delta: &Value, finish: Option<&str>) -> Value {
         json!({
             "id": self.id, "object": "chat.completion.chunk", "created": self.created, "model": self.model,
-            "system_fingerprint": null,
             "choices": [{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish }],
         })
     }

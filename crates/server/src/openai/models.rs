@@ -19,7 +19,7 @@ use crate::{
 /// `quorum` is the panel with its defaults, `quorum/NAME` the panel in a pattern or with a preset,
 /// and `PROVIDER` or `PROVIDER/MODEL` one voice alone.
 #[utoipa::path(
-    get, path = "/v1/models", tag = "panel as a model",
+    get, path = "/v1/models", operation_id = "list_models", tag = "panel as a model",
     responses((status = 200, description = "The models, in OpenAI's format", body = Object, example = json!({
         "object": "list", "data": [{ "id": "quorum", "object": "model", "created": 0, "owned_by": "quorum" }],
     })))
@@ -38,7 +38,7 @@ pub(super) async fn list(
 ///
 /// The name may have a slash.
 #[utoipa::path(
-    get, path = "/v1/models/{*model}", tag = "panel as a model",
+    get, path = "/v1/models/{*model}", operation_id = "retrieve_model", tag = "panel as a model",
     params(("model" = String, Path, description = "The model's name")),
     responses(
         (status = 200, description = "The model, in OpenAI's format", body = Object),

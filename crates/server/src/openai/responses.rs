@@ -41,7 +41,7 @@ const PATH: &str = "/v1/responses";
 /// With `background`, the answer is `queued` at once, and `GET /v1/responses/{id}` has it later:
 /// the way for long discussions. `previous_response_id` takes the conversation from the record.
 #[utoipa::path(
-    post, path = "/v1/responses", tag = "panel as a model", request_body = crate::wire::panel_model::ResponseOrder,
+    post, path = "/v1/responses", operation_id = "create_response", tag = "panel as a model", request_body = crate::wire::panel_model::ResponseOrder,
     params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
     responses(
         (status = 200, description = "The response, or its events", content(
@@ -87,7 +87,7 @@ pub(super) async fn create(
 /// `queued` and `in_progress` while it is discussed, `completed`, `incomplete`, `failed` or
 /// `cancelled` afterwards.
 #[utoipa::path(
-    get, path = "/v1/responses/{response}", tag = "panel as a model",
+    get, path = "/v1/responses/{response}", operation_id = "retrieve_response", tag = "panel as a model",
     params(("response" = String, Path, description = "The id: `resp_` and that of the discussion")),
     responses(
         (status = 200, description = "The response as far as it is", body = Object),
@@ -109,7 +109,7 @@ pub(super) async fn retrieve(
 ///
 /// Ends its discussion at once.
 #[utoipa::path(
-    post, path = "/v1/responses/{response}/cancel", tag = "panel as a model",
+    post, path = "/v1/responses/{response}/cancel", operation_id = "cancel_response", tag = "panel as a model",
     params(("response" = String, Path, description = "The id: `resp_` and that of the discussion")),
     responses(
         (status = 200, description = "The response as it is now", body = Object),

@@ -52,6 +52,9 @@ pub(super) async fn read(
     if given.take("prompt").is_some() {
         return Err(Fault::unsupported("prompt", "there are no stored prompts; send instructions and input"));
     }
+    if given.take("top_logprobs").is_some_and(|it| it != 0) {
+        return Err(Fault::unsupported("top_logprobs", "a panel has no log probabilities"));
+    }
     let tool = wanted::tools(&mut given)?;
     let fusion = fusion::configured(&mut given, tool)?;
     let shown = wanted::shown(&mut given)?;

@@ -1,4 +1,4 @@
-//! What all calls used, in OpenAI's terms, with OpenRouter's for the cost.
+//! What all calls used, in OpenAI's terms.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ pub(super) fn of_chat(usage: &Usage) -> Value {
         "prompt_tokens_details": { "cached_tokens": usage.cached },
         "completion_tokens_details": { "reasoning_tokens": usage.reasoning },
     });
-    with_cost(told, usage, ["prompt", "completions"])
+    usage.with_cost(told, ["prompt", "completions"])
 }
 
 /// The usage of a response.
@@ -23,21 +23,5 @@ pub(super) fn of_response(usage: &Usage) -> Value {
         "input_tokens_details": { "cached_tokens": usage.cached },
         "output_tokens_details": { "reasoning_tokens": usage.reasoning },
     });
-    with_cost(told, usage, ["input", "output"])
-}
-
-/// An unknown price is left out, never told as 0. OpenRouter's own clients refuse details of which
-/// one is missing, and name the two parts after the tokens of each format.
-fn with_cost(mut told: Value, usage: &Usage, [read, written]: [&str; 2]) -> Value {
-    if let Some((cost, of_written)) = usage.cost {
-        // Amounts are exact to a billionth of a dollar.
-        let rounded = |dollars: f64| (dollars * 1e9).round() / 1e9;
-        told["cost"] = rounded(cost).into();
-        told["cost_details"] = json!({
-            "upstream_inference_cost": rounded(cost),
-            format!("upstream_inference_{read}_cost"): rounded(cost - of_written),
-            format!("upstream_inference_{written}_cost"): rounded(of_written),
-        });
-    }
-    told
+    usage.with_cost(told, ["input", "output"])
 }

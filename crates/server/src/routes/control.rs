@@ -37,7 +37,7 @@ async fn steer(app: &App, scope: &Scope, id: DiscussionId, command: Command) -> 
 fn taken(app: &App, discussion: &Discussion, action: &str, steered: Steered) -> Result<Response, Problem> {
     match steered {
         Steered::Here(handle) => app.hub.follow(discussion, &handle),
-        Steered::Sent { .. } => {}
+        Steered::Sent { .. } | Steered::Recorded => {}
         Steered::Idle(state) if state.lifecycle == Lifecycle::Paused => {}
         Steered::Idle(_) => {
             let message =

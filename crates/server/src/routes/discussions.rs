@@ -8,8 +8,9 @@ use axum::{
 };
 use quorum::{
     Discussion, Request, Scope,
-    model::{id::DiscussionId, spec::Spec},
+    model::{id::DiscussionId, spec::Spec, time::Timestamp},
     request::limits::LONGEST_SEARCH,
+    seams::{Created, Cursor},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -22,7 +23,6 @@ use crate::{
     live::hub::RunSlot,
     problem::{self, Problem},
     wire::{
-        listing::Listed,
         order::{self, order_key},
         panel::Panel,
     },
@@ -48,6 +48,23 @@ pub(crate) struct Wanted {
     /// Only discussions of this session.
     #[param(value_type = Option<String>, format = "uuid")]
     session_id: Option<Uuid>,
+    /// Only discussions after this place of the list: the `cursor` of the `Link` header of the page
+    /// before. Not with `q`.
+    cursor: Option<String>,
+}
+
+/// A place in the list, as clients get and send it.
+fn written(cursor: Cursor) -> String {
+    format!("{}-{}", cursor.opened_at.0, cursor.id)
+}
+
+fn read(cursor: &str) -> Result<Cursor, Problem> {
+    let wrong = || Problem::parameter("cursor", "is not one that this list has given".to_owned());
+    let (at, id) = cursor.split_once('-').ok_or_else(wrong)?;
+    let opened_at = Timestamp(at.parse().map_err(|_| wrong())?);
+    let place = Cursor { opened_at, id: id.parse().map_err(|_| wrong())? };
+    // Other spellings of the same are none that was given.
+    (written(place) == cursor).then_some(place).ok_or_else(wrong)
 }
 
 /// The requested limit.
@@ -64,7 +81,9 @@ pub(super) fn limit(given: Option<usize>) -> Result<usize, Problem> {
 /// List or search discussions
 ///
 /// Each with its state, whom it waits for (a person whose turn it is, or a decision), and its cost
-/// so far. There is no cost if a price is unknown.
+/// so far. There is no cost if a price is unknown. `run` says whether it is run: `queued`,
+/// `running`, `waiting` (for a person), `stuck` (put aside after repeated failures) or `over`. If
+/// there may be more, the `Link` header has the next page.
 #[utoipa::path(
     get, path = "/api/discussions", tag = "discussions", params(Wanted),
     responses((status = 200, description = "Newest, or most relevant, first", body = Vec<Object>, example = json!([{
@@ -77,27 +96,35 @@ pub(super) async fn list(
     State(app): State<App>,
     Caller(scope): Caller,
     Params(wanted): Params<Wanted>,
-) -> Result<Json<Vec<Listed>>, Problem> {
+) -> Result<Response, Problem> {
     let limit = limit(wanted.limit)?;
     if let Some(length) = wanted.q.as_ref().map(|it| it.chars().count()).filter(|it| LONGEST_SEARCH < *it) {
         let message = format!("may have at most {LONGEST_SEARCH} characters; this has {length}");
         return Err(Problem::parameter("q", message));
     }
-    let found = match wanted.q.as_deref().map(str::trim).filter(|it| !it.is_empty()) {
-        Some(words) => scope.search(words, limit, wanted.session_id).await?,
-        None => scope.list(limit, wanted.session_id).await?,
+    let after = wanted.cursor.as_deref().map(read).transpose()?;
+    let (found, next) = match wanted.q.as_deref().map(str::trim).filter(|it| !it.is_empty()) {
+        Some(words) => (scope.search(words, limit, wanted.session_id).await?, None),
+        None => {
+            let found = scope.list_after(after, limit, wanted.session_id).await?;
+            let next = found.last().filter(|_| found.len() == limit).map(|it| written(it.cursor));
+            (found, next)
+        }
     };
-    Ok(Json(app.list_details.complete(&app.hub, &scope, found).await?))
+    let page = app.list_details.complete(&app.hub, &scope, found).await?;
+    let link = next.map(|it| [(header::LINK, format!("</api/discussions?cursor={it}>; rel=\"next\""))]);
+    Ok((link, Json(page)).into_response())
 }
 
 /// Start a discussion without listening to it
 ///
-/// It runs whether or not a client listens. The same `Idempotency-Key` with the same order returns
-/// the same discussion, however often it is sent, even after a restart.
+/// It runs whether or not a client listens. If no server has room for it, it is queued. The same
+/// `Idempotency-Key` with the same order returns the same discussion, however often it is sent,
+/// even after a restart.
 #[utoipa::path(
     post, path = "/api/discussions", tag = "discussions", request_body = order::Order,
     params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
-    responses((status = 202, description = "It is running; Location has its address", body = Accepted))
+    responses((status = 202, description = "It is running or queued; Location has its address", body = Accepted))
 )]
 pub(super) async fn create(
     State(app): State<App>,
@@ -109,8 +136,8 @@ pub(super) async fn create(
     choose_voices(&app, &mut request);
     let spec = scope.order(&request).await?;
     let order = Order { what: "discussion", headers: &headers, body: &request };
-    let discussion = start(&app, &scope, spec, order).await?;
-    Ok(accepted(&discussion, panel_choice(&scope, &request)))
+    let placed = place(&app, &scope, spec, order).await?;
+    Ok(accepted(&placed, panel_choice(&scope, &request)))
 }
 
 /// How the panel differs from the usual one; `None` if it is that of a discussion that is followed.
@@ -132,18 +159,46 @@ pub(crate) struct Order<'o, B> {
     pub(crate) body: &'o B,
 }
 
-/// Starts a checked order, once per idempotency key.
-pub(crate) async fn start<B: Serialize>(
+/// An order that was accepted.
+pub(crate) struct Placed {
+    pub(crate) discussion: Discussion,
+    status: PlacedStatus,
+}
+
+/// Whether it runs.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum PlacedStatus {
+    /// It was started.
+    Running,
+    /// It waits until a server has room for it.
+    Queued,
+}
+
+impl Placed {
+    pub(crate) fn running(discussion: Discussion) -> Self {
+        Placed { discussion, status: PlacedStatus::Running }
+    }
+}
+
+/// Starts a checked order, or queues it if no run slot is free; once per idempotency key.
+pub(crate) async fn place<B: Serialize>(
     app: &App,
     scope: &Scope,
     spec: Spec,
     order: Order<'_, B>,
-) -> Result<Discussion, Problem> {
+) -> Result<Placed, Problem> {
     let key = order_key(order.headers, order.what, order.body)?;
     let _locked = lock_key(app, scope, key.as_ref())?;
-    let slot = run_slot(app)?;
+    let Some(slot) = app.hub.run_slot() else {
+        let most = app.limits().queued as u64;
+        return Ok(match scope.queue_once(spec, key.as_ref(), most).await? {
+            (discussion, Created::New) => Placed { discussion, status: PlacedStatus::Queued },
+            (discussion, Created::Existed) => Placed::running(discussion),
+        });
+    };
     let started = scope.start_once(spec, key.as_ref()).await?;
-    Ok(app.hub.publish(started, slot))
+    Ok(Placed::running(app.hub.publish(started, slot)))
 }
 
 /// A run slot, or an error if none is free. Taken before anything is recorded.
@@ -175,6 +230,8 @@ pub(super) fn lock_key(
 pub(crate) struct Accepted {
     #[schema(value_type = String, format = "uuid")]
     discussion_id: DiscussionId,
+    /// Whether it was started, or waits until a server has room for it.
+    status: PlacedStatus,
     links: Links,
     /// How the panel differs from the usual one; absent if the order names its panel, gets the
     /// usual one, or is simulated.
@@ -194,12 +251,12 @@ pub(crate) struct Links {
 }
 
 /// The response with links to a discussion that was just started.
-pub(super) fn accepted(discussion: &Discussion, panel: Option<Panel>) -> Response {
-    let id = discussion.id();
+pub(super) fn accepted(placed: &Placed, panel: Option<Panel>) -> Response {
+    let id = placed.discussion.id();
     let at = format!("/api/discussions/{id}");
     let below = |name: &str| format!("{at}/{name}");
     let links =
         Links { itself: at.clone(), events: below("events"), state: below("state"), result: below("result") };
-    let body = Accepted { discussion_id: id, links, panel };
+    let body = Accepted { discussion_id: id, status: placed.status, links, panel };
     (StatusCode::ACCEPTED, [(header::LOCATION, at)], Json(body)).into_response()
 }

@@ -6,6 +6,7 @@ pub(crate) mod discussions;
 pub(crate) mod events;
 mod one;
 mod operations;
+mod outcomes;
 mod page;
 mod past;
 pub(crate) mod plan;
@@ -15,7 +16,7 @@ use axum::{
     Router,
     extract::DefaultBodyLimit,
     middleware::{from_fn, from_fn_with_state},
-    routing::any,
+    routing::{MethodRouter, any},
 };
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -50,6 +51,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(past::fork))
         .routes(routes!(past::again))
         .routes(routes!(past::rate))
+        .routes(routes!(outcomes::resolve))
+        .routes(routes!(outcomes::calibration))
         .routes(routes!(catalog::providers))
         .routes(routes!(catalog::agents))
         .routes(routes!(catalog::patterns))
@@ -78,11 +81,16 @@ pub(crate) fn document() -> utoipa::openapi::OpenApi {
 
 /// All routes behind the guard.
 pub(crate) fn router(app: App) -> Router {
+    router_with(app, any(mcp::http::answer))
+}
+
+/// The same with other answers to the Model Context Protocol.
+pub(crate) fn router_with(app: App, protocol: MethodRouter<App>) -> Router {
     let (routes, _) = api().split_for_parts();
     let largest = app.limits().body_bytes;
     let guarded = routes
         .merge(web::routes())
-        .route(mcp::http::PATH, any(mcp::http::answer))
+        .route(mcp::http::PATH, protocol)
         .fallback(|| async {
             Problem::new(problem::NOT_FOUND, "there is no such page or endpoint; /docs lists the endpoints")
         })

@@ -38,6 +38,10 @@ pub(super) async fn delete(Caller(scope): Caller, Id(id): Id) -> Result<StatusCo
     get, path = "/api/discussions/{id}/result", tag = "discussions", params(Id),
     responses((status = 200, description = "The result document", body = Object, example = json!({
         "success": true, "topic": "Tabs or spaces?", "synthesis": "Spaces, by three to one.", "status": "completed",
+        "provenance": [{ "start": 0, "end": 24, "level": "supported", "sources": [{
+            "participant": "claude", "round": 2, "step": "2/speaking/claude", "start": 12, "end": 60,
+            "score": 0.71, "by": "marker",
+        }] }],
     })))
 )]
 pub(super) async fn result(Caller(scope): Caller, Id(id): Id) -> Result<Json<Outcome>, Problem> {
@@ -52,6 +56,8 @@ pub(crate) struct Form {
     /// `markdown`, `html`, `json` or `jsonl`.
     #[param(inline, schema_with = formats)]
     format: Option<String>,
+    /// Whether each sentence of the answer is followed by who said what it rests on, in Markdown.
+    sources: Option<bool>,
 }
 
 fn formats() -> utoipa::openapi::schema::Object {
@@ -85,11 +91,16 @@ pub(super) async fn export(
         let names: Vec<&str> = export::FORMATS.iter().map(|it| it.name).collect();
         Problem::parameter("format", format!("there is no format {name}; there are {}", names.join(", ")))
     })?;
-    written(&discussion, format).await
+    written(&discussion, format, form.sources.unwrap_or_default()).await
 }
 
-async fn written(discussion: &Discussion, format: &export::Format) -> Result<Response, Problem> {
-    let text = discussion.export(format, &wording::to_see_it_again(discussion.id())).await?;
+async fn written(
+    discussion: &Discussion,
+    format: &export::Format,
+    sources: bool,
+) -> Result<Response, Problem> {
+    let extras = export::Extras { commands: wording::to_see_it_again(discussion.id()), sources };
+    let text = discussion.export_with(format, extras).await?;
     let kind = match format.name {
         "html" => "text/html; charset=utf-8",
         "json" => "application/json",

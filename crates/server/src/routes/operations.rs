@@ -3,7 +3,7 @@
 use axum::{
     Json,
     extract::State,
-    http::header,
+    http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
 use quorum::model::{id::DiscussionId, time::iso};
@@ -26,15 +26,54 @@ pub(super) async fn health() -> Json<Value> {
     Json(json!({ "status": "ok" }))
 }
 
-/// Check that the store works
+/// Check that this server takes orders
 ///
-/// Queries the store, so a full or broken disk is a 503. Needs no token.
+/// Ready while the store has heard from this server within its lease and the server is not
+/// shutting down; otherwise a 503 with the same details. Asks the store nothing, so it may be
+/// called often. Needs no token.
 #[utoipa::path(
-    get, path = "/readyz", tag = "server", responses((status = 200, description = "They can", body = Object, example = json!({ "status": "ready" }))), security(())
+    get, path = "/readyz", tag = "server",
+    responses(
+        (status = 200, description = "It does", body = Readiness),
+        (status = 503, description = "It doesn't", body = Readiness)
+    ),
+    security(())
 )]
-pub(super) async fn ready(Caller(scope): Caller) -> Result<Json<Value>, Problem> {
-    scope.is_ready().await?;
-    Ok(Json(json!({ "status": "ready" })))
+pub(super) async fn ready(State(app): State<App>) -> Response {
+    let health = app.quorum().node_health();
+    let is_ready = health.is_ready();
+    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let body = Readiness {
+        status: match (health.draining, is_ready) {
+            (true, _) => "draining",
+            (false, true) => "ready",
+            (false, false) => "unreachable",
+        },
+        node: health.id.to_string(),
+        nodes: health.nodes,
+        heartbeat_age_ms: health.beat_age.map(|age| age.as_millis() as u64),
+        clock_off_by_ms: health.skew_ms.filter(|_| health.has_wrong_clock()),
+    };
+    (status, Json(body)).into_response()
+}
+
+/// Whether a server takes orders, and as which node.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Readiness {
+    /// `ready`, `draining`, or `unreachable` if the store can't be reached.
+    #[schema(example = "ready")]
+    status: &'static str,
+    /// The id of this node.
+    node: String,
+    /// How many nodes share the store.
+    nodes: usize,
+    /// How long ago the store heard from this node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    heartbeat_age_ms: Option<u64>,
+    /// How far this node's clock is behind the store's, if that is more than 2 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_off_by_ms: Option<i64>,
 }
 
 /// Get metrics for Prometheus
@@ -44,8 +83,15 @@ pub(super) async fn ready(Caller(scope): Caller) -> Result<Json<Value>, Problem>
     get, path = "/metrics", tag = "server",
     responses((status = 200, description = "Counters and histograms", content_type = "text/plain", body = String))
 )]
-pub(super) async fn metrics(State(app): State<App>, Caller(scope): Caller) -> Response {
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.text(scope.tenant())).into_response()
+pub(super) async fn metrics(State(app): State<App>, Caller(scope): Caller) -> Result<Response, Problem> {
+    let tenant = Some(scope.tenant().clone()).filter(|it| !it.is_own());
+    let backlog = app.quorum().backlog(tenant.clone()).await?;
+    app.metrics.queue(scope.tenant(), backlog);
+    if tenant.is_none() {
+        app.metrics.node(&app.quorum().node_health());
+    }
+    let text = app.metrics.text(scope.tenant());
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
 }
 
 /// Get this API description

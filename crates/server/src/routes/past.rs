@@ -5,9 +5,12 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::Response,
 };
-use quorum::{Complaint, Error, Forking, request::limits::LONGEST_NAME, vocabulary::option::MOST_SEATS};
+use quorum::{
+    Complaint, Discussion, Error, Forking, OrderKey, RunForking, Started, request::limits::LONGEST_NAME,
+    vocabulary::option::MOST_SEATS, workflow::RunOrder,
+};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use utoipa::{
     ToSchema,
     openapi::schema::{Array, ArrayBuilder, ObjectBuilder, Type},
@@ -18,16 +21,17 @@ use crate::{
     body::{Body, Fields, Id},
     guard::Caller,
     problem::Problem,
-    routes::discussions,
+    routes::{discussions, workflows},
     wire::order::{self, changes, order_key},
 };
 
 /// The step at which a fork branches off, and its changes.
 #[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({ "at": "1/answering/claude", "changes": { "rounds": 3 } }))]
 pub(crate) struct Fork {
-    /// The step up to which, inclusive, the past answers are kept: `1/answering/claude`.
+    /// The step up to which, inclusive, the past answers are kept: `1/answering/claude`; of a run,
+    /// the name of a step that has ended.
     #[schema(max_length = 200)]
     at: String,
     /// Participants that leave.
@@ -39,6 +43,34 @@ pub(crate) struct Fork {
     #[serde(default)]
     #[schema(value_type = order::Changes)]
     changes: Fields,
+    /// Of a run: the changed workflow, as an object or a YAML or JSON text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    workflow: Option<Value>,
+    /// Of a run: what it is given instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    input: Option<Value>,
+    /// Of a run: values by name instead, for `{{name}}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    variables: Option<Map<String, Value>>,
+    /// Of a run: whether tools are used again whose arguments changed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    rerun_tools: bool,
+}
+
+impl Fork {
+    /// The first field that only a run has, of those given.
+    fn of_runs(&self) -> Option<&'static str> {
+        let given = [
+            ("workflow", self.workflow.is_some()),
+            ("input", self.input.is_some()),
+            ("variables", self.variables.is_some()),
+            ("rerunTools", self.rerun_tools),
+        ];
+        given.into_iter().find(|it| it.1).map(|it| it.0)
+    }
 }
 
 fn seats() -> Array {
@@ -49,7 +81,8 @@ fn seats() -> Array {
 /// Fork a discussion, asking only what is new
 ///
 /// The past discussion stays unchanged. Its answers up to the given step are kept in the new one
-/// and cost nothing.
+/// and cost nothing. A run keeps every step whose filled configuration is equal, and uses no tool
+/// again unless told to.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/fork", tag = "control",
     params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
@@ -65,14 +98,48 @@ pub(super) async fn fork(
     let discussion = scope.discussion(id).await?;
     let key = order_key(&headers, &format!("fork of {id}"), &fork)?;
     let _locked = discussions::lock_key(&app, &scope, key.as_ref())?;
-    let Fork { at, without, changes: fields } = fork;
+    if discussion.is_run().await? {
+        let slot = discussions::run_slot(&app)?;
+        let started = fork_run(&discussion, fork, key.as_ref()).await?;
+        return Ok(discussions::accepted(
+            &discussions::Placed::running(app.hub.publish(started, slot)),
+            None,
+        ));
+    }
+    if let Some(field) = fork.of_runs() {
+        return Err(Problem::field(field, "only a run of a workflow has this, and this is a discussion"));
+    }
+    let Fork { at, without, changes: fields, .. } = fork;
     let given = fields.clone();
     let changes = changes(fields).map_err(|it| it.within("changes"))?;
     let forking = Forking { at, without, changes };
     let slot = discussions::run_slot(&app)?;
     let started =
         discussion.fork_once(&forking, key.as_ref()).await.map_err(|error| of_fork(error, &given))?;
-    Ok(discussions::accepted(&app.hub.publish(started, slot), None))
+    Ok(discussions::accepted(&discussions::Placed::running(app.hub.publish(started, slot)), None))
+}
+
+/// Forks a run. Only memory can be used over HTTP, whatever the original was allowed.
+async fn fork_run(discussion: &Discussion, fork: Fork, key: Option<&OrderKey>) -> Result<Started, Problem> {
+    if !fork.without.is_empty() || !fork.changes.0.is_empty() {
+        let message = "a run has no participants and options of its own; change its input, variables or \
+                       workflow";
+        return Err(Problem::field(if fork.without.is_empty() { "changes" } else { "without" }, message));
+    }
+    let text = match &fork.workflow {
+        None => Vec::new(),
+        Some(written) => workflows::text_of(written)?,
+    };
+    let order = RunOrder {
+        file: "workflow".to_owned(),
+        text,
+        how_to_allow: "only memory can be used over HTTP".to_owned(),
+        ..RunOrder::default()
+    };
+    let Fork { at, input, variables, rerun_tools, .. } = fork;
+    let forking = RunForking { at, input, variables, order, rerun_tools };
+    let forked = discussion.check_run_fork(&forking).await.map_err(workflows::refused)?;
+    Ok(discussion.fork_run(forked, key).await?)
 }
 
 /// Reports a problem with a change under the field it was written in.
@@ -105,7 +172,7 @@ pub(super) async fn again(
     let given = fields.clone();
     let again = discussion.again(&changes(fields)?).await;
     let spec = again.map_err(|error| of_again(error, &given))?;
-    Ok(discussions::accepted(&discussions::start(&app, &scope, spec, order).await?, None))
+    Ok(discussions::accepted(&discussions::place(&app, &scope, spec, order).await?, None))
 }
 
 /// Reports a problem with a change as the caller's own, and not as one of the past discussion.

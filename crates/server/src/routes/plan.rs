@@ -30,9 +30,11 @@ pub(super) struct Planned {
 
 /// Plan a discussion without asking any model
 ///
-/// Who is asked in which order, and how many calls, tokens and dollars it takes: usually, and at
-/// most. `panel` says how the panel differs from the usual one, as in the answer to an order.
-/// Nothing is recorded.
+/// Who is asked in which order, and how many calls, tokens and dollars it takes: `typical`, with
+/// answers as long as in the `typicalFrom` past discussions of these models (0: as long as such
+/// answers usually are); `usual`, with the longest answers; and `most`, if everything fails as
+/// often as it can. `panel` says how the panel differs from the usual one, as in the answer to an
+/// order. Nothing is recorded.
 #[utoipa::path(
     post, path = "/api/plan", tag = "discussions", request_body = order::Order,
     responses((status = 200, description = "The plan", body = Object, example = json!({ "topic": "Tabs or spaces?" })))

@@ -32,7 +32,7 @@ use crate::{
 const MOST_INSIDE: usize = 1_000;
 
 /// The limits of these fields in the OpenAPI document.
-pub(crate) fn limits() -> [Field; 6] {
+pub(crate) fn limits() -> [Field; 9] {
     let inside = json!({
         "maxLength": LARGEST_FILE, "maxItems": MOST_INSIDE, "maxProperties": MOST_INSIDE,
         LIMITS_APPLY_INSIDE: true,
@@ -46,7 +46,10 @@ pub(crate) fn limits() -> [Field; 6] {
     [
         ("Run", "workflow", of_types(json!(["object", "string", "null"]))),
         ("Run", "name", json!({ "minLength": 1, "maxLength": LONGEST_NAME, "pattern": "^[A-Za-z0-9_-]+$" })),
-        ("Run", "input", of_types(anything)),
+        ("Run", "input", of_types(anything.clone())),
+        ("Fork", "workflow", of_types(json!(["object", "string", "null"]))),
+        ("Fork", "input", of_types(anything)),
+        ("Fork", "variables", of_types(json!(["object", "null"]))),
         ("Run", "variables", of_types(json!("object"))),
         ("Run", "maxCalls", range(&(1..=u32::MAX))),
         ("Run", "maxCost", range(&COST)),
@@ -118,22 +121,26 @@ pub(super) async fn run(
     };
     let spec = scope.plan_workflow(&order).map_err(refused)?;
     let order = Order { what: "workflow", headers: &headers, body: &wanted };
-    let discussion = discussions::start(&app, &scope, spec, order).await?;
-    Ok(discussions::accepted(&discussion, None))
+    let placed = discussions::place(&app, &scope, spec, order).await?;
+    Ok(discussions::accepted(&placed, None))
 }
 
 /// The workflow's text, and what mistakes in it are reported under.
 fn written(wanted: &Run, folders: &[std::path::PathBuf]) -> Result<(String, Vec<u8>), Problem> {
     match (&wanted.workflow, &wanted.name) {
-        (Some(Value::String(text)), None) => Ok(("workflow".to_owned(), text.clone().into_bytes())),
-        (Some(workflow @ Value::Object(_)), None) => {
-            let text = serde_json::to_string_pretty(workflow).unwrap_or_default();
-            Ok(("workflow".to_owned(), text.into_bytes()))
-        }
-        (Some(_), None) => Err(Problem::field("workflow", "must be an object or a text")),
+        (Some(workflow), None) => Ok(("workflow".to_owned(), text_of(workflow)?)),
         (None, Some(name)) => named(name, folders),
         (Some(_), Some(_)) => Err(Problem::field("workflow", "give the workflow or a name, not both")),
         (None, None) => Err(Problem::field("workflow", "is missing; give the workflow or a name")),
+    }
+}
+
+/// The text of a workflow that is written as a text or as an object.
+pub(super) fn text_of(workflow: &Value) -> Result<Vec<u8>, Problem> {
+    match workflow {
+        Value::String(text) => Ok(text.clone().into_bytes()),
+        Value::Object(_) => Ok(serde_json::to_string_pretty(workflow).unwrap_or_default().into_bytes()),
+        _ => Err(Problem::field("workflow", "must be an object or a text")),
     }
 }
 
@@ -156,7 +163,7 @@ pub(crate) fn named(name: &str, folders: &[std::path::PathBuf]) -> Result<(Strin
     Ok((name.to_owned(), text))
 }
 
-fn refused(error: RunError) -> Problem {
+pub(super) fn refused(error: RunError) -> Problem {
     match error {
         RunError::Wrong(wrong) => Problem::refused(&mistakes(&wrong)),
         RunError::Quorum(error) => error.into(),

@@ -38,7 +38,7 @@ pub(super) async fn converse(
     let spec = dialogue.name(scope.check(&request).map_err(in_words)?);
     let slot = events::stream_slot(&app, &scope)?;
     let order = discussions::Order { what: "dialogue", headers: &headers, body: &dialogue };
-    let discussion = discussions::start(&app, &scope, spec, order).await?;
+    let discussion = discussions::place(&app, &scope, spec, order).await?.discussion;
     let watcher = app.hub.watch(&discussion, View::Events, Seq::START).await?;
     let watcher = watcher.never_silent_for(app.limits().silence).holding(slot);
     let watcher = if dialogue.detach { watcher } else { watcher.aborting() };

@@ -52,6 +52,25 @@ pub(crate) struct Usage {
     pub(crate) cost: Option<(f64, f64)>,
 }
 
+impl Usage {
+    /// These fields with the cost, in OpenRouter's terms. An unknown price is left out, never told
+    /// as 0. OpenRouter's own clients refuse details of which one is missing, and name the two
+    /// parts after the tokens of each format.
+    pub(crate) fn with_cost(&self, mut told: Value, [read, written]: [&str; 2]) -> Value {
+        if let Some((cost, of_written)) = self.cost {
+            // Amounts are exact to a billionth of a dollar.
+            let rounded = |dollars: f64| (dollars * 1e9).round() / 1e9;
+            told["cost"] = rounded(cost).into();
+            told["cost_details"] = json!({
+                "upstream_inference_cost": rounded(cost),
+                format!("upstream_inference_{read}_cost"): rounded(cost - of_written),
+                format!("upstream_inference_{written}_cost"): rounded(of_written),
+            });
+        }
+        told
+    }
+}
+
 /// The answer of a discussion that is over, or the error that it ended with.
 pub(crate) fn answer(state: &State, registry: &Registry) -> Result<Answer, Fault> {
     let outcome = registry.outcome(state);
@@ -150,6 +169,8 @@ fn quorum(state: &State, outcome: &Outcome) -> Value {
         ("first_agreement", outcome.agreement_by_round.first().map(|it| it.agreement.into())),
         ("votes", outcome.fields.get("votingResults").cloned()),
         ("outcome", outcome.outcome.map(|it| json!(it.standing))),
+        ("provenance", (!outcome.provenance.is_empty()).then(|| json!(outcome.provenance))),
+        ("dropped", (!outcome.consensus.dropped.is_empty()).then(|| json!(outcome.consensus.dropped))),
     ];
     for (name, value) in optional {
         value.into_iter().for_each(|value| told[name] = value);

@@ -22,6 +22,9 @@ use crate::app::App;
 /// How long a discussion waits for its client to come back.
 const WAITS: Duration = Duration::from_secs(60);
 
+/// How long other nodes leave it to this one: until it is aborted, and some time for that.
+pub(crate) const KEPT_MS: u64 = 75_000;
+
 /// How long after its end a repetition gets the same discussion without a key.
 const REMEMBERED: Duration = Duration::from_secs(600);
 
@@ -140,6 +143,13 @@ impl Desk {
         self.entries().get(&id).cloned().map(Client::new)
     }
 
+    /// Those that wait for a client to come back.
+    pub(crate) fn kept(&self) -> Vec<Discussion> {
+        let entries = self.entries();
+        let is_kept = |it: &&Arc<Attended>| it.now().ended.is_none() && !it.is_detached;
+        entries.values().filter(is_kept).map(|it| it.discussion.clone()).collect()
+    }
+
     fn entries(&self) -> MutexGuard<'_, HashMap<DiscussionId, Arc<Attended>>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -174,7 +184,7 @@ impl Drop for Client {
         let now = self.attended.now();
         if now.left.is_some() && now.ended.is_none() && !self.attended.is_detached {
             // Calls under way end and are recorded; no new one begins.
-            self.attended.discussion.release();
+            self.attended.discussion.release_for(KEPT_MS);
         }
     }
 }

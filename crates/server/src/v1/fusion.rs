@@ -7,6 +7,7 @@ use quorum::{
         outcome::{Claim, Outcome},
         state::State,
     },
+    request::limits::TEMPERATURE,
 };
 use serde_json::{Map, Value, json};
 
@@ -29,6 +30,10 @@ pub(crate) struct Fusion {
     /// The model that writes the answer.
     pub(crate) writer: Option<String>,
     pub(crate) temperature: Option<f64>,
+    /// The fields without effect, by their paths.
+    pub(crate) ignored: Vec<String>,
+    /// The path of the field that names the model that writes the answer.
+    writer_path: String,
 }
 
 /// The configuration in the plugin, or else in the tool.
@@ -39,7 +44,9 @@ pub(crate) fn configured(given: &mut Given, tool: Option<Value>) -> Result<Optio
         given.ignore("plugins");
     }
     let plugin = ours.into_iter().find(|it| it["enabled"] != false).and_then(fields_of);
-    if let Some(fields) = plugin {
+    if let Some(mut fields) = plugin {
+        fields.remove("id");
+        fields.remove("enabled");
         return read(Given::within("plugins", fields)).map(Some);
     }
     let Some(tool) = tool else { return Ok(None) };
@@ -55,8 +62,18 @@ fn read(mut given: Given) -> Result<Fusion, Fault> {
     Ok(Fusion {
         models: given.texts("analysis_models", MOST_MODELS)?,
         writer: given.text("model")?,
-        temperature: given.number("temperature", 0.0..=2.0)?,
+        temperature: given.number("temperature", TEMPERATURE)?,
+        writer_path: given.param("model"),
+        ignored: given.ignored(),
     })
+}
+
+/// The field that names a writer without a seat on the panel, which has no effect.
+pub(crate) fn unseated_writer(app: &App, fusion: Option<&Fusion>) -> Option<String> {
+    let fusion = fusion?;
+    let writer = voice(app, fusion.writer.as_ref()?);
+    let is_seated = fusion.models.iter().any(|it| voice(app, it) == writer);
+    (!is_seated).then(|| fusion.writer_path.clone())
 }
 
 /// A model of Fusion as we name it: our own provider, or else OpenRouter's under its whole name.

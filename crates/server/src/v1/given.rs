@@ -82,6 +82,10 @@ impl Given {
         self.of_kind(name, &kind, |it| it.as_u64().filter(|it| range.contains(it)))
     }
 
+    pub(crate) fn integer(&mut self, name: &str) -> Result<Option<i64>, Fault> {
+        self.of_kind(name, "a whole number", |it| it.as_i64())
+    }
+
     /// A text or a list of texts.
     pub(crate) fn texts(&mut self, name: &str, most: usize) -> Result<Vec<String>, Fault> {
         let read = |it: Value| match it {
@@ -104,7 +108,7 @@ impl Given {
     pub(crate) fn ignored(self) -> Vec<String> {
         let Given { fields, path, mut ignored } = self;
         let rest = fields.into_iter().filter(|(_, it)| !it.is_null());
-        ignored.extend(rest.map(|(name, _)| in_short(format_args!("{path}{name}"))));
+        ignored.extend(rest.take(MOST_LISTED).map(|(name, _)| in_short(format_args!("{path}{name}"))));
         ignored.sort();
         ignored.truncate(MOST_LISTED);
         ignored

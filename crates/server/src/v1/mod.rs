@@ -3,7 +3,8 @@
 //! # Layout
 //! - `fault`: errors in the vendors' own forms; `body`, `given`: bodies and their fields
 //! - `conversation`, `wanted`, `schema`: a request, whatever its format; `names`: models
-//! - `order`: the request as a checked order; `tasks`: small tasks of chat clients
+//! - `order`: the request as a checked order; `ignored`: what has no effect on it; `tasks`: small
+//!   tasks of chat clients
 //! - `attendance`, `start`: discussions that run while a client waits, and their repetitions
 //! - `told`: the talk and the answer as they come; `cut`: bounds of the answer
 //! - `answer`: the finished answer; `stream`: it as server-sent events
@@ -17,6 +18,7 @@ pub(crate) mod cut;
 pub(crate) mod fault;
 pub(crate) mod fusion;
 pub(crate) mod given;
+mod ignored;
 mod names;
 mod order;
 pub(crate) mod schema;

@@ -22,7 +22,7 @@ use crate::{
     seeds,
     v1::{
         fault::Fault,
-        fusion,
+        fusion, ignored,
         names::{Listed, found},
         tasks,
         wanted::Wanted,
@@ -67,7 +67,8 @@ pub(crate) async fn ordered(
     if wanted.fusion.is_some() && matches!(listed, Listed::Voice(_) | Listed::Defaults) {
         listed = Listed::Fusion;
     }
-    let task = tasks::voice(app, wanted);
+    // A voice that was named answers its tasks itself.
+    let task = if matches!(listed, Listed::Voice(_)) { None } else { tasks::voice(app, wanted) };
     let client = client_order(wanted, attended);
     let session = match &wanted.session {
         Some(name) => Some(scope.session_named(name).await?.to_string()),
@@ -78,20 +79,36 @@ pub(crate) async fn ordered(
             let request = Request { session_id: session, ..Request::default() };
             let question = Some(wanted.asked.question.clone());
             let client = Some(ClientOrder { question, ..client });
-            one_voice(app, scope, wanted, &name, Request { client, ..request })?
+            let spec = one_voice(app, scope, wanted, &name, Request { client, ..request })?;
+            telling(spec, wanted, ignored::of_panel(&wanted.panel))
         }
         panel => {
             let request = Request { session_id: session, client: Some(client), ..Request::default() };
-            let mut request = panel_request(app, wanted, panel, request);
-            choose_voices(app, &mut request);
-            let request = within_configuration(scope, request)?;
-            let spec = scope.check(&request).map_err(|it| Fault::from(it).in_panel(app.registry()))?;
+            let spec = of_panel(app, scope, wanted, panel_request(app, wanted, panel, request))?;
             without_people(&spec)?;
             enough(app, scope, &spec).await?;
             spec
         }
     };
     Ok(Ordered { spec: if waiting == Waiting::ForTheEnd { in_time(spec) } else { spec } })
+}
+
+/// Checks an order for the panel.
+fn of_panel(app: &App, scope: &Scope, wanted: &Wanted, mut request: Request) -> Result<Spec, Fault> {
+    choose_voices(app, &mut request);
+    let request = within_configuration(scope, request)?;
+    let spec = scope.check(&request).map_err(|it| Fault::from(it).in_panel(app.registry()))?;
+    let idle = ignored::without_effect(&wanted.panel, &spec, app.registry());
+    let writer = fusion::unseated_writer(app, wanted.fusion.as_ref());
+    Ok(telling(spec, wanted, idle.into_iter().chain(writer).collect()))
+}
+
+/// The order with the list of what was ignored, these fields among it.
+fn telling(mut spec: Spec, wanted: &Wanted, more: Vec<String>) -> Spec {
+    if let Some(client) = &mut spec.client {
+        client.ignored = ignored::all(wanted, more);
+    }
+    spec
 }
 
 /// Refuses a panel with people: nobody is told that it waits for them.
@@ -106,7 +123,6 @@ fn without_people(spec: &Spec) -> Result<(), Fault> {
 }
 
 fn client_order(wanted: &Wanted, attended: Option<String>) -> ClientOrder {
-    let panel = wanted.panel.ignored.iter();
     ClientOrder {
         model: wanted.model.clone(),
         question: None,
@@ -115,7 +131,7 @@ fn client_order(wanted: &Wanted, attended: Option<String>) -> ClientOrder {
         schema: wanted.schema.clone(),
         max_tokens: wanted.max_tokens,
         stop: wanted.stop.clone(),
-        ignored: wanted.ignored.iter().chain(panel).cloned().collect(),
+        ignored: Vec::new(),
         attended,
     }
 }
@@ -194,7 +210,8 @@ async fn enough(app: &App, scope: &Scope, spec: &Spec) -> Result<(), Fault> {
     }
     if let Some(usd) = spec.limits.usd.filter(|it| it.dollars() < figures.cost_usd) {
         let least = figures.cost_usd;
-        let message = format!("{usd} is too little; one round and its decision can cost ${least:.6}");
+        let usd = usd.dollars();
+        let message = format!("${usd:.6} is too little; one round and its decision can cost ${least:.6}");
         return too_small("quorum.max_cost", message);
     }
     Ok(())

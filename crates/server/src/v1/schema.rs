@@ -1,4 +1,5 @@
-//! `response_format` and `text.format`: the schema that the answer must satisfy.
+//! `response_format`, `text.format` and `output_config.format`: the schema that the answer must
+//! satisfy.
 
 use axum::http::StatusCode;
 use quorum::vocabulary::json_schema::{UnknownWords, complaint};
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use crate::v1::{fault::Fault, given::Given};
 
 /// The schema of the answer; `None` for plain text. In `response_format` the schema stands in an
-/// object of its own, in `text.format` beside the type.
+/// object of its own, elsewhere beside the type.
 pub(crate) fn schema(format: Option<Given>) -> Result<Option<Value>, Fault> {
     let Some(mut format) = format else { return Ok(None) };
     let kind = format.text("type")?.unwrap_or_default();

@@ -85,7 +85,8 @@ async fn begun(
     Order { digest, key, is_repeated }: Order,
     waiting: Waiting,
 ) -> Result<Client, Fault> {
-    if key.is_none() && waiting != Waiting::Not {
+    // Two equal orders in the background are two discussions, unless one is declared a repetition.
+    if key.is_none() && (waiting != Waiting::Not || is_repeated) {
         let repetition = if is_repeated { Repetition::Declared } else { Repetition::Possible };
         if let Some(client) = app.desk.join(&digest, repetition) {
             return Ok(client);

@@ -65,6 +65,8 @@ struct Live<F> {
     waiting: VecDeque<Bytes>,
     silent_until: Instant,
     is_over: bool,
+    /// Whether the client got all there is. Otherwise its repetition finds the same discussion.
+    is_served: bool,
     /// Leaves when the stream ends or its client does.
     client: Client,
     _slot: StreamSlot,
@@ -92,6 +94,7 @@ pub(crate) async fn streamed<F: Format>(
         is_opened: false,
         silent_until: Instant::now() + SILENCE,
         is_over: false,
+        is_served: false,
         client,
         _slot: slot,
     };
@@ -123,14 +126,15 @@ impl<F: Format> Live<F> {
                 return Some(frame);
             }
             if self.is_over {
-                self.client.served();
+                if self.is_served {
+                    self.client.served();
+                }
                 return None;
             }
             match timeout_at(self.silent_until, self.listener.next()).await {
                 Err(_) => self.waiting.push_back(self.format.alive()),
                 Ok(Some(heard)) => self.hear(&heard),
                 Ok(None) => {
-                    // It is not served: the repetition finds its discussion.
                     let message = "the server is closing; repeat the request to go on";
                     self.fail(&Fault::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message));
                 }
@@ -172,7 +176,7 @@ impl<F: Format> Live<F> {
     /// Tells what is left of the answer. If it turned out to be another one than was told, the
     /// stream ends with an error, and its repetition gets the recorded answer.
     fn over(&mut self) {
-        self.is_over = true;
+        (self.is_over, self.is_served) = (true, true);
         let Some(state) = self.teller.state().cloned() else { return };
         let answer = match answer(&state, &self.registry) {
             Ok(answer) => answer,
@@ -190,6 +194,7 @@ impl<F: Format> Live<F> {
                 self.waiting.extend(self.format.end(&answer, &state));
             }
             None => {
+                self.is_served = false;
                 let message = "the answer was written anew after a part of it was sent; repeat the request";
                 self.fail(&Fault::new(StatusCode::SERVICE_UNAVAILABLE, "answer_rewritten", message));
             }

@@ -165,10 +165,14 @@ pub(crate) fn max_tokens(given: &mut Given, names: &[&str]) -> Result<Option<u32
     Ok(least)
 }
 
+/// The seed. Vendors' seeds may be negative.
+pub(crate) fn seed(given: &mut Given) -> Result<Option<u64>, Fault> {
+    Ok(given.integer("seed")?.map(i64::unsigned_abs))
+}
+
 /// The session and the kind of task in `metadata`.
 pub(crate) fn metadata(given: &mut Given) -> Result<(Option<String>, Option<String>), Fault> {
-    let Some(Value::Object(fields)) = given.take("metadata") else { return Ok((None, None)) };
-    let mut own = Given::within("metadata", fields);
+    let Some(mut own) = given.object("metadata")? else { return Ok((None, None)) };
     Ok((named(&mut own, "session_id", LONGEST_SESSION)?, named(&mut own, "task", LONGEST_NAME)?))
 }
 
@@ -193,7 +197,8 @@ pub(crate) fn tools(given: &mut Given) -> Result<Option<Value>, Fault> {
         tools.into_iter().partition(|it| it["type"] == "openrouter:fusion");
     let choice = given.take("tool_choice");
     if let Some(choice) = choice.filter(|_| !others.is_empty() || fusion.is_empty()) {
-        let name = choice.as_str().or_else(|| choice["type"].as_str()).unwrap_or_default();
+        let mode = if choice["type"] == "allowed_tools" { &choice["mode"] } else { &choice["type"] };
+        let name = choice.as_str().or_else(|| mode.as_str()).unwrap_or_default();
         if !matches!(name, "auto" | "none") {
             let message = "a panel calls no tools of the client; send auto or none";
             return Err(Fault::unsupported("tool_choice", message));

@@ -34,6 +34,7 @@ const FILES: &[File] = files! {
     "theme.js" SCRIPT;
     "main.js" SCRIPT;
     "api.js" SCRIPT;
+    "calibration.js" SCRIPT;
     "chart.js" SCRIPT;
     "columns.js" SCRIPT;
     "compare.js" SCRIPT;
@@ -51,6 +52,9 @@ const FILES: &[File] = files! {
     "person.js" SCRIPT;
     "plan.js" SCRIPT;
     "reading.js" SCRIPT;
+    "run.js" SCRIPT;
+    "sources.js" SCRIPT;
+    "steps.js" SCRIPT;
     "talk.js" SCRIPT;
     "timeline.js" SCRIPT;
     "views.js" SCRIPT;

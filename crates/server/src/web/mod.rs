@@ -29,12 +29,15 @@ pub(crate) fn routes() -> Router<App> {
         .route("/", get(home))
         .route("/d/{id}", get(discussion))
         .route("/compare", get(compare))
+        .route("/calibration", get(calibration))
         .route("/assets/{name}", get(asset).layer(CompressionLayer::new()))
 }
 
 /// Whether a path is one of the shells, and so needs no token.
 pub(crate) fn is_shell(path: &str) -> bool {
-    path == "/" || path == "/compare" || path.starts_with("/d/") || path.starts_with("/assets/")
+    ["/", "/compare", "/calibration"].contains(&path)
+        || path.starts_with("/d/")
+        || path.starts_with("/assets/")
 }
 
 async fn home(MaybeCaller(scope): MaybeCaller) -> Result<Html<String>, Problem> {
@@ -58,11 +61,18 @@ async fn readable(scope: Option<Scope>, id: &str) -> Option<(String, String)> {
     let id: DiscussionId = id.parse().ok()?;
     let state = scope?.discussion(id).await.ok()?.state().await.ok()?;
     let title = export::document::title(&state);
-    Some((format!("{title} · Quorum"), shell::reading(&export::document::body(&state, &to_see_it_again(id)))))
+    Some((
+        format!("{title} · Quorum"),
+        shell::reading(&export::document::body(&state, &to_see_it_again(id), "/d/")),
+    ))
 }
 
 async fn compare() -> Html<String> {
     shell::page("Compare · Quorum", shell::COMPARE)
+}
+
+async fn calibration() -> Html<String> {
+    shell::page("Calibration · Quorum", shell::CALIBRATION)
 }
 
 async fn asset(

@@ -12,6 +12,9 @@ use crate::web::assets;
 pub(super) const COMPARE: &str =
     "<p>Showing two discussions side by side needs scripts. <a href=\"/\">Read them one by one</a>.</p>\n";
 
+/// The calibration view without scripts.
+pub(super) const CALIBRATION: &str = "<p>Showing what outcomes say about the voices needs scripts.</p>\n";
+
 /// A page with this body for browsers without scripts.
 pub(super) fn page(title: &str, body: &str) -> Html<String> {
     let modules: String = assets::modules()

@@ -36,8 +36,12 @@ fn fields() -> [Field; 11] {
     ]
 }
 
+/// A place in a list: a time in microseconds and an id.
+const CURSOR: &str = "^(0|[1-9][0-9]{0,17})-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$";
+const LONGEST_CURSOR: usize = 18 + 1 + 36;
+
 /// The limits of the parameters, by name.
-fn parameters() -> [(&'static str, Value); 5] {
+fn parameters() -> [(&'static str, Value); 6] {
     let key = json!({ "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[!-~]([ -~]*[!-~])?$" });
     let limit = range(&(1..=MOST_LISTED));
     // Longer ones are names of nothing, which is a 404.
@@ -46,6 +50,7 @@ fn parameters() -> [(&'static str, Value); 5] {
         ("Idempotency-Key", key),
         ("limit", limit),
         ("q", json!({ "maxLength": LONGEST_SEARCH })),
+        ("cursor", json!({ "maxLength": LONGEST_CURSOR, "pattern": CURSOR })),
         ("model", named.clone()),
         ("response", named),
     ]

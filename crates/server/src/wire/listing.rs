@@ -9,8 +9,13 @@ use futures::{StreamExt, TryStreamExt, stream};
 use quorum::{
     Error, Scope, Snapshot, StoreError,
     listing::Entry,
-    model::{event, id::DiscussionId, lifecycle::Lifecycle, state::State},
-    registry::Registry,
+    model::{
+        digest::{AwaitedTurn, Digest},
+        id::DiscussionId,
+        lifecycle::Lifecycle,
+        money::Usd,
+        state::State,
+    },
 };
 use serde::Serialize;
 
@@ -56,23 +61,21 @@ struct Awaited {
 }
 
 impl EntryDetails {
-    fn of(state: &State, registry: &Registry) -> Self {
-        let metadata = registry.outcome(state).metadata;
+    fn of(digest: &Digest) -> Self {
+        let awaited = |it: &AwaitedTurn| {
+            let AwaitedTurn { participant, round, phase } = it.clone();
+            Awaited { participant, round, phase }
+        };
         EntryDetails {
-            awaiting: state.awaiting.iter().map(awaited).collect(),
-            ruling_awaited: state.ruling.as_ref().map(ruling::Awaited::of),
-            total_tokens: metadata.total_tokens,
-            estimated_cost: metadata.estimated_cost,
+            awaiting: digest.awaiting.iter().map(awaited).collect(),
+            ruling_awaited: digest.ruling.as_ref().map(ruling::Awaited::of),
+            total_tokens: digest.tokens,
+            estimated_cost: digest.cost.map(Usd::dollars),
         }
     }
 }
 
-fn awaited(awaited: &event::Awaited) -> Awaited {
-    let event::Awaited { participant, round, phase, .. } = awaited.clone();
-    Awaited { participant, round, phase }
-}
-
-/// A cache for finished discussions: their entries never change, and computing one reads all facts.
+/// A cache for finished discussions of older versions, whose records have to be read.
 #[derive(Default)]
 pub(crate) struct DetailsCache(Mutex<HashMap<DiscussionId, EntryDetails>>);
 
@@ -84,10 +87,12 @@ impl DetailsCache {
         scope: &Scope,
         entries: Vec<Entry>,
     ) -> Result<Vec<Listed>, Error> {
-        let details_of = |state: &State| EntryDetails::of(state, scope.quorum().registry());
+        let details_of = |state: &State| EntryDetails::of(&Digest::of(state));
         let listed = |entry: Entry| async {
             let id = entry.discussion_id;
-            let known = self.cached(id).or_else(|| hub.inspect(id, details_of));
+            // What runs here is newer than what was last kept for lists.
+            let kept = entry.digest.as_ref().map(EntryDetails::of);
+            let known = hub.inspect(id, details_of).or(kept).or_else(|| self.cached(id));
             let details = match known {
                 Some(known) => Some(known),
                 None => self.read(scope, id).await?,
@@ -116,7 +121,7 @@ impl DetailsCache {
     }
 
     fn cache(&self, state: &Snapshot) -> EntryDetails {
-        let details = EntryDetails::of(state, state.registry());
+        let details = EntryDetails::of(&Digest::of(state));
         if !matches!(state.lifecycle, Lifecycle::Completed | Lifecycle::Aborted) {
             return details;
         }

@@ -56,7 +56,7 @@ bodies! {
 #[expect(dead_code, reason = "it documents the wire format; errors are rendered by their vendor's form")]
 pub(crate) struct VendorError {
     /// `error` in Anthropic's form; absent in OpenAI's.
-    #[schema(value_type = String)]
+    #[schema(value_type = String, required = false)]
     r#type: Option<String>,
     error: VendorErrorBody,
 }
@@ -82,20 +82,21 @@ const MOST_FIELDS: usize = 100;
 pub(crate) fn schemas(registry: &Registry) -> [(Cow<'static, str>, Value); 3] {
     let chat = json!({
         "messages": messages(&["system", "developer", "user", "assistant", "tool", "function"]),
-        "response_format": open(&json!({ "type": { "type": "string", "enum": ["text", "json_object", "json_schema"] } })),
+        "response_format": format("json_schema"),
         "max_completion_tokens": tokens(), "max_tokens": tokens(), "stop": stops(),
         "n": { "type": ["integer", "null"], "minimum": 1, "maximum": 1 },
+        "seed": { "type": ["integer", "null"], "minimum": i64::MIN, "maximum": i64::MAX },
         "stream_options": open(&json!({ "include_usage": { "type": ["boolean", "null"] } })),
     });
     let input = json!({ "oneOf": [text(), messages(&["system", "developer", "user", "assistant"])] });
     let response = json!({
         "input": input, "instructions": nullable(text()), "max_output_tokens": tokens(),
-        "background": { "type": ["boolean", "null"] },
+        "background": { "type": ["boolean", "null"] }, "text": open(&json!({ "format": format("") })),
         "previous_response_id": { "type": ["string", "null"], "maxLength": LONGEST_NAME },
     });
     let message = json!({
         "messages": messages(&["user", "assistant", "system"]), "max_tokens": tokens(), "stop_sequences": stops(),
-        "system": { "oneOf": [text(), parts()] },
+        "system": { "oneOf": [text(), parts()] }, "output_config": open(&json!({ "format": format("") })),
     });
     let panel = panel(registry);
     let asked = json!({ "model": "quorum", "messages": [{ "role": "user", "content": TABS }] });
@@ -164,6 +165,30 @@ fn declared(registry: &Registry) -> Value {
 /// An object with these fields and others that are ignored.
 fn open(properties: &Value) -> Value {
     json!({ "type": ["object", "null"], "properties": properties, "maxProperties": MOST_FIELDS })
+}
+
+/// The form of the answer. The schema stands in an object of this name, or else beside the type.
+fn format(nested: &str) -> Value {
+    let schema = json!({ "schema": {
+        "type": "object", "maxProperties": MOST_FIELDS,
+        "description": "A JSON Schema of at most 64 KiB. With `strict` beside it, words that we don't check are refused.",
+    } });
+    let kind = |kinds: &[&str]| json!({ "type": "string", "enum": kinds });
+    let (mut required, mut properties) = (vec!["type"], json!({ "type": kind(&["json_schema"]) }));
+    if let (true, Value::Object(properties)) = (nested.is_empty(), &mut properties) {
+        required.push("schema");
+        properties.extend(schema.as_object().cloned().unwrap_or_default());
+    } else {
+        required.push(nested);
+        properties[nested] = json!({
+            "type": "object", "required": ["schema"], "properties": schema, "maxProperties": MOST_FIELDS,
+        });
+    }
+    json!({ "oneOf": [
+        { "type": "null" },
+        { "type": "object", "required": ["type"], "properties": { "type": kind(&["text", "json_object"]) }, "maxProperties": MOST_FIELDS },
+        { "type": "object", "required": required, "properties": properties, "maxProperties": MOST_FIELDS },
+    ] })
 }
 
 fn messages(roles: &[&str]) -> Value {

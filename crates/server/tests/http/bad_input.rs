@@ -116,6 +116,10 @@ async fn every_refusal_points_at_the_mistake() {
     let id = server.held(&order()).await;
     for (way, body, pointer, says) in [
         ("rating", "[5]", "#", "expected an object"),
+        ("outcome", "[5]", "#", "expected an object"),
+        ("outcome", r#"{"answer":7}"#, "#/answer", "expected a string"),
+        ("outcome", r#"{"answer":"tabs","at":1}"#, "#/at", "unknown field"),
+        ("outcome", r#"{"answer":""}"#, "#/answer", "must have 1 to"),
         ("rating", r#"{"rating":1e300}"#, "#/rating", "must be 1, 2, 3, 4 or 5"),
         ("rating", r#"{"rating":4.5}"#, "#/rating", "not 4.5"),
         ("pause", "[]", "#", "expected an object"),

@@ -22,6 +22,7 @@ async fn ways(server: &TestServer, id: &str) -> Vec<(String, String, Value)> {
                 "ruling" => json!({ "choice": "end" }),
                 "fork" => json!({ "at": "1/answering/claude" }),
                 "rating" => json!({ "rating": 5 }),
+                "outcome" => json!({ "answer": "tabs" }),
                 "sessions" => json!({ "name": "a session" }),
                 _ => json!({}),
             };

@@ -2,12 +2,13 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Once,
+    sync::{Arc, Once},
     time::Duration,
 };
 
 use quorum::{
     Config, Quorum,
+    memory::MemoryStore,
     registry::Pattern,
     setup::{self, Machine},
 };
@@ -93,6 +94,17 @@ impl TestServer {
         TestServer::of(quorum, settings(&config, limits), folder).await
     }
 
+    /// A server that shares this store with others.
+    pub(crate) async fn sharing(store: Arc<MemoryStore>, text: &str, limits: Limits) -> TestServer {
+        let folder = tempfile::tempdir().unwrap();
+        let config = config(text, folder.path());
+        let builder = Quorum::builder().config(config.clone()).store(store).simulated().assigning_roles();
+        let quorum = builder.build().unwrap();
+        let mut server = TestServer::of(quorum, settings(&config, limits), folder.path()).await;
+        server._kept = Some(folder);
+        server
+    }
+
     /// A server with a pattern of another crate.
     pub(crate) async fn knowing(pattern: &'static Pattern) -> TestServer {
         let folder = tempfile::tempdir().unwrap();
@@ -107,15 +119,6 @@ impl TestServer {
     /// A server with real voices, on a machine with nothing but this configuration.
     pub(crate) async fn voiced(text: &str) -> TestServer {
         TestServer::on(&Machine::bare(), text).await
-    }
-
-    /// The same with these limits, and with its discussions in this folder.
-    pub(crate) async fn voiced_at(text: &str, limits: Limits, folder: &Path) -> TestServer {
-        let config = config(text, folder);
-        let setup = setup::load(&config, &Machine::bare()).unwrap();
-        let builder = Quorum::builder().user(config.clone()).set_up(setup).assigning_roles();
-        let settings = Settings { voices: Voices::Available, ..settings(&config, limits) };
-        TestServer::of(builder.build().unwrap(), settings, folder).await
     }
 
     /// The same on a machine with keys in these variables. All vendors' servers are unreachable.

@@ -32,7 +32,7 @@ fn order(pattern: &str) -> Value {
     };
     let mut order =
         json!({ "topic": "Tabs or spaces?", "pattern": pattern, "rounds": 1, "providers": seats });
-    if pattern == "voting" {
+    if ["voting", "settle"].contains(&pattern) {
         order["votingOptions"] = json!(["tabs", "spaces"]);
     }
     order

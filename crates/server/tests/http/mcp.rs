@@ -97,6 +97,34 @@ async fn b10_a_tenant_sees_only_its_own_and_the_audit_names_the_token() {
 }
 
 #[tokio::test]
+async fn b10_another_tenant_s_task_is_as_unknown_as_any() {
+    let server = TestServer::open(&tenants()).await;
+    let done = call(&server, Some(ANN), "ax_discuss", &quick()).await;
+    let asked = async |token: &str, method: &str, id: &str| {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": MODERN,
+            "io.modelcontextprotocol/clientCapabilities": {
+                "extensions": { "io.modelcontextprotocol/tasks": {} },
+            },
+        });
+        let params = json!({ "taskId": id, "inputResponses": {}, "_meta": meta });
+        let request = posting(&server, Some(token), &message(1, method, &params));
+        let request = request.header("mcp-protocol-version", MODERN).header("mcp-method", method);
+        told(&answered(request.header("mcp-name", id)).await)
+    };
+    let id = done["discussionId"].as_str().unwrap();
+    assert_eq!(asked(ANN, "tasks/get", id).await["result"]["status"], "completed");
+    for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+        for (token, id) in [(BOB, id), (ANN, "01890000-0000-7000-8000-000000000001"), (ANN, "nope")] {
+            let error = asked(token, method, id).await["error"].clone();
+            let expected =
+                json!({ "code": -32_602, "message": "there is no such task", "data": { "taskId": id } });
+            assert_eq!(error, expected, "{method}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn b10_the_guard_stands_before_it() {
     let server = TestServer::open(&tenants()).await;
     let list = message(1, "tools/list", &json!({}));

@@ -6,42 +6,70 @@ use serde_json::{Value, json};
 use crate::harness::{Answer, FAST, TestServer, answered, order};
 
 async fn keyed(server: &TestServer, key: &str, body: &Value) -> (u16, Value) {
-    let answer = answered(server.posting("/api/discussions", body).header("idempotency-key", key)).await;
+    keyed_at(server, "/api/discussions", key, body).await
+}
+
+async fn keyed_at(server: &TestServer, path: &str, key: &str, body: &Value) -> (u16, Value) {
+    let answer = answered(server.posting(path, body).header("idempotency-key", key)).await;
     (answer.status.as_u16(), answer.json())
 }
 
 #[tokio::test]
-async fn orders_beyond_the_running_limit_get_a_retry_after() {
-    let limits = Limits { running: 1, ..Limits::default() };
+async fn orders_beyond_the_running_limit_are_queued_and_beyond_the_queue_refused() {
+    let limits = Limits { running: 1, queued: 2, ..Limits::default() };
     let server = TestServer::with("[defaults]\nsimulate = \"latency=60s\"\n", limits).await;
-    let dialogue = json!({
-        "prompt": "Tabs or spaces?", "modelA": { "modelId": "a", "providerId": "claude" },
-        "modelB": { "modelId": "b", "providerId": "gemini" },
-    });
     let running = server.ordered(&order()).await;
     let again = format!("/api/discussions/{running}/again");
-    for (path, body) in
-        [("/api/discussions", &order()), ("/api/discussion", &dialogue), (&*again, &json!({}))]
-    {
-        let keyed = server.posting(path, body).header("idempotency-key", "later");
-        let answer = answered(keyed).await;
-        assert_eq!(answer.status, 503, "{path}: {}", answer.text);
-        assert_eq!(answer.headers["retry-after"], "5", "{path}");
-        assert_eq!(answer.headers["content-type"], "application/problem+json", "{path}");
-        assert_eq!(answer.json()["code"], "TOO_MANY_DISCUSSIONS", "{path}");
+    for (path, body) in [("/api/discussions", &order()), (&*again, &json!({}))] {
+        let (status, answer) = keyed_at(&server, path, path, body).await;
+        assert_eq!((status, answer["status"].as_str()), (202, Some("queued")), "{path}: {answer}");
+        let repeated = keyed_at(&server, path, path, body).await.1;
+        assert_eq!(repeated["discussionId"], answer["discussionId"], "{path}");
     }
-    let listed = server.get("/api/discussions").await.json();
-    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    let refused = answered(server.posting("/api/discussions", &order())).await;
+    assert_eq!(refused.status, 429, "{}", refused.text);
+    assert_eq!(refused.headers["retry-after"], "5");
+    assert_eq!(refused.headers["content-type"], "application/problem+json");
+    assert_eq!(refused.json()["code"], "TOO_MANY_DISCUSSIONS");
+    let runs = |listed: &Value| -> Vec<String> {
+        let entries = listed.as_array().unwrap().iter();
+        entries.map(|it| it["run"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(runs(&server.get("/api/discussions").await.json()), ["queued", "queued", "running"]);
 
-    // An abort is accepted while all slots are taken, and frees one.
+    // An abort is accepted while all slots are taken, and frees one for the queue.
     assert_eq!(server.post(&format!("/api/discussions/{running}/abort"), &json!({})).await.status, 202);
     server.get(&format!("/api/discussions/{running}/events")).await;
-    let key = || server.posting("/api/discussions", &order()).header("idempotency-key", "later");
-    let mut answer = answered(key()).await;
-    while answer.status == 503 {
-        answer = answered(key()).await;
+    loop {
+        let listed = server.get("/api/discussions").await.json();
+        if runs(&listed) == ["queued", "running", "over"] {
+            return;
+        }
+        // It sleeps because the claimer works in real time.
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    assert_eq!(answer.status, 202, "{}", answer.text);
+}
+
+#[tokio::test]
+async fn the_list_is_read_page_by_page() {
+    let server = TestServer::open(FAST).await;
+    let mut expected = Vec::new();
+    for _ in 0..5 {
+        expected.insert(0, server.ordered(&order()).await);
+    }
+    let (mut seen, mut next) = (Vec::new(), Some("/api/discussions?limit=2".to_owned()));
+    while let Some(path) = next.take() {
+        let page = server.get(&path).await;
+        let entries = page.json();
+        let ids =
+            entries.as_array().unwrap().iter().map(|it| it["discussionId"].as_str().unwrap().to_owned());
+        seen.extend(ids);
+        let link = page.headers.get("link").map(|it| it.to_str().unwrap().to_owned());
+        let target = link.and_then(|it| Some(it.split_once('<')?.1.split_once('>')?.0.to_owned()));
+        next = target.map(|it| format!("{it}&limit=2"));
+    }
+    assert_eq!(seen, expected);
+    assert_eq!(server.get("/api/discussions?cursor=here").await.status, 400);
 }
 
 #[tokio::test]

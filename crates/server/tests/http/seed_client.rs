@@ -41,7 +41,7 @@ fn vendor() -> Server {
 async fn opened(vendor: &Server) -> TestServer {
     let url = vendor.url();
     TestServer::voiced(&format!(
-        "[providers.alpha]\nwire = \"openai-chat\"\nbase_url = \"{url}/v1\"\nmodel = \"alpha-0\"\nprice = {{ input = 1.0, output = 2.0 }}\n\
+        "[providers.alpha]\nwire = \"openai-chat\"\nbase_url = \"{url}/v1\"\nmodel = \"alpha-1\"\nprice = {{ input = 1.0, output = 2.0 }}\n\
          [providers.beta]\nwire = \"anthropic\"\nbase_url = \"{url}/v1\"\nmodel = \"beta-0\"\n"
     ))
     .await

@@ -10,11 +10,20 @@ use crate::harness::{FAST, TestServer, order};
 async fn the_server_is_alive_ready_and_described() {
     let server = TestServer::open(FAST).await;
     assert_eq!(server.get("/healthz").await.json(), json!({ "status": "ok" }));
-    assert_eq!(server.get("/readyz").await.json(), json!({ "status": "ready" }));
+    let ready = server.get("/readyz").await.json();
+    assert_eq!((&ready["status"], &ready["nodes"]), (&json!("ready"), &json!(1)), "{ready}");
     let document = server.get("/openapi.json").await.json();
     assert_eq!(document["info"]["title"], "Quorum");
+    let mut names = BTreeSet::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
+            let parameters = operation["parameters"].as_array().into_iter().flatten();
+            let declared = parameters.filter(|it| it["in"] == "path").map(|it| it["name"].as_str().unwrap());
+            let declared: BTreeSet<String> = declared.map(|it| format!("{{{it}}}")).collect();
+            let in_path = path.split('/').filter(|it| it.starts_with('{')).map(str::to_owned);
+            assert_eq!(in_path.collect::<BTreeSet<_>>(), declared, "{method} {path}");
+            let name = operation["operationId"].as_str().unwrap();
+            assert!(names.insert(name), "{name} is the name of several operations");
             let statuses: BTreeSet<&String> = operation["responses"].as_object().unwrap().keys().collect();
             let has = |status: &str| statuses.iter().any(|it| *it == status);
             assert!(["400", "401", "403", "421", "429"].iter().all(|it| has(it)), "{method} {path}");

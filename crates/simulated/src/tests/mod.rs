@@ -61,7 +61,8 @@ struct Meeting {
 }
 
 fn meeting(topic: &str) -> Meeting {
-    let simulation = Simulation { seed: 7, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new() };
+    let simulation =
+        Simulation { seed: 7, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new(), world: None };
     let spec = Spec {
         topic: topic.to_owned(),
         rounds: 3,

@@ -8,7 +8,7 @@ use quorum_core::{
         id::{DiscussionId, Tenant},
         time::Timestamp,
     },
-    seams::{AuditEntry, Session, StoreError},
+    seams::{AuditEntry, KnownOutcome, Session, StoreError},
 };
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -17,7 +17,7 @@ use crate::{
     cache::parsed,
     connection::{self, Access, Options},
     error::{JobError, explain},
-    migrate, record,
+    migrate, outcomes, record,
 };
 
 /// The widest gap in row ids that is searched across.
@@ -31,6 +31,7 @@ pub(super) struct Damaged {
 pub(super) struct Survey {
     pub(super) sessions: Vec<Session>,
     pub(super) audit: Vec<AuditEntry>,
+    pub(super) outcomes: Vec<KnownOutcome>,
     pub(super) discussions: Vec<FoundDiscussion>,
 }
 
@@ -70,6 +71,7 @@ impl Damaged {
         Survey {
             sessions: self.sessions(),
             audit: self.audit(),
+            outcomes: self.outcomes(),
             discussions: discussions.into_values().collect(),
         }
     }
@@ -113,6 +115,15 @@ impl Damaged {
             Ok(())
         });
         entries
+    }
+
+    fn outcomes(&self) -> Vec<KnownOutcome> {
+        let mut found = Vec::new();
+        self.scan("outcomes", outcomes::COLUMNS, |_, row| {
+            found.push(outcomes::outcome(row, 1)?);
+            Ok(())
+        });
+        found
     }
 
     /// The facts in these rows, up to the first unreadable one. A fact of an unknown type counts as

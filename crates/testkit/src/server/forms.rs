@@ -18,7 +18,7 @@ const FORMS: &[Form] = &[
 ];
 
 /// The words before the options of a vote.
-const VOTE: &str = "Vote, alone and in secret. Choose exactly one:";
+const VOTE: &str = "alone and in secret. Choose exactly one:";
 
 /// The schema of the form that the prompt describes, if any.
 pub(super) fn schema(prompt: &str) -> Option<Value> {

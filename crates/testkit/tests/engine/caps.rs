@@ -25,7 +25,7 @@ use quorum_core::{
         state::State,
         time::Timestamp,
     },
-    seams::{Archive, Clock, Store, StoreError, Wanted},
+    seams::{Archive, ClaimRequest, Clock, Node, Store, StoreError, Wanted},
 };
 use quorum_testkit::{
     clock::VirtualClock,
@@ -129,7 +129,8 @@ async fn s14_without_a_cap_or_with_simulated_voices_nothing_is_drawn() {
         assert!(table.hold(spec).await.0.success);
         count.load(Ordering::Relaxed)
     };
-    let simulation = Simulation { seed: 7, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new() };
+    let simulation =
+        Simulation { seed: 7, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new(), world: None };
     let plain = writes(order("in-turn")).await;
     assert_eq!(writes(charged(order("in-turn"), Caps::default())).await, plain);
     let simulated = Spec { simulation: Some(simulation), ..order("in-turn") };
@@ -201,7 +202,9 @@ async fn s14_a_paused_discussion_gives_its_money_back_and_is_not_ended_by_a_spen
     let Err(RunError::SpendingCap(reached)) = refused else { panic!("{refused:?}") };
     assert_eq!(reached.status.period, Period::Day);
     assert_eq!(table.engine.state(id).await.unwrap().lifecycle, Lifecycle::Paused, "nothing was changed");
-    let orphans = table.store.claim_any(9, "other", 1_000).await.unwrap();
+    let other = Node::fresh("other");
+    table.store.join(other.clone()).await.unwrap();
+    let orphans = table.store.claim_any(ClaimRequest::any(other.id, 9)).await.unwrap();
     assert_eq!(orphans, [], "no server tries again and again");
     // The next day it goes on; a stop would not need any money.
     sleep(Duration::from_secs(86_400)).await;

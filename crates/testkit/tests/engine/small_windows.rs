@@ -12,7 +12,7 @@ use quorum_core::{
         error::ErrorClass,
         event::{Event, Fact, Fork},
         id::{DiscussionId, Step},
-        outcome::{Outcome, StoppingReason},
+        outcome::{Outcome, RulingReport, StoppingReason},
         participant::Participant,
         ruling::Ruling,
         spec::{Manner, Spec, WindowSpec},
@@ -219,6 +219,8 @@ async fn decided(choice: &str) -> (Table, DiscussionId, Outcome) {
     let awaited = state.ruling.clone().unwrap();
     let choices: Vec<&str> = awaited.choices.iter().map(|it| it.name.as_str()).collect();
     assert_eq!((awaited.about.as_str(), awaited.round), ("bob", 2));
+    // The result document did not tell that a decision is awaited.
+    assert_eq!(state.outcome().ruling_awaited, Some(RulingReport::of(&awaited)));
     assert_eq!(choices, ["truncate", "summarise", "end"]);
     table.engine.send(id, Command::Rule(ruling(choice))).await.unwrap();
     let outcome = table.run(id).await.unwrap().outcome();

@@ -42,6 +42,7 @@ impl Voices for Parrots {
             window: 8_000,
             thinking: 0,
             is_small: false,
+            follows_schemas: false,
         })
     }
 }

@@ -68,8 +68,7 @@ fn places() -> anyhow::Result<Places> {
 
 /// Adds the entry, and says what was done; or why it can't be.
 fn add(client: &Client, file: &Path, program: &Path) -> Result<String, String> {
-    // A link stays a link: the file it leads to is replaced.
-    let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let file = behind_links(file);
     let before = match fs::read_to_string(&file) {
         Ok(text) => Some(text),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -94,6 +93,12 @@ fn add(client: &Client, file: &Path, program: &Path) -> Result<String, String> {
             Ok(format!("Added to {}{}. Restart {}.", file.display(), kept.unwrap_or_default(), client.title))
         }
     }
+}
+
+/// The file that a link leads to, which may not be there yet: a link stays a link.
+fn behind_links(file: &Path) -> PathBuf {
+    let target = || Some(file.parent()?.join(fs::read_link(file).ok()?));
+    fs::canonicalize(file).ok().or_else(target).unwrap_or_else(|| file.to_owned())
 }
 
 /// Replaces the file in one step, and returns where the copy of the old one is.

@@ -61,8 +61,9 @@ impl Span {
 }
 
 impl Object {
+    /// The field with this name; of several, the one that programs read.
     fn field(&self, name: &str) -> Option<&Span> {
-        self.fields.iter().find(|(it, _)| it == name).map(|(_, value)| value)
+        self.fields.iter().rev().find(|(it, _)| it == name).map(|(_, value)| value)
     }
 
     /// The text with a field added behind the last one, indented like it.
@@ -239,6 +240,7 @@ mod tests {
         assert_eq!(parsed("{\"a\":{\"mcpServers\":1}}")["a"], json!({ "mcpServers": 1 }));
         assert_eq!(parsed("{\"a\":\"}{\\\"\"}")["a"], json!("}{\""));
         assert_eq!(parsed("{\"mcpServers\":{\"x\":{}},\"b\":2}")["b"], json!(2));
+        assert_eq!(parsed("{\"mcpServers\":{\"x\":{}},\"mcpServers\":{}}")["mcpServers"], ours);
     }
 
     #[test]

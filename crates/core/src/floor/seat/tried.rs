@@ -22,8 +22,8 @@ pub(crate) struct Tried {
     pub(crate) failures: Failures,
     /// Whether the last attempt was under way when the process ended.
     pub(crate) cut_off: bool,
-    /// The earliest time of the next attempt, if the record has one, and the wait it was told.
-    not_before: Option<(Timestamp, u64)>,
+    /// The active time of the next attempt, if the record has one, and the wait it was told.
+    not_before: Option<(u64, u64)>,
     /// Whether that wait is due to the provider's rate limit, which applies to every discussion.
     limited: bool,
     /// The rate limit that is waited for beyond the time of the step.
@@ -61,11 +61,11 @@ impl Tried {
         Tried { attempts, failures, cut_off, not_before, limited, ..Tried::default() }
     }
 
-    /// The wait before the next attempt: no request is sent earlier than the provider said (F5).
-    /// Between two processes there is only the wall clock, which may be wrong, so the wait is
-    /// capped at what it was at first.
-    pub(crate) fn owed(&mut self, now: Timestamp) -> Owed {
-        let owed_ms = self.not_before.take().map_or(0, |(at, told_ms)| at.ms_after(now).min(told_ms));
+    /// The rest of the wait before the next attempt: no request is sent earlier than the provider
+    /// said (F5). Only active time counts, because the clocks of two processes may differ.
+    pub(crate) fn owed(&mut self, active_ms: u64) -> Owed {
+        let owed_ms =
+            self.not_before.take().map_or(0, |(at, told_ms)| at.saturating_sub(active_ms).min(told_ms));
         Owed { wait: Duration::from_millis(owed_ms), closes_lane: self.limited && owed_ms > 0 }
     }
 

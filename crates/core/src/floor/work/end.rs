@@ -1,9 +1,13 @@
 //! The ends of jobs: those recorded here, and those of the discussion that this one was forked
 //! from.
 
-use super::{JobEnd, JobResult, Work};
+use super::{JobEnd, JobResult, Schedule, Work};
 use crate::{
-    floor::{Floor, reuse::digest_of, services::Services},
+    floor::{
+        Floor,
+        reuse::{Source, digest_of},
+        services::Services,
+    },
     model::{
         event::{Ancestor, Convened, Event, Lineage, SubConcluded, ToolPlaced, ToolUsed},
         id::{DiscussionId, Seq, Step},
@@ -34,8 +38,9 @@ impl Floor {
     pub(super) fn reused_job(&self, name: &str, step: &Step, work: &Work) -> Option<Vec<Entry>> {
         match work {
             Work::Discussion(spec) => {
-                let convened = convened(name, spec);
+                let convened = convened(name, spec, None);
                 let end = self.source.child(step, &convened.digest)?;
+                let convened = Convened { child: end.child, ..convened };
                 let end = SubConcluded { spent: Spent::default(), ..end.clone() };
                 let facts = [Event::ChildConvened(convened), Event::SubConcluded(end)];
                 Some(facts.map(|fact| (Some(step.clone()), fact)).to_vec())
@@ -78,12 +83,57 @@ impl Floor {
 }
 
 /// The fact that begins a job's discussion.
-pub(super) fn convened(name: &str, spec: &Spec) -> Convened {
+pub(super) fn convened(name: &str, spec: &Spec, child: Option<DiscussionId>) -> Convened {
+    Convened { name: name.to_owned(), pattern: spec.pattern.clone(), digest: digest_of_spec(spec), child }
+}
+
+/// A short hash of a job's spec: jobs with the same hash ask the same.
+fn digest_of_spec(spec: &Spec) -> String {
     let written = serde_json::to_string(spec).unwrap_or_default();
-    Convened {
-        name: name.to_owned(),
-        pattern: spec.pattern.clone(),
-        digest: digest_of([written.as_str()].into_iter()),
+    digest_of([written.as_str()].into_iter())
+}
+
+/// What a fork takes over of the jobs of its original.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reusable {
+    /// The jobs that are taken over.
+    pub kept: Vec<String>,
+    /// The jobs that have all they need and are done anew. Further ones may follow from them.
+    pub fresh: Vec<String>,
+}
+
+/// Goes through a schedule with what the original has done, and begins nothing.
+pub(crate) async fn reusable(
+    services: &Services,
+    source: &Source,
+    schedule: &mut dyn Schedule,
+) -> Result<Reusable, StoreError> {
+    let mut found = Reusable::default();
+    loop {
+        let ready = schedule.ready();
+        if ready.is_empty() {
+            return Ok(found);
+        }
+        for job in ready {
+            let step = Step::job(&job.name);
+            let result = match &job.work {
+                Work::Discussion(spec) => match source.child(&step, &digest_of_spec(spec)) {
+                    Some(end) => Some(discussion_end(services, end.clone()).await?),
+                    None => None,
+                },
+                Work::Tool(call) => {
+                    let used = source.tool(&step, &call.arguments);
+                    used.map(|it| JobResult::Tool(Box::new(it.clone())))
+                }
+            };
+            match result {
+                Some(result) => {
+                    schedule.ended(&job.name, JobEnd { from_ms: 0, result });
+                    found.kept.push(job.name);
+                }
+                None => found.fresh.push(job.name),
+            }
+        }
     }
 }
 

@@ -197,7 +197,10 @@ impl<'f, 's> Running<'f, 's> {
         let state = &self.floor.record.state;
         let event = match &job.work {
             Work::Discussion(_) if state.subs.contains_key(step) => return None,
-            Work::Discussion(spec) => Event::ChildConvened(end::convened(&job.name, spec)),
+            Work::Discussion(spec) => {
+                let child = state.id.derived(step.as_str());
+                Event::ChildConvened(end::convened(&job.name, spec, Some(child)))
+            }
             Work::Tool(_) if state.tools.contains_key(step) => return None,
             Work::Tool(call) => Event::ToolPlaced(placed(job, call, 1)),
         };

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::model::id::DiscussionId;
+
 /// A discussion that a pattern began below its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Convened {
@@ -12,6 +14,9 @@ pub struct Convened {
     pub pattern: String,
     /// A digest of its spec, so that a fork can reuse its result.
     pub digest: String,
+    /// Its id, so that it can be watched before it has ended. Absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child: Option<DiscussionId>,
 }
 
 /// A tool that is about to be used.

@@ -1,9 +1,12 @@
 //! Puts labels in place of names, without damaging the text around them.
 
+use crate::model::participant::Participant;
+
 use super::{
     Mask,
     citation::{Found, citation_at},
     product::is_product_word,
+    self_named::is_self_named,
     words::{Word, first_at, is_joined, replaced},
 };
 
@@ -186,13 +189,32 @@ pub(super) fn is_common(word: &str) -> bool {
     is_short || word.chars().all(|it| it.is_ascii_digit()) || COMMON.contains(&word)
 }
 
+/// The names of an agent that are ordinary words, in lower case: its id if that is one word, and a
+/// display name that is a word of the id. Nobody else knows these names, and an agent called
+/// *editor* must not turn every editor of a text into a label.
+pub(super) fn ordinary_names(who: &Participant) -> Vec<String> {
+    let Some(agent) = &who.agent else { return Vec::new() };
+    let id = who.name.to_lowercase();
+    let words: Vec<&str> = id.split('-').collect();
+    let displayed = agent.display_name.as_ref().map(|it| it.to_lowercase());
+    let displayed = displayed.filter(|it| words.contains(&it.as_str()));
+    let named = [id.clone()].into_iter().chain(displayed);
+    named.filter(|it| 2 < it.len() && it.chars().all(char::is_alphabetic)).collect()
+}
+
 impl Mask {
     /// What participants or users wrote, with labels in place of names: of `@ann` always, in
     /// citations, and of names, providers and models that stand alone.
     #[must_use]
     pub fn cover(&self, text: &str) -> String {
-        let text = self.with_labels_after_signs(text, |_| false);
-        replaced(&text, &self.covers, |from, to, word| self.is_part_of_more(&text, (from, to), word))
+        self.cover_words(&self.with_labels_after_signs(text, |_| false))
+    }
+
+    /// Replaces names that stand alone, and ordinary words by which a speaker calls itself.
+    fn cover_words(&self, text: &str) -> String {
+        let text =
+            replaced(text, &self.covers, |from, to, word| self.is_part_of_more(text, (from, to), word));
+        replaced(&text, &self.roles, |from, to, _| !is_self_named(&text[..from], &text[to..]))
     }
 
     /// The text of a prompt with labels in place of `@ann`, unless the question itself has that.
@@ -202,8 +224,7 @@ impl Mask {
 
     /// A quotation in a prompt: like [`Mask::cover`], but the question itself may be quoted.
     pub(super) fn cover_quoted(&self, text: &str) -> String {
-        let text = self.cover_signs(text);
-        replaced(&text, &self.covers, |from, to, word| self.is_part_of_more(&text, (from, to), word))
+        self.cover_words(&self.cover_signs(text))
     }
 
     /// Replaces names after `@` and in citations.

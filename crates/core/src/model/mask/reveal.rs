@@ -55,9 +55,9 @@ impl Revealed {
         self.last = text.chars().next_back().or(self.last);
     }
 
-    /// How long the text so far is.
-    pub(crate) fn length(&self) -> usize {
-        self.shown.len()
+    /// The text for others so far.
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
     }
 }
 

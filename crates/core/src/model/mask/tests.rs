@@ -1,7 +1,7 @@
 //! Tests of masks.
 
 use super::*;
-use crate::model::spec::tests::order;
+use crate::model::{agent::Agent, spec::tests::order};
 
 fn seat(name: &str, provider: &str, model: Option<&str>) -> Participant {
     let model = model.map(str::to_owned);
@@ -79,6 +79,31 @@ fn a_provider_of_two_is_someone_and_a_name_is_always_the_named() {
 #[test]
 fn common_words_are_no_names() {
     stays("at most max 3, and pi is 3.14");
+}
+
+#[test]
+fn an_agent_called_editor_turned_every_editor_of_a_text_into_a_label() {
+    let agent = |id: &str, display: &str| {
+        let agent = Agent { id: id.into(), display_name: Some(display.into()), ..Agent::default() };
+        let aliases = vec!["gemini".to_owned(), display.to_owned()];
+        Participant { agent: Some(Arc::new(agent)), aliases, ..seat(id, "gemini", None) }
+    };
+    let seats =
+        [agent("editor", "Editor"), agent("security-reviewer", "Ada"), agent("data-analyst", "Analyst")];
+    let mask = Mask::new(&seats.iter().zip(LABELS).collect::<Vec<_>>());
+    for text in [
+        "Open it in an editor; the Editor of the paper agreed.",
+        "As an editor, vim is fine, and the editor I use is old.",
+        "An analyst would ask, as analysts do.",
+    ] {
+        assert_eq!(mask.cover(text), text);
+    }
+    let covers = |said: &str, expected: &str| assert_eq!(mask.cover(said), expected);
+    covers("As the editor, I object. As editor I insist.", "As the @KX, I object. As @KX I insist.");
+    covers("I am an Editor, and I'm the analyst.", "I am an @KX, and I'm the @ZJ.");
+    covers("Ada, the editor, I say", "@QV, the @KX, I say");
+    covers("@editor and [editor:2], or security-reviewer", "@KX and [KX:2], or @QV");
+    covers("Speaking as your editor: no.", "Speaking as your @KX: no.");
 }
 
 #[test]

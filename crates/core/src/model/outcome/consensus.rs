@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::outcome::Claim;
+use crate::model::outcome::{Claim, DroppedView};
 
 /// How a decision was reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,9 @@ pub struct ConsensusReport {
     /// The minority views; may be empty, absent only if switched off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dissent: Option<Vec<DissentReport>>,
+    /// The dissenting views and disputed arguments that neither the answer nor `dissent` mentions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<DroppedView>,
     /// The arguments made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,

@@ -91,25 +91,42 @@ pub struct Weighted {
     pub words: Vec<f64>,
 }
 
-/// The relevance of each document by BM25, as SQLite's full-text index computes it.
+/// What BM25 needs to know of all documents together.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Corpus {
+    /// How many documents there are.
+    pub documents: f64,
+    /// How many words they have on average.
+    pub average: f64,
+    /// For each word of the question, how many documents have it.
+    pub with_word: Vec<f64>,
+}
+
+impl Corpus {
+    /// The relevance of one of the documents by BM25, as SQLite's full-text index computes it.
+    #[must_use]
+    pub fn relevance(&self, document: &Weighted) -> f64 {
+        const K1: f64 = 1.2;
+        const B: f64 = 0.75;
+        let rarity = |with_it: &f64| ((self.documents - with_it + 0.5) / (with_it + 0.5)).ln().max(1e-6);
+        let longer = K1 * (1.0 - B + B * document.length / self.average.max(1.0));
+        let terms = document.words.iter().zip(self.with_word.iter().map(rarity));
+        terms.map(|(weight, rarity)| rarity * weight * (K1 + 1.0) / (weight + longer)).sum()
+    }
+}
+
+/// The relevance of each of these documents, which are all there are.
 #[must_use]
 pub fn bm25(documents: &[Weighted]) -> Vec<f64> {
-    const K1: f64 = 1.2;
-    const B: f64 = 0.75;
     let count = documents.len() as f64;
-    let average = documents.iter().map(|it| it.length).sum::<f64>() / count.max(1.0);
-    let rarity = |word: usize| {
-        let with_it = documents.iter().filter(|it| it.words[word] > 0.0).count() as f64;
-        ((count - with_it + 0.5) / (with_it + 0.5)).ln().max(1e-6)
-    };
     let words = documents.first().map_or(0, |it| it.words.len());
-    let rarities: Vec<f64> = (0..words).map(rarity).collect();
-    let score = |it: &Weighted| -> f64 {
-        let longer = K1 * (1.0 - B + B * it.length / average.max(1.0));
-        let terms = it.words.iter().zip(&rarities);
-        terms.map(|(weight, rarity)| rarity * weight * (K1 + 1.0) / (weight + longer)).sum()
+    let with_word = |word: usize| documents.iter().filter(|it| it.words[word] > 0.0).count() as f64;
+    let corpus = Corpus {
+        documents: count,
+        average: documents.iter().map(|it| it.length).sum::<f64>() / count.max(1.0),
+        with_word: (0..words).map(with_word).collect(),
     };
-    documents.iter().map(score).collect()
+    documents.iter().map(|it| corpus.relevance(it)).collect()
 }
 
 #[cfg(test)]

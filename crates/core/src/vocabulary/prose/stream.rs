@@ -128,7 +128,7 @@ impl ProseStream {
         self.end(reply);
         let is_open = self.rest.is_none() || self.is_cut;
         let prose = self.own_text.unwrap_or(self.shown);
-        Separated { prose, rest: self.rest.map(|at| &reply[at..]), is_open }
+        Separated { prose, markers: Vec::new(), rest: self.rest.map(|at| &reply[at..]), is_open }
     }
 
     fn advance(&mut self, reply: &str, is_complete: bool) -> usize {

@@ -41,7 +41,7 @@ const NO_CHOICE: &str = "nothing that could be read";
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "voting",
     summary: "Everyone votes on the options, with a confidence",
-    flow: 2,
+    flow: 3,
     usual: Usual { method: "voting", ..Usual::PLAIN },
     forms: &[&ballot::FORM],
     starters: &[starters::DECIDE],
@@ -81,12 +81,12 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
 }
 
 fn first(spec: &Spec, who: &Participant) -> Ask {
-    deciding::ballot(spec, who)
+    deciding::first_answer(spec, who)
 }
 
 /// The questions of a further round, by voter: each is shown its own last vote and the reasons of
 /// the round before, in an order of its own.
-fn asks(floor: &mut Floor, voters: &[Participant], round: u32) -> BTreeMap<String, Ask> {
+pub(super) fn asks(floor: &mut Floor, voters: &[Participant], round: u32) -> BTreeMap<String, Ask> {
     let spec = floor.spec();
     let past: Vec<Vec<CastBallot>> = (1..round).map(|it| poll::ballots_of_round(floor, it)).collect();
     let Some(before) = past.last() else { return BTreeMap::new() };

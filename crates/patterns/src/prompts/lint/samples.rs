@@ -42,8 +42,8 @@ pub(super) struct Prompt {
     pub(super) task: String,
     pub(super) most_system: u64,
     pub(super) most_task: u64,
-    /// The same for a small model: system text and task.
-    pub(super) compact: Option<(String, String)>,
+    /// The same for a small model: system text, task, and the task as lines.
+    pub(super) compact: Option<(String, String, Option<String>)>,
 }
 
 const FRAME: u64 = 200;
@@ -70,7 +70,10 @@ pub(super) fn labelled(text: &str) -> String {
 
 fn prompt(name: &'static str, kind: Kind, ask: &Ask, (most_system, most_task): (u64, u64)) -> Prompt {
     let (system, task) = (labelled(ask.system()), labelled(ask.prompt()));
-    let compact = ask.compact().map(|it| (labelled(&it.system), labelled(&it.prompt)));
+    let compact = ask.compact().map(|it| {
+        let lines = it.lines.as_ref().map(|it| labelled(&it.prompt));
+        (labelled(&it.system), labelled(&it.prompt), lines)
+    });
     Prompt { name, kind, system, task, most_system, most_task, compact }
 }
 
@@ -175,7 +178,8 @@ fn votes(topic: &str) -> Vec<Prompt> {
     let options = ["agree", "disagree"].map(str::to_owned);
     let vote = |name, ask: &Ask| prompt(name, Kind::Json, ask, (FRAME, FORM));
     vec![
-        vote("ballot", &deciding::ballot(&voting, &ann)),
+        vote("first answer", &deciding::first_answer(&voting, &ann)),
+        vote("first answer without options", &deciding::first_answer(&talking, &ann)),
         vote("later", &deciding::later_ballot(&voting, &ann, "tabs", &reasons)),
         vote("after", &deciding::closing_ballot(&voting, &ann, Some(own.clone()))),
         vote("sign", &deciding::ballot_on_proposal(&talking, &ann, "Tabs.", &options, Some(own))),

@@ -7,7 +7,7 @@ use quorum_core::{
 };
 use serde_json::{Map, Value};
 
-use super::{Block, Part, Table, items};
+use super::{Block, Part, Table, items, steps};
 
 /// A section for each field that has a value and a view.
 pub(super) fn fields(state: &Snapshot, outcome: &Outcome) -> Vec<Part> {
@@ -61,6 +61,9 @@ fn blocks(view: &View, value: &Value) -> Vec<Block> {
                 .flat_map(|round| scores(round, (at, participant, score), (*by, *whole)))
                 .collect();
             vec![Block::Table(Table::new(&["round", "by", "participant", "score"], &rows))]
+        }
+        View::Steps => {
+            Some(steps::read(value)).filter(|it| !it.is_empty()).map(Block::Steps).into_iter().collect()
         }
         View::Ballots => ballots(value),
         View::Numbers { number, unit } => vec![Block::Table(numbers(&entries(value), number, *unit))],

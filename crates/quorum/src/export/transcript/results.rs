@@ -1,6 +1,6 @@
 //! The sections on the decision: dissent, arguments, costs.
 
-use quorum_core::model::outcome::{Claim, Outcome, ProviderCost, SubReport};
+use quorum_core::model::outcome::{Claim, DroppedView, Outcome, ProviderCost, SubReport};
 
 use super::{Block, Item, Part, Table};
 use crate::text;
@@ -10,6 +10,16 @@ pub(super) fn dissent(outcome: &Outcome) -> Option<Part> {
     let views: Vec<Item> =
         views.map(|it| Item { who: Some(it.provider.clone()), text: it.position.clone() }).collect();
     (!views.is_empty()).then(|| Part::new(text::dissent_heading(outcome), vec![Block::Items(views)]))
+}
+
+/// The views that the answer leaves out.
+pub(super) fn dropped(outcome: &Outcome) -> Option<Part> {
+    let item = |it: &DroppedView| Item {
+        who: Some(format!("{} R{}", it.participant, it.round)),
+        text: it.text.clone(),
+    };
+    let views: Vec<Item> = outcome.consensus.dropped.iter().map(item).collect();
+    (!views.is_empty()).then(|| Part::new("Left out of the answer", vec![Block::Items(views)]))
 }
 
 pub(super) fn arguments(outcome: &Outcome) -> Option<Part> {

@@ -19,7 +19,7 @@ use quorum_core::{
         transcript::Turn,
     },
     registry::Pattern,
-    seams::{NoTools, Store},
+    seams::{NoTools, Node, Store},
     vocabulary::option::Kind,
 };
 use serde_json::Value;
@@ -163,6 +163,8 @@ impl<'s> Runner<'s> {
             limits: Limits::default(),
             recursion: None,
             early_exit: None,
+            // Whatever the votes weigh, they may leave it open.
+            known_voices: None,
             window: usual_window(&services.registry),
             session: None,
             account: None,
@@ -231,7 +233,7 @@ impl<'s> Runner<'s> {
             registry,
             caps: BTreeMap::new(),
         };
-        let engine = Engine::new(services, "a dry run");
+        let engine = Engine::new(services, Node::fresh("a dry run"));
         let id = self.open(&engine, &*store, spec).await?;
         run_to_the_end(&engine, id).await?;
         let facts = store.read(id, Seq::START, usize::MAX).await?;

@@ -26,6 +26,8 @@ use quorum_core::{
     seams::{Chunk, Provider, Voice, Voices},
 };
 
+use super::typical;
+
 /// The reply. Wherever it occurs in a prompt, a real answer would be quoted in full.
 pub(super) const WORD: &str = "stub_voice";
 
@@ -36,7 +38,7 @@ const TURN_TOKENS: u64 = 64;
 pub(super) const PROMPT_TEXT: u64 = 12_000;
 
 /// The overhead around a question or a turn when it is sent, in bytes: roles, fences, names.
-const OVERHEAD: usize = 256;
+pub(super) const OVERHEAD: usize = 256;
 
 /// How many times more tokens one model may count in a text than another.
 const COUNT_SPREAD: u64 = 2;
@@ -66,6 +68,8 @@ pub(super) struct Question {
     /// The same if every text has the most tokens that any model could count.
     pub(super) most: Usage,
     pub(super) price: Option<Price>,
+    /// What it is made of, for its typical usage.
+    pub(super) asked: typical::Asked,
 }
 
 pub(super) type Asked = Arc<Mutex<Vec<Question>>>;
@@ -90,7 +94,7 @@ impl Voices for StubVoices {
         let real = self.real.voice(&self.order, who)?;
         let (price, window) = (real.price, real.window);
         let (script, asked, longest) = (self.script.clone(), self.asked.clone(), self.longest);
-        let stub = StubVoice { script, asked, price, window, longest };
+        let stub = StubVoice { script, asked, price, window, longest, thinking: real.thinking };
         let lane = Arc::new(Lane::new(Width::at_once(64)));
         let window =
             if self.real_windows { window } else { self.stub_window(window) + u64::from(real.thinking) };
@@ -114,6 +118,7 @@ struct StubVoice {
     price: Option<Price>,
     window: u64,
     longest: u32,
+    thinking: u32,
 }
 
 impl Provider for StubVoice {
@@ -149,6 +154,7 @@ impl StubVoice {
             // A text has at most as many tokens as bytes for any model.
             most: Usage::new(prompt(fixed as u64, heard.saturating_mul(COUNT_SPREAD)), written),
             price: self.price,
+            asked: typical::Asked::of(call, (self.window, self.thinking)),
             phase,
         }
     }
@@ -161,6 +167,16 @@ pub(super) fn key(step: &Step) -> String {
         Some((_, rest)) if rest.split('/').next() == Some(DECIDING) => format!("*/{rest}"),
         _ => step.to_string(),
     }
+}
+
+/// Which of the options a stub chooses: no single one is chosen most often, as far as the number of
+/// participants allows it, so that nothing is decided before all have been asked.
+fn choice(call: &Call) -> usize {
+    let speakers = call.spec.speakers();
+    let place = speakers.iter().position(|it| it.name == call.participant.name).unwrap_or_default();
+    let ways = (2..=call.spec.options.len()).find(|ways| speakers.len() % ways != 1);
+    // With one too many for a tie, the last one decides.
+    place % ways.unwrap_or(2.min(call.spec.options.len().max(1)))
 }
 
 /// The phase after every pattern.
@@ -217,7 +233,9 @@ impl Script {
         }
         let readable = self.readable_after.is_some_and(|after| question.reminders >= after);
         Ok(match &call.shape {
-            Some(shape) if readable => (shape.form.stubbed(shape.schema.as_deref(), WORD), Finish::Stop),
+            Some(shape) if readable => {
+                (shape.form.stubbed_at(shape.schema.as_deref(), WORD, choice(call)), Finish::Stop)
+            }
             Some(_) => (WORD.to_owned(), Finish::Length),
             None => (self.speech.clone(), Finish::Stop),
         })

@@ -101,9 +101,16 @@ async fn b10_bad_input_is_refused_with_every_mistake_and_nothing_is_spent() {
 #[tokio::test(start_paused = true)]
 async fn b10_an_unknown_id_and_a_malformed_one_are_told_in_the_same_words() {
     let mut client = Client::legacy().await;
-    for tool in ["ax_result", "ax_status", "ax_fork"] {
+    let rest = |tool: &str| match tool {
+        "ax_say" => json!({ "text": "Hello." }),
+        "ax_control" => json!({ "action": "pause" }),
+        _ => json!({}),
+    };
+    for tool in ["ax_result", "ax_status", "ax_fork", "ax_say", "ax_control"] {
         for id in ["nope", "", "01890000-0000-7000-8000-000000000001"] {
-            let told = client.call(tool, json!({ "id": id })).await;
+            let mut arguments = rest(tool);
+            arguments["id"] = json!(id);
+            let told = client.call(tool, arguments).await;
             let expected = json!({ "code": "NOT_FOUND", "message": "there is no discussion with this id", "tool": tool });
             assert_eq!(told, expected);
         }
@@ -264,7 +271,7 @@ async fn b10_resources_prompts_and_completion() {
         .iter()
         .filter_map(|it| it["name"].as_str())
         .collect();
-    assert_eq!(names, ["debate", "critique", "decide"]);
+    assert_eq!(names, ["debate", "critique", "decide", "settle"]);
     let filled = json!({ "name": "decide", "arguments": { "question": "Which?", "options": "A, B" } });
     let prompt = client.request("prompts/get", filled).await;
     let text = prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap();

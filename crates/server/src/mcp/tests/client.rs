@@ -61,18 +61,29 @@ impl Client {
     }
 
     pub(super) async fn of(quorum: Quorum, limits: Limits) -> Client {
-        let mut client = Client::unannounced(quorum, limits);
+        Client::unannounced(quorum, Settings { limits, ..settings() }).introduced().await
+    }
+
+    /// The same of a server that asks its own voices.
+    pub(super) async fn asking(quorum: Quorum) -> Client {
+        let settings = Settings { voices: Voices::Available, ..settings() };
+        Client::unannounced(quorum, settings).introduced().await
+    }
+
+    /// This client after its handshake.
+    async fn introduced(mut self) -> Client {
+        let client = &mut self;
         let about = json!({ "name": "a test", "version": "1" });
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about });
         client.request("initialize", hello).await;
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
         client.learn().await;
-        client
+        self
     }
 
     /// A client of the era without one, with these capabilities in every request.
     pub(super) async fn modern(quorum: Quorum, capabilities: Value) -> Client {
-        let mut client = Client::unannounced(quorum, Limits::default());
+        let mut client = Client::unannounced(quorum, settings());
         client.meta = json!({
             "io.modelcontextprotocol/protocolVersion": MODERN,
             "io.modelcontextprotocol/clientCapabilities": capabilities,
@@ -82,11 +93,11 @@ impl Client {
         client
     }
 
-    fn unannounced(quorum: Quorum, limits: Limits) -> Client {
+    fn unannounced(quorum: Quorum, settings: Settings) -> Client {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (close, closing) = oneshot::channel::<()>();
         let scope: Scope = quorum.scope(Tenant::default(), "ann");
-        let server = (quorum, Settings { limits, ..settings() }, scope);
+        let server = (quorum, settings, scope);
         let ended = tokio::spawn(converse(server, split(theirs), async {
             // A client that goes away closes nothing.
             if closing.await.is_err() {

@@ -99,6 +99,11 @@ async fn b10_a_line_that_is_no_message_is_answered_and_the_connection_goes_on() 
         let told = client.read().await.unwrap();
         assert_eq!(told["error"]["code"], code, "{told}");
     }
+    for id in [json!(77), json!("mine")] {
+        client.send(&json!({ "jsonrpc": "2.0", "id": id, "metod": "ping" })).await;
+        let told = client.read().await.unwrap();
+        assert_eq!([&told["id"], &told["error"]["code"]], [&id, &json!(-32_600)], "{told}");
+    }
     client.send_line(b"").await;
     let long = vec![b'x'; (4 << 20) + 1];
     client.send_line(&long).await;
@@ -117,4 +122,16 @@ async fn b10_names_without_the_prefix_are_taken_and_unknown_ones_are_listed() {
     let names: Vec<&str> =
         unknown["error"]["data"]["tools"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert!(names.contains(&"ax_discuss") && names.len() == 11, "{names:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_params_of_another_form_are_told_from_an_unknown_method() {
+    let mut client = Client::legacy().await;
+    for params in [json!({ "name": 3 }), json!({ "name": "ax_status", "arguments": [1] }), json!({})] {
+        let told = client.request("tools/call", params).await["error"].clone();
+        let message = "the params of tools/call don't have the form that the protocol gives them";
+        assert_eq!(told, json!({ "code": -32_602, "message": message }));
+    }
+    let told = client.request("tools/cal", json!({})).await["error"].clone();
+    assert_eq!(told, json!({ "code": -32_601, "message": "there is no method tools/cal" }));
 }

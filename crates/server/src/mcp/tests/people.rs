@@ -52,3 +52,26 @@ async fn b10_a_client_that_can_ask_its_user_is_asked_and_goes_on() {
         "{told}"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn b10_an_answer_sent_again_after_a_broken_call_is_passed_over_and_a_wrong_one_asks_again() {
+    let mut client = Client::modern(simulated(), json!({ "elicitation": { "form": {} } })).await;
+    let params = json!({ "name": "ax_discuss", "arguments": with_a_person() });
+    let asked = client.request("tools/call", params.clone()).await["result"].clone();
+    let step = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    let again = |step: &str| {
+        let mut again = params.clone();
+        again["requestState"] = asked["requestState"].clone();
+        again["inputResponses"] = json!({ step: { "action": "accept", "content": { "text": "A bridge." } } });
+        again
+    };
+    let wrong = client.request("tools/call", again("9/nowhere/nobody")).await["result"].clone();
+    assert_eq!(
+        [&wrong["resultType"], &wrong["inputRequests"]],
+        [&asked["resultType"], &asked["inputRequests"]]
+    );
+    let first = client.request("tools/call", again(&step)).await["result"]["structuredContent"].clone();
+    let second = client.request("tools/call", again(&step)).await["result"]["structuredContent"].clone();
+    assert_eq!(first["status"], "completed", "{first}");
+    assert_eq!(second, first);
+}

@@ -88,4 +88,8 @@ async fn b10_a_cancelled_task_is_stopped_and_concluded() {
     }
     assert_eq!(got["result"]["status"], "completed", "{got}");
     assert!(!got["result"]["result"]["structuredContent"]["synthesis"].as_str().unwrap().is_empty());
+    let again = client.request("tasks/cancel", json!({ "taskId": id })).await;
+    assert_eq!(again["result"]["resultType"], "complete", "nothing is left to cancel: {again}");
+    let after = client.request("tasks/get", json!({ "taskId": id })).await;
+    assert_eq!(after["result"], got["result"], "nothing was changed");
 }

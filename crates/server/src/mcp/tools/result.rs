@@ -12,7 +12,7 @@ use crate::mcp::{
     wait::{Start, Wait, told},
 };
 
-const SECTIONS: &[&str] = &["synthesis", "dissent", "votes", "rounds"];
+const SECTIONS: &[&str] = &["synthesis", "sources", "dissent", "votes", "rounds"];
 
 pub(crate) const TOOL: Tool = Tool {
     name: "result",
@@ -58,11 +58,11 @@ fn input(_: &Surface<'_>) -> Value {
 async fn run(call: &Call) -> Result<Reply, Failure> {
     let discussion = call.discussion().await?;
     let wait = Wait { call, discussion: &discussion, until: call.until("waitMs"), start: Start::AsItIs };
-    let (_, follower) = wait.end().await?;
+    let (_, listener) = wait.end().await?;
     let Some(section) = call.text("section") else {
-        return Ok(Reply::done(told(call, &follower, Extent::of(&call.arguments))?));
+        return Ok(Reply::done(told(call, &listener, Extent::of(&call.arguments))?));
     };
     let round = call.whole("round").map(|it| it as u32);
-    let part = follower.look(|state| call.writer().section(state, section, round));
+    let part = listener.look(|state| call.writer().section(state, section, round));
     Ok(Reply::done(part.ok_or_else(Failure::no_such_discussion)?))
 }

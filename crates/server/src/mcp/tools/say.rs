@@ -66,14 +66,14 @@ pub(crate) async fn taken(
     if let Steered::Here(handle) = steered {
         call.app.hub.follow(discussion, &handle);
     }
-    let mut follower = call.app.hub.follower(discussion).await?;
+    let mut listener = call.app.hub.hear(discussion).await?;
     let until = Instant::now() + EFFECT;
-    while follower.look(|it| is_as_before(it, before)) == Some(true) {
-        if tokio::time::timeout_at(until, follower.changed()).await.is_err() {
+    while listener.look(|it| is_as_before(it, before)) == Some(true) {
+        if tokio::time::timeout_at(until, listener.changed()).await.is_err() {
             break;
         }
     }
-    Ok(Reply::done(told(call, &follower, Extent::Compact)?))
+    Ok(Reply::done(told(call, &listener, Extent::Compact)?))
 }
 
 /// Whether nothing has happened yet; where it waited for somebody, whether it still does.

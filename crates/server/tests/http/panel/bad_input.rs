@@ -286,6 +286,50 @@ async fn a9_odd_characters_are_stored_as_replacements() {
 }
 
 #[tokio::test]
+async fn a9_the_other_rows_in_anthropics_form() {
+    let vendor = vendor().start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let user = json!({ "role": "user", "content": "Tabs?" });
+    let panel = |options: Value| with(question("quorum"), json!({ "quorum": options }));
+    let many: Vec<Value> = (0..10_000).map(|_| user.clone()).collect();
+    let bad = json!({ "type": "json_schema", "schema": { "type": "thing" } });
+    for (body, status, kind) in [
+        (question("claude"), 400, "invalid_request_error"),
+        (panel(json!({ "max_calls": 2 })), 400, "invalid_request_error"),
+        (panel(json!({ "max_cost": 0.000_001 })), 400, "invalid_request_error"),
+        (panel(json!({ "providers": ["claude", "alpha"] })), 400, "invalid_request_error"),
+        (said(json!(many)), 400, "invalid_request_error"),
+        (said(json!([{ "role": "user", "content": "a".repeat(400_001) }])), 400, "invalid_request_error"),
+        (said(json!([{ "role": "robot", "content": "x" }])), 400, "invalid_request_error"),
+        (
+            with(question("quorum"), json!({ "output_config": { "format": bad } })),
+            400,
+            "invalid_request_error",
+        ),
+        (with(question("quorum"), json!({ "stop_sequences": [""] })), 400, "invalid_request_error"),
+    ] {
+        refused_message(&server.post("/v1/messages", &body).await, status, kind);
+    }
+    let keyed = |body: &Value| server.posting("/v1/messages", body).header("idempotency-key", "k");
+    assert_eq!(answered(keyed(&question("alpha"))).await.status, 200);
+    refused_message(&answered(keyed(&question("beta"))).await, 422, "invalid_request_error");
+    assert_eq!(calls(&vendor), ["alpha-1"], "nothing else was asked");
+}
+
+#[tokio::test]
+async fn a9_two_hundred_speakers_and_a_thousand_messages_are_taken() {
+    let server = TestServer::open(FAST).await;
+    let speaker = |number: usize| {
+        let role = ["user", "assistant", "system", "tool", "developer"][number % 5];
+        json!({ "role": role, "name": format!("speaker-{number}"), "content": "Tabs." })
+    };
+    let mut messages: Vec<Value> = (0..999).map(speaker).collect();
+    messages.push(json!({ "role": "user", "content": "Tabs or spaces?" }));
+    let answer = chat(&server, &said(json!(messages))).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+}
+
+#[tokio::test]
 async fn a12_a_panel_on_a_panel_is_refused() {
     let server = TestServer::open(FAST).await;
     for path in ["/v1/chat/completions", "/v1/messages"] {

@@ -23,6 +23,7 @@ async fn i19_models_are_the_panel_its_patterns_presets_and_single_voices() {
         "quorum/critique",
         "quorum/voting",
         "quorum/dialogue",
+        "quorum/settle",
         "quorum/quick",
         "openrouter/fusion",
         "fusion",

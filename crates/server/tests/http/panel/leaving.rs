@@ -1,65 +1,54 @@
-//! Clients that leave and come back, and requests that are repeated.
+//! Clients that leave over real connections, and requests that are repeated. Time is in
+//! `src/v1/tests`.
 
-use std::time::Duration;
-
-use quorum_server::Limits;
-use serde_json::json;
-use tokio::time::{sleep, timeout};
+use quorum_testkit::server::{At, Break, Fault, Server};
+use serde_json::{Value, json};
+use tokio::{sync::watch, task::yield_now};
 
 use super::{calls, chat, chunks, config, joined, keyed, only_discussion, question, vendor, with};
-use crate::harness::{Stream, TestServer, answered};
+use crate::harness::{Stream, TestServer};
 
-fn streamed() -> serde_json::Value {
-    with(question("quorum"), json!({ "stream": true }))
+/// Three vendors, and the number of calls that they received so far.
+fn counting() -> (Server, watch::Receiver<usize>) {
+    let (count, counted) = watch::channel(0);
+    let vendor = vendor().paced(50, 0, 1).replies("*", move |_| {
+        count.send_modify(|it| *it += 1);
+        "Tabs.".to_owned()
+    });
+    (vendor.start(), counted)
 }
 
-/// Waits until this many calls have been placed.
-async fn until_calls(vendor: &quorum_testkit::server::Server, count: usize) {
-    while calls(vendor).len() < count {
-        sleep(Duration::from_millis(5)).await;
+/// Waits until the server has noticed that the last client left: then it gives up its claim, and
+/// another process could go on.
+async fn until_released(server: &TestServer) {
+    let other = quorum::Quorum::open(crate::harness::config("", &server.folder)).unwrap();
+    while 0 < other.backlog(None).await.unwrap().running {
+        yield_now().await;
     }
 }
 
-#[tokio::test]
-async fn a3_after_leaving_no_call_begins_and_coming_back_ends_it_with_the_calls_of_the_plan() {
-    let vendor = vendor().paced(150, 10, 3).start();
-    let server = TestServer::voiced(&config(&vendor)).await;
-    let mut stream = Stream::open(server.posting("/v1/chat/completions", &streamed())).await;
-    stream.until(|it| 3 <= it.matches("data: ").count()).await;
-    drop(stream);
-    sleep(Duration::from_millis(250)).await;
-    let placed = calls(&vendor).len();
-    sleep(Duration::from_millis(700)).await;
-    assert_eq!(calls(&vendor).len(), placed, "no call began after the client had left");
-    assert!(placed < 7, "{placed}");
-    let answer = chat(&server, &streamed()).await;
-    let (chunks, is_done) = chunks(&answer.text);
-    assert!(is_done && !joined(&chunks, "content").is_empty(), "{}", answer.text);
-    assert_eq!(calls(&vendor).len(), 7, "nothing was asked twice");
-    assert_eq!(only_discussion(&server).await["status"], "completed");
-    assert!(joined(&chunks, "reasoning").contains("[R1 alpha]"), "the talk is told from its beginning");
+/// Asks, and reads the answer to its end.
+async fn whole(server: &TestServer, body: &Value) -> String {
+    Stream::open(server.posting("/v1/chat/completions", body)).await.rest().await
 }
 
 #[tokio::test]
-async fn a2_a_time_out_with_two_repetitions_is_one_discussion() {
-    let vendor = vendor().paced(120, 0, 1).start();
-    let server = TestServer::voiced(&config(&vendor)).await;
-    let body = question("quorum");
-    for count in 0..3 {
-        let sent = server.posting("/v1/chat/completions", &body).header("x-stainless-retry-count", count);
-        let _ = timeout(Duration::from_millis(200), answered(sent)).await;
+async fn a3_a_closed_connection_is_noticed_and_a_return_makes_the_rest_of_the_calls() {
+    for is_streamed in [false, true] {
+        let (vendor, mut counted) = counting();
+        let server = TestServer::voiced(&config(&vendor)).await;
+        let body = with(question("quorum"), json!({ "stream": is_streamed }));
+        tokio::select! {
+            told = whole(&server, &body) => panic!("it ended before it was left: {told}"),
+            _ = counted.wait_for(|it| *it == 3) => {}
+        }
+        until_released(&server).await;
+        assert_eq!(calls(&vendor).len(), 3, "the first round alone");
+        let answer = chat(&server, &body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        assert_eq!(calls(&vendor).len(), 7, "nothing was asked twice");
+        assert_eq!(only_discussion(&server).await["status"], "completed");
     }
-    let sent = server.posting("/v1/chat/completions", &body).header("x-stainless-retry-count", 3);
-    assert_eq!(answered(sent).await.status, 200);
-    assert_eq!(calls(&vendor).len(), 7);
-    only_discussion(&server).await;
-    // What ended a short while ago is the answer of a declared repetition, and not of a new
-    // question.
-    let sent = server.posting("/v1/chat/completions", &body).header("x-stainless-retry-count", 1);
-    assert_eq!(answered(sent).await.status, 200);
-    assert_eq!(calls(&vendor).len(), 7);
-    assert_eq!(chat(&server, &body).await.status, 200);
-    assert_eq!(calls(&vendor).len(), 14);
 }
 
 #[tokio::test]
@@ -82,49 +71,25 @@ async fn i19_two_live_equal_requests_are_two_discussions_and_a_key_makes_them_on
 }
 
 #[tokio::test]
-async fn i19_a_plain_request_that_is_left_places_no_more_calls_either() {
-    let vendor = vendor().paced(200, 0, 1).start();
+async fn i19_an_answer_that_is_written_anew_ends_the_stream_and_its_repetition_gets_it_for_nothing() {
+    let written = |text: &'static str| {
+        move |asked: &quorum_testkit::server::Asked| {
+            if asked.last().contains("[STRUCTURE_") { text.to_owned() } else { "Tabs.".to_owned() }
+        }
+    };
+    let cut = Fault::Cut(At::EndMarker, Break::Reset);
+    let first = vendor().paced(0, 0, 4).replies("*", written("one two three four"));
+    let vendor = first.fault_at("alpha-1", 2, cut).start();
     let server = TestServer::voiced(&config(&vendor)).await;
-    let body = question("quorum");
-    let asked = chat(&server, &body);
-    tokio::select! {
-        _ = asked => panic!("it was answered before it was left"),
-        () = until_calls(&vendor, 3) => {}
-    }
-    sleep(Duration::from_millis(900)).await;
-    assert_eq!(calls(&vendor).len(), 3, "the first round alone");
-    assert_eq!(chat(&server, &question("quorum")).await.status, 200);
-    assert_eq!(calls(&vendor).len(), 7);
-}
-
-#[tokio::test]
-async fn i19_a_detached_discussion_goes_on() {
-    let vendor = vendor().paced(50, 0, 1).start();
-    let server = TestServer::voiced(&config(&vendor)).await;
-    let body = with(streamed(), json!({ "quorum": { "detach": true } }));
+    let body = with(question("quorum"), json!({ "stream": true, "quorum": { "rounds": 1 } }));
     let mut stream = Stream::open(server.posting("/v1/chat/completions", &body)).await;
-    stream.until(|it| it.contains("data: ")).await;
-    drop(stream);
-    until_calls(&vendor, 7).await;
-}
-
-#[tokio::test]
-async fn i19_an_order_found_at_a_restart_waits_for_its_client() {
-    let vendor = vendor().paced(100, 0, 1).start();
-    let folder = tempfile::tempdir().unwrap();
-    let limits = Limits { drain: Duration::from_millis(1), ..Limits::default() };
-    let mut server = TestServer::voiced_at(&config(&vendor), limits, folder.path()).await;
-    let mut stream = Stream::open(server.posting("/v1/chat/completions", &streamed())).await;
-    until_calls(&vendor, 3).await;
-    server.close().await;
-    let _ = stream.rest().await;
-    drop(server);
-    sleep(Duration::from_millis(200)).await;
-    let server = TestServer::voiced_at(&config(&vendor), limits, folder.path()).await;
-    let placed = calls(&vendor).len();
-    sleep(Duration::from_millis(500)).await;
-    assert_eq!(calls(&vendor).len(), placed, "nothing is asked for a client that is not there");
-    let answer = chat(&server, &streamed()).await;
-    assert!(chunks(&answer.text).1, "{}", answer.text);
+    stream.until(|it| it.contains("\"content\":\"one")).await;
+    vendor.follow(super::vendor().replies("*", written("five six seven eight")));
+    let told = stream.rest().await;
+    assert_eq!(chunks(&told).0.pop().unwrap()["error"]["code"], "answer_rewritten", "{told}");
+    let made = calls(&vendor).len();
+    let again = chat(&server, &body).await;
+    assert_eq!(joined(&chunks(&again.text).0, "content"), "five six seven eight");
+    assert_eq!(calls(&vendor).len(), made, "nothing is paid for the repetition");
     only_discussion(&server).await;
 }

@@ -4,11 +4,13 @@ mod bad_input;
 mod caps;
 mod chat;
 mod fusion;
+mod ignored;
 mod leaving;
 mod messages;
 mod responses;
 mod schemas;
 mod tasks;
+mod usage;
 
 use quorum_testkit::server::{Script, Server, Used, server};
 use serde_json::{Value, json};

@@ -70,6 +70,22 @@ async fn i19_a_response_in_the_background_is_queued_retrieved_and_cancelled() {
 }
 
 #[tokio::test]
+async fn i19_a_background_order_that_was_repeated_by_a_client_was_two_discussions() {
+    let vendor = vendor().start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let body = with(order(), json!({ "background": true }));
+    let sent = async |count: u32| {
+        let sent = server.posting("/v1/responses", &body).header("x-stainless-retry-count", count);
+        answered(sent).await.json()["id"].as_str().unwrap().to_owned()
+    };
+    let first = sent(0).await;
+    assert_eq!(sent(1).await, first);
+    assert_eq!(until_over(&server, &first).await["status"], "completed");
+    assert_eq!((sent(1).await, calls(&vendor).len()), (first.clone(), 4));
+    assert_ne!(sent(0).await, first, "equal orders are two discussions");
+}
+
+#[tokio::test]
 async fn i19_a_previous_response_is_the_conversation_so_far() {
     let vendor = vendor().says("*", "Tabs, because they adapt.").start();
     let server = TestServer::voiced(&config(&vendor)).await;

@@ -54,7 +54,7 @@ async fn i19_the_answer_is_the_value_and_the_structure_after_it_is_ours() {
 async fn i19_methods_without_a_synthesis_get_one_call_for_the_value() {
     let vendor = vendor().replies("*", |asked| {
         let last = asked.last();
-        if last.contains("Vote, alone and in secret") {
+        if last.contains("alone and in secret") {
             return json!({ "choice": "tabs", "confidence": 0.9, "reasoning": "Width." }).to_string();
         }
         reply(asked, VALUE)

@@ -61,3 +61,12 @@ async fn i19_the_configuration_says_what_answers_tasks() {
         assert_eq!(asked, expected);
     }
 }
+
+#[tokio::test]
+async fn i19_a_voice_that_is_named_answers_its_tasks_itself() {
+    let vendor = vendor().start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let body = json!({ "model": "alpha", "messages": [{ "role": "user", "content": TASKS[0] }] });
+    assert_eq!(chat(&server, &body).await.status, 200);
+    assert_eq!(calls(&vendor), ["alpha-1"], "beta is cheaper");
+}

@@ -2,6 +2,7 @@
 
 use quorum_core::{
     model::{
+        digest::{AwaitedTurn, Digest},
         error::{Code, Problem},
         event::{Event, Retried},
         id::{DiscussionId, Seq, Tenant},
@@ -11,7 +12,8 @@ use quorum_core::{
         spec::{Simulation, Spec},
     },
     seams::{
-        AuditEntry, Query, Recalling, Reservation, Retention, Session, StoreError, Summary, Then, Wanted,
+        Append, AuditEntry, Cursor, Query, Recalling, Release, Reservation, Retention, RunStatus, Session,
+        StoreError, Summary, Then, Wanted,
     },
 };
 use uuid::Uuid;
@@ -19,7 +21,8 @@ use uuid::Uuid;
 use super::{
     Subject, Whole,
     fixture::{
-        LEASE_MS, Writer, about, below, ending, finish, moved, open, open_as_ordered, opening, said, second,
+        Writer, about, below, claim, ending, finish, moved, numbered, open, open_as_ordered, opening, said,
+        second,
     },
 };
 
@@ -45,6 +48,58 @@ pub async fn the_list_is_newest_first<S: Whole>(subject: Subject<S>) {
     assert_eq!(ids(store.list(Wanted::default()).await), [newest, middle, oldest]);
     let two = Wanted { limit: 2, ..Wanted::default() };
     assert_eq!(ids(store.list(two).await), [newest, middle]);
+}
+
+/// Page by page, each discussion comes once, also while others are added and removed, and also if
+/// several were created at the same time.
+pub async fn the_list_is_read_in_pages<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let mut all = Vec::new();
+    for (number, at) in [1, 2, 2, 2, 3].into_iter().enumerate() {
+        all.push((second(at), open(store, &format!("{number}"), second(at)).await));
+    }
+    all.sort_unstable();
+    let mut expected: Vec<DiscussionId> = all.iter().rev().map(|it| it.1).collect();
+    let (mut seen, mut after) = (Vec::new(), None);
+    loop {
+        let page = store.list(Wanted { limit: 2, after, ..Wanted::default() }).await.expect("it is there");
+        let Some(last) = page.last() else { break };
+        after = Some(Cursor { opened_at: last.opened_at, id: last.id });
+        seen.extend(page.iter().map(|it| it.id));
+        // The place stays although its discussion goes, and what is newer does not move it.
+        store.remove(last.id).await.expect("nobody runs it");
+        open(store, "newer", second(9)).await;
+    }
+    assert_eq!(seen, std::mem::take(&mut expected));
+}
+
+/// What lists show besides the status is what the last append with a digest said.
+pub async fn the_list_shows_the_digest<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let id = open(store, "tabs or spaces?", second(1)).await;
+    let held = claim(store, id, "one").await.expect("nobody has it");
+    let digest = Digest {
+        awaiting: vec![AwaitedTurn { participant: "ann".to_owned(), round: 2, phase: "speaking".to_owned() }],
+        ruling: None,
+        tokens: 812,
+        cost: None,
+    };
+    let facts = numbered(Seq(3), second(2), vec![said("ann", 1, "tabs")]).into();
+    let expected = Seq(3);
+    let append = Append {
+        claim: held,
+        id,
+        expected,
+        facts,
+        then: Then::Continue,
+        digest: Some(digest.clone().into()),
+    };
+    store.append(append.clone()).await.expect("the claim is ours");
+    let facts = numbered(Seq(4), second(2), vec![said("bob", 1, "spaces")]).into();
+    let further = Append { expected: Seq(4), facts, digest: None, ..append };
+    store.append(further).await.expect("the claim is ours");
+    let listed = store.list(Wanted::default()).await.expect("the store is there");
+    assert_eq!(listed[0].digest, Some(digest));
 }
 
 /// Both filters narrow the list.
@@ -76,7 +131,8 @@ pub async fn the_list_by_prefix_and_session<S: Whole>(subject: Subject<S>) {
 /// All fields of a summary, before and after the end.
 pub async fn a_summary_says_how_it_ended<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
-    let simulation = Simulation { seed: 1, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new() };
+    let simulation =
+        Simulation { seed: 1, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new(), world: None };
     let spec = Spec { simulation: Some(simulation), ..about("tabs or spaces?") };
     let id = open_as_ordered(store, spec, second(1)).await;
     let opened = Summary {
@@ -90,6 +146,8 @@ pub async fn a_summary_says_how_it_ended<S: Whole>(subject: Subject<S>) {
         synthesis: None,
         simulated: true,
         session: None,
+        run: RunStatus::Queued,
+        digest: Some(Digest::opened()),
     };
     assert_eq!(store.list(Wanted::default()).await, Ok(vec![opened.clone()]));
     let mut writer = Writer::claiming(store, id, "one").await;
@@ -99,6 +157,7 @@ pub async fn a_summary_says_how_it_ended<S: Whole>(subject: Subject<S>) {
         ended_at: Some(second(5)),
         success: Some(true),
         synthesis: Some("tabs".to_owned()),
+        run: RunStatus::Over,
         ..opened
     };
     assert_eq!(store.list(Wanted::default()).await, Ok(vec![ended]));
@@ -118,7 +177,7 @@ pub async fn an_error_has_ended_until_it_is_tried_again<S: Whole>(subject: Subje
     let shown = |it: &Summary| (it.status, it.ended_at, it.success);
     assert_eq!(shown(&listed[0]), (Lifecycle::Error, Some(second(2)), Some(false)));
 
-    let claim = store.claim(id, "one", LEASE_MS).await.expect("an error may be tried again");
+    let claim = claim(store, id, "one").await.expect("an error may be tried again");
     let mut writer = Writer { claim, ..writer };
     let retried = vec![Event::Retried(Retried::default()), moved(Lifecycle::Error, Lifecycle::Ready)];
     writer.write(second(3), retried, Then::Continue).await.expect("the claim is ours");
@@ -204,7 +263,8 @@ pub async fn inv_disc_631_what_is_recalled_is_about_the_question<S: Whole>(subje
 pub async fn a_recall_is_limited_to_what_may_be_shown<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let topic = "Which database for billing events?";
-    let simulation = Simulation { seed: 1, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new() };
+    let simulation =
+        Simulation { seed: 1, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new(), world: None };
     let anothers = Spec { tenant: Tenant::named("ann"), ..about(topic) };
     let simulated = Spec { simulation: Some(simulation), ..about(topic) };
     let mut ended = Vec::new();
@@ -295,7 +355,10 @@ pub async fn sessions_are_newest_first<S: Whole>(subject: Subject<S>) {
     for session in [&newer, &older, &newer] {
         store.create_session(session.clone()).await.expect("the store is there");
     }
-    assert_eq!(store.sessions().await, Ok(vec![newer, older]));
+    let other = Session { tenant: Tenant::named("ann"), ..session("another tenant's", 3) };
+    store.create_session(other.clone()).await.expect("the store is there");
+    assert_eq!(store.sessions(Tenant::default()).await, Ok(vec![newer, older]));
+    assert_eq!(store.sessions(Tenant::named("ann")).await, Ok(vec![other]));
 }
 
 /// S12: lists, searches and sessions are limited to one tenant.
@@ -330,10 +393,10 @@ pub async fn removing_takes_what_nobody_runs<S: Whole>(subject: Subject<S>) {
     let child = id.derived("sub1");
     store.create(child, opening(about("below"), second(1), below(id))).await.expect("its root is there");
     let finished = finish(store, "are we done?", "yes", second(2)).await;
-    let claim = store.claim(id, "one", LEASE_MS).await.expect("nobody has it");
+    let claim = claim(store, id, "one").await.expect("nobody has it");
     assert_eq!(store.remove(id).await, Err(StoreError::Held { id, owner: "one".to_owned() }));
     assert_eq!(store.remove(child).await, Err(StoreError::Unknown(child)));
-    store.release(claim).await.expect("it is ours");
+    store.release(claim, Release::Now).await.expect("it is ours");
     for gone in [id, finished] {
         assert_eq!(store.remove(gone).await, Ok(()));
         assert_eq!(store.remove(gone).await, Err(StoreError::Unknown(gone)));

@@ -5,20 +5,48 @@ use std::sync::Arc;
 use quorum_core::{
     model::{
         event::{Ancestor, Conclusion, Event, Fact, Lineage},
-        id::{DiscussionId, Seq},
+        id::{DiscussionId, NodeId, Seq},
         lifecycle::Lifecycle,
         outcome::{Decision, StoppingReason},
         spec::Spec,
         time::Timestamp,
         transcript::Turn,
     },
-    seams::{Append, Claim, Store, StoreError, Then},
+    seams::{Append, Claim, ClaimRequest, Node, Store, StoreError, Then},
 };
 
 use crate::{call::turn, spec::spec};
 
-/// A lease that is long enough for any test.
-pub const LEASE_MS: u64 = 30_000;
+/// The node of this name, which has joined.
+pub async fn node(store: &impl Store, name: &str) -> NodeId {
+    let id = NodeId::named(name);
+    let node = Node { id, ..Node::fresh(name) };
+    store.join(node).await.expect("the store is there");
+    id
+}
+
+/// Claims a discussion for the node of this name.
+pub async fn claim(store: &impl Store, id: DiscussionId, name: &str) -> Result<Claim, StoreError> {
+    let node = node(store, name).await;
+    store.claim(id, node).await
+}
+
+/// Claims up to `max` discussions for the node of this name.
+pub async fn claim_any(store: &impl Store, max: usize, name: &str) -> Result<Vec<Claim>, StoreError> {
+    let node = node(store, name).await;
+    let taken = store.claim_any(ClaimRequest::any(node, max)).await?;
+    Ok(taken.into_iter().map(|it| it.claim).collect())
+}
+
+/// Takes a node for dead, as one that watches its beat would.
+pub async fn reap(store: &impl Store, name: &str) -> bool {
+    let id = NodeId::named(name);
+    let all = store.nodes().await.expect("the store is there");
+    match all.iter().find(|it| it.node.id == id) {
+        Some(it) => store.reap(id, it.beat).await.expect("the store is there"),
+        None => false,
+    }
+}
 
 /// A spec for a discussion of this topic.
 #[must_use]
@@ -106,15 +134,15 @@ pub struct Writer<'s, S> {
 impl<'s, S: Store> Writer<'s, S> {
     /// Claims a discussion that was just opened.
     pub async fn claiming(store: &'s S, id: DiscussionId, owner: &str) -> Self {
-        let claim = store.claim(id, owner, LEASE_MS).await.expect("nobody has it");
+        let claim = claim(store, id, owner).await.expect("nobody has it");
         Writer { store, claim, id, last: Seq(3) }
     }
 
     /// Appends events and updates the sequence number.
     pub async fn write(&mut self, at: Timestamp, events: Vec<Event>, then: Then) -> Result<Seq, StoreError> {
         let facts = numbered(self.last, at, events);
-        let append =
-            Append { claim: self.claim.clone(), id: self.id, expected: self.last, facts: facts.into(), then };
+        let (claim, id, expected) = (self.claim.clone(), self.id, self.last);
+        let append = Append { claim, id, expected, facts: facts.into(), then, digest: None };
         self.last = self.store.append(append).await?;
         Ok(self.last)
     }

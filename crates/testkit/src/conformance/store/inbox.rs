@@ -9,12 +9,12 @@ use quorum_core::{
         lifecycle::Lifecycle,
         ruling::{AwaitedChoice, Ruling, RulingAwaited},
     },
-    seams::{StoreError, Then},
+    seams::{Release, StoreError, Then, Wake},
 };
 
 use super::{
     Subject, Whole,
-    fixture::{LEASE_MS, Writer, about, below, finish, moved, open, opening, second},
+    fixture::{Writer, about, below, claim, claim_any, finish, moved, open, opening, second},
 };
 
 /// Numbered from 1 in each discussion.
@@ -58,14 +58,14 @@ pub async fn a_parked_discussion_waits_for_a_command<S: Whole>(subject: Subject<
     let mut writer = Writer::claiming(store, id, "one").await;
     let pause = vec![moved(Lifecycle::Running, Lifecycle::Paused)];
     writer.write(second(2), pause, Then::Park { seen: CommandId(1) }).await.expect("the claim is ours");
-    assert_eq!(store.claim_any(1, "two", LEASE_MS).await, Ok(Vec::new()));
+    assert_eq!(claim_any(store, 1, "two").await, Ok(Vec::new()));
 
-    let by_name = store.claim(id, "two", LEASE_MS).await.expect("the claim ended with the pause");
-    store.release(by_name).await.expect("the store is there");
-    assert_eq!(store.claim_any(1, "two", LEASE_MS).await, Ok(Vec::new()));
+    let by_name = claim(store, id, "two").await.expect("the claim ended with the pause");
+    store.release(by_name, Release::Now).await.expect("the store is there");
+    assert_eq!(claim_any(store, 1, "two").await, Ok(Vec::new()));
 
     store.send(id, Command::Resume).await.expect("it is there");
-    let claimed = store.claim_any(1, "two", LEASE_MS).await.expect("the store is there");
+    let claimed = claim_any(store, 1, "two").await.expect("the store is there");
     assert_eq!(claimed.iter().map(|claim| claim.id).collect::<Vec<_>>(), [id]);
 }
 
@@ -78,7 +78,7 @@ pub async fn parking_with_a_newer_command_does_not_wait<S: Whole>(subject: Subje
     store.send(id, Command::Resume).await.expect("it is there");
     let pause = vec![moved(Lifecycle::Running, Lifecycle::Paused)];
     writer.write(second(2), pause, Then::Park { seen: CommandId(1) }).await.expect("the claim is ours");
-    let claimed = store.claim_any(1, "two", LEASE_MS).await.expect("the store is there");
+    let claimed = claim_any(store, 1, "two").await.expect("the store is there");
     assert_eq!(claimed.iter().map(|claim| claim.id).collect::<Vec<_>>(), [id]);
 }
 
@@ -97,11 +97,11 @@ pub async fn a_ruling_is_taken_once_where_it_is_awaited<S: Whole>(subject: Subje
     for (unfit, error) in unfit_rulings(id) {
         assert_eq!(store.send(id, unfit).await, Err(error));
     }
-    assert_eq!(store.claim_any(1, "two", LEASE_MS).await, Ok(Vec::new()), "what is refused wakes nobody");
+    assert_eq!(claim_any(store, 1, "two").await, Ok(Vec::new()), "what is refused wakes nobody");
     let swap = ruling("judge", "swap", Some("gus"));
     let both = futures::future::join(store.send(id, swap.clone()), store.send(id, end())).await;
     assert_eq!(both, (Ok(CommandId(1)), not_awaited("judge")));
-    let claim = store.claim_any(1, "two", LEASE_MS).await.expect("the store is there").remove(0);
+    let claim = claim_any(store, 1, "two").await.expect("the store is there").remove(0);
     writer.claim = claim;
     let Command::Rule(decided) = &swap else { unreachable!("a ruling is one") };
     let ruled = Event::Ruled(vacant().decided(decided));
@@ -163,7 +163,7 @@ pub async fn watchers_hear_of_commands<S: Whole>(subject: Subject<S>) {
         store.send(id, Command::Stop).await.expect("it is there");
         for watcher in [&mut first, &mut second] {
             // Extra notifications are allowed, missing ones are not.
-            assert!(watcher.by_ref().any(async |heard| heard == id).await);
+            assert!(watcher.by_ref().any(async |heard| heard == Wake::Commands(id)).await);
         }
     }
 }

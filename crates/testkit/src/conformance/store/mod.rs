@@ -5,6 +5,9 @@ pub mod archive;
 pub mod claims;
 pub mod fixture;
 pub mod inbox;
+pub mod nodes;
+pub mod outcomes;
+pub mod queue;
 pub mod record;
 pub mod retention;
 pub mod spending;
@@ -75,13 +78,34 @@ macro_rules! store_conformance {
                 an_older_claim_is_fenced
                 what_is_begun_is_claimed_from_the_start
                 a_held_discussion_names_its_holder
-                the_same_owner_may_claim_again
+                the_same_node_may_claim_again
                 a_released_claim_is_gone
-                a_lease_runs_out
-                extending_holds_and_tells_what_is_lost
+                a_node_learns_what_it_holds
                 claim_any_takes_the_oldest_that_could_go_on
                 a_child_is_never_claimed
                 of_many_claimants_one_wins
+            }
+            nodes {
+                beats_are_counted_and_seen_by_all
+                a_node_is_reaped_with_the_beat_that_was_seen
+                the_claims_of_a_dead_node_end
+                a_node_without_a_row_claims_nothing
+                no_claim_survives_a_race_with_the_reaper
+                a_node_that_parts_holds_nothing
+            }
+            queue {
+                tenants_take_turns
+                a_full_queue_refuses_its_tenant_only
+                enqueuing_is_idempotent
+                what_is_kept_for_a_process_waits_for_it
+                what_makes_no_progress_is_put_aside
+                progress_is_never_put_aside
+                what_kills_its_nodes_is_put_aside
+                a_takeover_is_told_apart
+                a_node_takes_what_it_is_able_to_run
+                a_tenant_runs_no_more_than_its_share
+                the_list_says_what_is_run
+                watchers_hear_of_work_and_facts
             }
             inbox {
                 commands_keep_their_order
@@ -93,6 +117,8 @@ macro_rules! store_conformance {
             }
             archive {
                 the_list_is_newest_first
+                the_list_is_read_in_pages
+                the_list_shows_the_digest
                 the_list_by_prefix_and_session
                 a_summary_says_how_it_ended
                 an_error_has_ended_until_it_is_tried_again
@@ -108,6 +134,11 @@ macro_rules! store_conformance {
                 removing_takes_what_nobody_runs
                 f12_an_order_is_reserved_once
                 audit_entries_are_kept_by_tenant
+            }
+            outcomes {
+                an_outcome_is_corrected_by_another_and_both_stay
+                outcomes_are_kept_apart_by_tenant_and_simulation
+                an_outcome_goes_with_its_discussion
             }
             retention {
                 expired_discussions_are_hidden_first_and_removed_a_week_later

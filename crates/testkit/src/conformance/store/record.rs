@@ -12,7 +12,7 @@ use quorum_core::{
 
 use super::{
     Subject, Whole,
-    fixture::{LEASE_MS, Writer, about, below, ending, finish, numbered, open, opening, said, second},
+    fixture::{Writer, about, below, claim, ending, finish, numbered, open, opening, said, second},
 };
 
 /// Creating the same id again changes nothing.
@@ -30,11 +30,18 @@ pub async fn create_is_idempotent<S: Whole>(subject: Subject<S>) {
 pub async fn facts_come_back_as_they_were<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
-    let claim = store.claim(id, "one", LEASE_MS).await.expect("nobody has it");
+    let claim = claim(store, id, "one").await.expect("nobody has it");
     let mut facts = numbered(Seq(3), second(2), vec![said("ann", 1, "tabs – “obviously” \u{1f642}\n\0")]);
     facts[0].step = Some(Step::new(1, "speaking", "ann"));
     facts.extend(numbered(Seq(4), second(3), ending("tabs")));
-    let append = Append { claim, id, expected: Seq(3), facts: facts.clone().into(), then: Then::Continue };
+    let append = Append {
+        claim,
+        id,
+        expected: Seq(3),
+        facts: facts.clone().into(),
+        then: Then::Continue,
+        digest: None,
+    };
     assert_eq!(store.append(append).await, Ok(Seq(7)));
     assert_eq!(store.read(id, Seq(3), usize::MAX).await, Ok(facts));
 }
@@ -61,10 +68,11 @@ pub async fn an_unknown_discussion_is_unknown<S: Whole>(subject: Subject<S>) {
     let id = DiscussionId::fresh();
     let unknown = StoreError::Unknown(id);
     assert_eq!(store.read(id, Seq::START, 1).await, Err(unknown.clone()));
-    assert_eq!(store.claim(id, "one", LEASE_MS).await, Err(unknown.clone()));
+    assert_eq!(claim(store, id, "one").await, Err(unknown.clone()));
     let known = open(store, "tabs or spaces?", second(1)).await;
-    let claim = store.claim(known, "one", LEASE_MS).await.expect("nobody has it");
-    let append = Append { claim, id, expected: Seq(0), facts: Vec::new().into(), then: Then::Continue };
+    let claim = claim(store, known, "one").await.expect("nobody has it");
+    let append =
+        Append { claim, id, expected: Seq(0), facts: Vec::new().into(), then: Then::Continue, digest: None };
     assert_eq!(store.append(append).await, Err(unknown));
 }
 
@@ -72,9 +80,10 @@ pub async fn an_unknown_discussion_is_unknown<S: Whole>(subject: Subject<S>) {
 pub async fn a_wrong_expected_number_is_fenced<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
-    let claim = store.claim(id, "one", LEASE_MS).await.expect("nobody has it");
+    let claim = claim(store, id, "one").await.expect("nobody has it");
     let facts = numbered(Seq(3), second(2), vec![said("ann", 1, "tabs")]);
-    let append = Append { claim, id, expected: Seq(3), facts: facts.into(), then: Then::Continue };
+    let append =
+        Append { claim, id, expected: Seq(3), facts: facts.into(), then: Then::Continue, digest: None };
     assert_eq!(store.append(append.clone()).await, Ok(Seq(4)));
     assert_eq!(store.append(append.clone()).await, Err(StoreError::Fenced(id)));
     let ahead =
@@ -87,9 +96,10 @@ pub async fn a_wrong_expected_number_is_fenced<S: Whole>(subject: Subject<S>) {
 pub async fn facts_out_of_order_are_refused<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
-    let claim = store.claim(id, "one", LEASE_MS).await.expect("nobody has it");
+    let claim = claim(store, id, "one").await.expect("nobody has it");
     let facts = numbered(Seq(4), second(2), vec![said("ann", 1, "tabs")]);
-    let append = Append { claim, id, expected: Seq(3), facts: facts.into(), then: Then::Continue };
+    let append =
+        Append { claim, id, expected: Seq(3), facts: facts.into(), then: Then::Continue, digest: None };
     assert!(matches!(store.append(append).await, Err(StoreError::Unusable(_))));
     assert_eq!(store.read(id, Seq(3), usize::MAX).await, Ok(Vec::new()));
 }
@@ -136,7 +146,7 @@ pub async fn a_finished_record_never_changes<S: Whole>(subject: Subject<S>) {
 
     let more = || vec![said("ann", 2, "one more thing")];
     assert_eq!(writer.write(second(3), more(), Then::Continue).await, Err(StoreError::Fenced(id)));
-    if let Ok(claim) = store.claim(id, "two", LEASE_MS).await {
+    if let Ok(claim) = claim(store, id, "two").await {
         let mut writer = Writer { claim, ..writer };
         assert_eq!(writer.write(second(3), more(), Then::Continue).await, Err(StoreError::Over(id)));
     }

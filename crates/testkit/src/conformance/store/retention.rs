@@ -6,12 +6,12 @@ use quorum_core::{
         id::{DiscussionId, Seq},
         time::Timestamp,
     },
-    seams::{Expired, Leap, Retention, StoreError, Summary, Then, Wanted},
+    seams::{Expired, Leap, Release, Retention, StoreError, Summary, Then, Wanted},
 };
 
 use super::{
     Subject, Whole,
-    fixture::{LEASE_MS, Writer, about, below, ending, finish, open, opening, second},
+    fixture::{Writer, about, below, claim, ending, finish, open, opening, second},
 };
 
 const DAY_MS: u64 = 86_400_000;
@@ -37,7 +37,7 @@ async fn hidden<S: Whole>(store: &S) -> Vec<DiscussionId> {
     ids(store.hidden(Wanted::default()).await)
 }
 
-const NOTHING: Expired = Expired { hidden: 0, removed: 0, reappeared: 0, leap: None };
+const NOTHING: Expired = Expired { hidden: 0, removed: 0, reappeared: 0, leap: None, more: false };
 
 /// Hidden from lists and searches at first, then removed with all sub-discussions, and nothing
 /// else.
@@ -148,11 +148,11 @@ pub async fn what_is_being_run_does_not_expire<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let held = finish(store, "held", "news", day(1)).await;
     finish(store, "young", "new", day(40)).await;
-    let claim = store.claim(held, "one", LEASE_MS).await.expect("nobody has it");
+    let first = claim(store, held, "one").await.expect("nobody has it");
     assert_eq!(store.expire(on(40)).await, Ok(NOTHING));
-    store.release(claim).await.expect("it is ours");
+    store.release(first, Release::Now).await.expect("it is ours");
     assert_eq!(store.expire(on(40)).await, Ok(Expired { hidden: 1, ..NOTHING }));
-    store.claim(held, "one", LEASE_MS).await.expect("nobody has it");
+    claim(store, held, "one").await.expect("nobody has it");
     finish(store, "later", "newer", day(50)).await;
     assert_eq!(store.expire(on(50)).await, Ok(NOTHING));
     assert_eq!(hidden(store).await, [held]);

@@ -1,7 +1,5 @@
 //! S14: spending caps are counted in the store, for all processes that share it.
 
-use std::time::Duration;
-
 use quorum_core::{
     model::{
         account::{Account, CapReached, CapStatus, Caps, Period},
@@ -9,12 +7,12 @@ use quorum_core::{
         id::{Seq, Tenant},
         money::{Spent, Usd},
     },
-    seams::{Claim, Draw, Drawn, StoreError, Then},
+    seams::{Claim, Draw, Drawn, Release, StoreError, Then},
 };
 
 use super::{
     Subject, Whole,
-    fixture::{LEASE_MS, Writer, about, below, open, opening, second},
+    fixture::{Writer, about, below, claim, open, opening, reap, second},
 };
 
 const DAY_S: i64 = 86_400;
@@ -46,7 +44,7 @@ fn draw(claim: &Claim, at: i64, settled: u64, target: u64) -> Draw {
 
 async fn claimed<S: Whole>(store: &S, owner: &str) -> Claim {
     let id = open(store, "tabs or spaces?", second(0)).await;
-    store.claim(id, owner, LEASE_MS).await.expect("nobody has it")
+    claim(store, id, owner).await.expect("nobody has it")
 }
 
 /// What is spent and reserved, in cents, of the day and of the month.
@@ -135,7 +133,7 @@ pub async fn s14_a_draw_needs_the_newest_claim<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let old = claimed(store, "one").await;
     assert_eq!(store.draw(draw(&old, 5, 0, 50)).await, Ok(Drawn::UpTo(cents(50))));
-    let new = store.claim(old.id, "one", LEASE_MS).await.expect("it is ours");
+    let new = claim(store, old.id, "one").await.expect("it is ours");
     assert_eq!(store.draw(draw(&old, 5, 0, 60)).await, Err(StoreError::Fenced(old.id)));
     assert_eq!(store.draw(draw(&new, 5, 10, 70)).await, Ok(Drawn::UpTo(cents(70))));
     assert_eq!(used(store, ann(), 5).await, [(10.0, 60.0), (10.0, 60.0)]);
@@ -148,9 +146,9 @@ pub async fn s14_an_older_claims_allowance_is_settled_for_others<S: Whole>(subje
     let store = &*subject.store;
     let (old, other) = (claimed(store, "one").await, claimed(store, "other").await);
     assert_eq!(store.draw(draw(&old, 5, 0, 100)).await, Ok(Drawn::UpTo(cents(100))));
-    let new = store.claim(old.id, "one", LEASE_MS).await.expect("it is ours");
+    let new = claim(store, old.id, "one").await.expect("it is ours");
     assert_eq!(store.draw(draw(&other, 5, 0, 100)).await, Ok(Drawn::UpTo(cents(100))));
-    assert_eq!(store.extend(vec![new.clone()], LEASE_MS).await, Ok(vec![]), "the new claim holds");
+    assert!(store.held(new.node).await.is_ok_and(|it| it.contains(&new)), "the new claim holds");
 }
 
 /// A dead process's money is settled from its record, with everything below it, when it is needed.
@@ -166,9 +164,7 @@ pub async fn s14_the_dead_leave_what_their_records_say<S: Whole>(subject: Subjec
     nested.write(second(5), vec![placed(20)], Then::Continue).await.expect("the claim is ours");
     let other = claimed(store, "other").await;
     assert_eq!(store.draw(draw(&other, 5, 0, 50)).await, short(50, 0, 90, 5), "it still lives");
-    if !subject.time.pass(Duration::from_millis(LEASE_MS + 1)).await {
-        return;
-    }
+    assert!(reap(store, "dead").await);
     assert_eq!(store.draw(draw(&other, 5, 0, 51)).await, short(51, 50, 0, 5));
     assert_eq!(store.draw(draw(&other, 5, 0, 50)).await, Ok(Drawn::UpTo(cents(50))));
     // It only seemed dead, and must not spend what was given to another.
@@ -183,7 +179,7 @@ pub async fn s14_the_state_of_the_caps_leaves_out_the_dead<S: Whole>(subject: Su
     let one = claimed(store, "one").await;
     assert_eq!(store.draw(draw(&one, 5, 0, 90)).await, Ok(Drawn::UpTo(cents(90))));
     assert_eq!(used(store, ann(), 5).await, [(0.0, 90.0), (0.0, 90.0)]);
-    store.release(one).await.expect("it is ours");
+    store.release(one, Release::Now).await.expect("it is ours");
     assert_eq!(used(store, ann(), 5).await, [(0.0, 0.0), (0.0, 0.0)]);
 }
 
@@ -239,11 +235,11 @@ pub async fn s14_removing_keeps_the_count<S: Whole>(subject: Subject<S>) {
     let (ended, crashed) = (claimed(store, "one").await, open(store, "tabs?", second(0)).await);
     assert_eq!(store.draw(draw(&ended, 5, 0, 60)).await, Ok(Drawn::UpTo(cents(60))));
     assert_eq!(store.settle(ended.clone(), cents(20)).await, Ok(()));
-    store.release(ended.clone()).await.expect("it is ours");
+    store.release(ended.clone(), Release::Now).await.expect("it is ours");
     let mut writer = Writer::claiming(store, crashed, "one").await;
     assert_eq!(store.draw(draw(&writer.claim, 5, 0, 50)).await, Ok(Drawn::UpTo(cents(50))));
     writer.write(second(5), vec![placed(30)], Then::Continue).await.expect("the claim is ours");
-    store.release(writer.claim).await.expect("it is ours");
+    store.release(writer.claim, Release::Now).await.expect("it is ours");
     for id in [ended.id, crashed] {
         assert_eq!(store.remove(id).await, Ok(()));
     }

@@ -1,0 +1,64 @@
+//! What to do next to hear real models, by the keys and programs found on this machine.
+
+use quorum::setup::{self, Machine, Provider};
+
+use crate::app::App;
+
+/// The keys to name where none is found: one of three vendors is enough.
+const KEYS: &str = "ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_API_KEY";
+
+/// The lines about real voices.
+pub(super) fn hints(app: &App) -> Vec<String> {
+    let setup = app
+        .config()
+        .map_err(anyhow::Error::from)
+        .and_then(|config| setup::load(&config, &Machine::this()).map_err(anyhow::Error::from));
+    let found: Vec<String> = match setup {
+        Ok(setup) => setup.providers.iter().filter(|it| it.missing().is_none()).map(found).collect(),
+        Err(error) => return vec![String::new(), format!("Your configuration has an error: {error}")],
+    };
+    lines(&found)
+}
+
+/// A provider that could answer, and why.
+fn found(provider: &Provider) -> String {
+    use setup::KeyFrom::{Environment, File};
+    match (&provider.key, provider.program()) {
+        (_, Some(program)) => format!("{} (the program {})", provider.name, program.path.display()),
+        (Some(Environment(name)), None) => format!("{} ({name})", provider.name),
+        (Some(File(_)), None) => format!("{} (a stored key)", provider.name),
+        (None, None) => format!("{} (on this machine)", provider.name),
+    }
+}
+
+fn lines(found: &[String]) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    if found.is_empty() {
+        lines.push(format!("To hear real models, set {KEYS}; one is enough."));
+        lines
+            .push("A local server such as Ollama, or a coding CLI that is logged in, also works.".to_owned());
+        lines.push("`ax doctor` shows what was looked for. Then:".to_owned());
+    } else {
+        lines.push(format!("Real voices found on this machine: {}.", found.join(", ")));
+        lines.push("Ask them:".to_owned());
+    }
+    lines.push(
+        "  ax \"Your question?\" --dry-run       who would be asked, and what it would cost".to_owned(),
+    );
+    lines.push("  ax \"Your question?\"                 ask".to_owned());
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_voices_found_are_named_and_else_the_keys() {
+        let found = lines(&["claude (ANTHROPIC_API_KEY)".to_owned(), "ollama (on this machine)".to_owned()]);
+        let voices =
+            "Real voices found on this machine: claude (ANTHROPIC_API_KEY), ollama (on this machine).";
+        assert_eq!(found[1..3], [voices, "Ask them:"]);
+        assert_eq!(lines(&[])[1], format!("To hear real models, set {KEYS}; one is enough."));
+    }
+}

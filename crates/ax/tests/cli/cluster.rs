@@ -1,0 +1,168 @@
+//! Two `ax serve` on one database: one is killed, stopped or told to end, and the other goes on.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::{
+    desk::Desk,
+    serve::{is_completed, json, request, serve},
+};
+
+/// The shortest lease, so that nothing is waited for longer than needed.
+const LEASE: &str = "[store]\nlease = 3\n";
+
+fn order(address: &str, rounds: u32) -> String {
+    let order = format!(
+        r#"{{"topic":"Tabs or spaces?","pattern":"round-robin","rounds":{rounds},"simulate":{{"latencyMs":150}}}}"#
+    );
+    let answer = request(address, "POST /api/discussions", &order);
+    assert!(answer.starts_with("HTTP/1.1 202 "), "{answer}");
+    let body: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+    body["discussionId"].as_str().unwrap().to_owned()
+}
+
+fn has_begun(address: &str, id: &str) -> bool {
+    !json(address, &format!("/api/discussions/{id}/state"))["conversationHistory"][0].is_null()
+}
+
+fn repeated(address: &str, id: &str) -> u64 {
+    let result = json(address, &format!("/api/discussions/{id}/result"));
+    result["integrity"]["repeatedCalls"].as_u64().unwrap()
+}
+
+fn steer(address: &str, id: &str, action: &str) {
+    let answer = request(address, &format!("POST /api/discussions/{id}/{action}"), "{}");
+    assert!(answer.starts_with("HTTP/1.1 202 "), "{action}: {answer}");
+}
+
+fn status(address: &str, id: &str) -> String {
+    let listed = json(address, "/api/discussions");
+    let mut entries = listed.as_array().unwrap().iter();
+    let found = entries.find(|it| it["discussionId"] == id);
+    found.and_then(|it| it["status"].as_str()).unwrap_or_default().to_owned()
+}
+
+/// Looks until it is so.
+fn until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        // It sleeps because other processes have to get there.
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn f17_a_living_server_goes_on_with_what_a_killed_one_left() {
+    let desk = Desk::new();
+    desk.configure(LEASE);
+    let ((one, first), (two, second)) = (serve(&desk), serve(&desk));
+    let ids: Vec<String> = (0..5).map(|_| order(&first, 4)).collect();
+    until(|| ids.iter().all(|id| has_begun(&first, id)));
+    let killed = Instant::now();
+    one.signal("-KILL");
+    one.end();
+    for id in &ids {
+        assert!(is_completed(&second, id));
+        // At most the call that was under way.
+        assert!(repeated(&second, id) <= 1);
+    }
+    // Three more rounds of three calls, one after the other, take less than 3 s themselves.
+    assert!(killed.elapsed() < Duration::from_secs(30), "{:?}", killed.elapsed());
+    let metrics = request(&second, "GET /metrics", "");
+    assert!(metrics.contains("ax_node_takeovers_total 5\n"), "{metrics}");
+    assert!(metrics.contains("ax_nodes 1\n"), "{metrics}");
+    two.signal("-TERM");
+    two.end().ends(0);
+}
+
+#[test]
+fn f17_commands_and_watchers_reach_a_discussion_from_the_other_server() {
+    let desk = Desk::new();
+    desk.configure(LEASE);
+    let ((one, first), (two, second)) = (serve(&desk), serve(&desk));
+    let id = order(&first, 4);
+    until(|| has_begun(&second, &id));
+    steer(&second, &id, "pause");
+    until(|| status(&second, &id) == "paused");
+    assert_eq!(status(&first, &id), "paused");
+    steer(&second, &id, "resume");
+    steer(&first, &id, "stop");
+    // The stream of each server has the whole record.
+    let [heard, other] = [&first, &second].map(|address| {
+        let told = request(address, &format!("GET /api/discussions/{id}/events?view=facts"), "");
+        told.lines().filter(|it| it.starts_with("id: ")).map(str::to_owned).collect::<Vec<_>>()
+    });
+    assert_eq!(heard, other);
+    assert!(!heard.is_empty());
+    for server in [one, two] {
+        server.signal("-TERM");
+        server.end().ends(0);
+    }
+}
+
+#[test]
+fn f17_a_pause_of_what_nobody_runs_is_obeyed_by_the_next_server() {
+    let desk = Desk::new();
+    desk.configure(LEASE);
+    let (one, first) = serve(&desk);
+    let id = order(&first, 4);
+    until(|| has_begun(&first, &id));
+    one.signal("-KILL");
+    one.end();
+    desk.ax(&["pause", &id]).ends(0).says(&["the pause is recorded"]);
+    let (two, second) = serve(&desk);
+    until(|| status(&second, &id) == "paused");
+    steer(&second, &id, "resume");
+    assert!(is_completed(&second, &id));
+    two.signal("-TERM");
+    two.end().ends(0);
+}
+
+#[test]
+fn f13_a_server_that_is_told_to_end_under_load_repeats_no_answered_call() {
+    let desk = Desk::new();
+    desk.configure(LEASE);
+    let ((one, first), (two, second)) = (serve(&desk), serve(&desk));
+    let ids: Vec<String> = (0..20).map(|_| order(&first, 3)).collect();
+    until(|| ids.iter().all(|id| has_begun(&first, id)));
+    one.signal("-TERM");
+    one.end().ends(0);
+    for id in &ids {
+        assert!(is_completed(&second, id));
+        assert_eq!(repeated(&second, id), 0, "{id}");
+    }
+    two.signal("-TERM");
+    two.end().ends(0);
+}
+
+#[test]
+fn f17_a_stopped_server_is_fenced_and_comes_back() {
+    let desk = Desk::new();
+    desk.configure(LEASE);
+    let ((one, first), (two, second)) = (serve(&desk), serve(&desk));
+    let id = order(&first, 4);
+    until(|| has_begun(&first, &id));
+    one.signal("-STOP");
+    assert!(is_completed(&second, &id));
+    assert!(repeated(&second, &id) <= 1);
+    one.signal("-CONT");
+    // It notices that it was taken for dead, and goes on as another node.
+    until(|| json(&first, "/readyz")["nodes"] == 2);
+    assert!(is_completed(&first, &order(&first, 1)));
+    for server in [one, two] {
+        server.signal("-TERM");
+        server.end().ends(0);
+    }
+}
+
+#[test]
+fn the_doctor_lists_the_nodes() {
+    let desk = Desk::new();
+    desk.configure(LEASE);
+    let (one, _) = serve(&desk);
+    let said = desk.ax(&["doctor"]);
+    assert!(said.out.contains("ax (process "), "{said:#?}");
+    assert!(said.out.contains("runs 0 discussions"), "{said:#?}");
+    one.signal("-TERM");
+    one.end().ends(0);
+}

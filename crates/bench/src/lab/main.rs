@@ -1,0 +1,212 @@
+//! The laboratory: patterns in reference worlds, where it is known what is right.
+//!
+//! `cargo xtask lab` builds this for release and runs it; it fails if a pattern loses more than its
+//! bar allows, or if the engine and the closed form differ. `--short` is the part that belongs to
+//! every test run.
+
+mod closed;
+mod engine;
+mod intervals;
+mod speed;
+mod table;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use quorum::voices::world::{CONFIDENCES, PANELS, TALKS, World};
+
+use self::{
+    closed::Figures,
+    table::{Table, percent, points},
+};
+
+/// How much a pattern may lose to a plain vote at equal cost, in points.
+const SETTLE_MAY_LOSE: f64 = 0.3;
+const VOTING_MAY_LOSE: f64 = 2.0;
+
+/// The most calls that `settle` may take on average.
+const MOST_CALLS: f64 = 4.7;
+
+/// How much is computed.
+#[derive(Clone, Copy)]
+struct Effort {
+    /// Questions of a world in closed form.
+    closed: usize,
+    /// Questions of a world on the engine.
+    engine: usize,
+    /// Simulated evaluations.
+    evaluations: usize,
+    /// Whether speed is measured.
+    speed: bool,
+}
+
+const LONG: Effort = Effort { closed: 60_000, engine: 2_000, evaluations: 2_000, speed: true };
+const SHORT: Effort = Effort { closed: 8_000, engine: 120, evaluations: 0, speed: false };
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => {
+            eprintln!("the laboratory found something that is not as it should be");
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("lab: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<bool> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let effort = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => LONG,
+        ["--short"] => SHORT,
+        _ => bail!("only --short is understood"),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let mut table = Table::default();
+    talk_worlds(effort, &mut table);
+    settle_worlds(effort, &mut table);
+    if effort.speed {
+        confidences(effort, &mut table);
+    }
+    runtime.block_on(engine_worlds(effort, &mut table))?;
+    if effort.evaluations > 0 {
+        intervals::coverage(effort.evaluations, &mut table);
+    }
+    if effort.speed {
+        runtime.block_on(speed::measured(&mut table))?;
+    }
+    table.print();
+    Ok(table.is_met())
+}
+
+/// How far a share that is known from so many questions may be off: three standard errors.
+fn three_errors(share: f64, count: usize) -> f64 {
+    300.0 * (share * (1.0 - share) / count as f64).sqrt()
+}
+
+/// The five kinds of talk: what a plain vote reaches, and what `voting` and `settle` do with it.
+fn talk_worlds(effort: Effort, table: &mut Table) {
+    for talk in TALKS {
+        let world = World { talk, panel: PANELS[0], correlation: 0.3, confidence: CONFIDENCES[0], seed: 1 };
+        let found = Figures::of(&world, effort.closed);
+        let name = format!("{}, rho .3", talk.name);
+        table.note(
+            &format!("{name}: single best / plain vote of 4 / of 8"),
+            [found.single, found.four, found.eight].map(percent).join(" / "),
+        );
+        let rounds =
+            format!("{} / {} / {}", percent(found.one_round), percent(found.voting), percent(found.settle));
+        table.note(&format!("{name}: one round of talk / voting / settle"), rounds);
+        let noise = three_errors(found.four, effort.closed);
+        let voting = found.gain(found.voting, found.voting_calls);
+        table.row(
+            &format!("{name}: voting against a plain vote at {:.2} calls", found.voting_calls),
+            points(voting),
+            &format!(">= -{VOTING_MAY_LOSE}"),
+            100.0 * voting >= -VOTING_MAY_LOSE - noise,
+        );
+        let settle = found.gain(found.settle, found.settle_calls);
+        table.row(
+            &format!("{name}: settle against a plain vote at {:.2} calls", found.settle_calls),
+            points(settle),
+            &format!(">= -{SETTLE_MAY_LOSE}"),
+            100.0 * settle >= -SETTLE_MAY_LOSE - noise,
+        );
+    }
+}
+
+/// What stated confidence does to `voting`, which goes by it: shown, not judged.
+fn confidences(effort: Effort, table: &mut Table) {
+    for talk in [TALKS[0], TALKS[1], TALKS[4]] {
+        for confidence in CONFIDENCES {
+            let world = World { talk, panel: PANELS[0], correlation: 0.3, confidence, seed: 1 };
+            let found = Figures::of(&world, effort.closed);
+            let (voting, settle) =
+                (found.gain(found.voting, found.voting_calls), found.gain(found.settle, found.settle_calls));
+            table.note(
+                &format!("{}, confidence {}: voting / settle at equal cost", talk.name, confidence.name),
+                format!("{} / {}", points(voting), points(settle)),
+            );
+        }
+    }
+}
+
+/// E3: `settle` in all 45 worlds.
+fn settle_worlds(effort: Effort, table: &mut Table) {
+    let (mut least, mut most, mut sum, mut calls, mut dearest) = (f64::MAX, f64::MIN, 0.0, 0.0, 0.0_f64);
+    let mut worst = String::new();
+    let mut count = 0.0;
+    for panel in PANELS {
+        for confidence in CONFIDENCES {
+            for correlation in [0.0, 0.3, 0.6] {
+                let world = World { talk: TALKS[0], panel, correlation, confidence, seed: 2 };
+                let found = Figures::of(&world, effort.closed);
+                let gain = found.gain(found.settle, found.settle_calls);
+                if gain < least {
+                    worst = format!("{}, {}, rho {correlation}", panel.name, confidence.name);
+                }
+                (least, most) = (least.min(gain), most.max(gain));
+                (sum, calls, count) = (sum + gain, calls + found.settle_calls, count + 1.0);
+                dearest = dearest.max(found.settle_calls);
+            }
+        }
+    }
+    let noise = three_errors(0.8, effort.closed);
+    table.row(
+        &format!("E3 settle in 45 worlds, least gain at equal cost ({worst})"),
+        points(least),
+        &format!(">= -{SETTLE_MAY_LOSE}"),
+        100.0 * least >= -SETTLE_MAY_LOSE - noise,
+    );
+    table.note("E3 the same, mean and most", format!("{} and {}", points(sum / count), points(most)));
+    table.row(
+        "E3 settle in 45 worlds, mean calls (dearest world)",
+        format!("{:.2} ({dearest:.2})", calls / count),
+        &format!("<= {MOST_CALLS}"),
+        calls / count <= MOST_CALLS,
+    );
+}
+
+/// E1: the engine against the closed form.
+async fn engine_worlds(effort: Effort, table: &mut Table) -> Result<()> {
+    for talk in [TALKS[0], TALKS[1], TALKS[4]] {
+        let world = World { talk, panel: PANELS[0], correlation: 0.3, confidence: CONFIDENCES[0], seed: 3 };
+        let closed = Figures::of(&world, effort.closed);
+        let ran = engine::ran(&world, effort.engine).await?;
+        let compared = [
+            ("plain vote", ran.majority, closed.four),
+            ("voting", ran.voting, closed.voting),
+            ("settle", ran.settle, closed.settle),
+        ];
+        for (name, found, expected) in compared {
+            let error =
+                (expected * (1.0 - expected) * (1.0 / effort.engine as f64 + 1.0 / effort.closed as f64))
+                    .sqrt();
+            let off = (found - expected) / error;
+            table.row(
+                &format!(
+                    "E1 {}: {name} on the engine ({} questions) / closed form",
+                    talk.name, effort.engine
+                ),
+                format!("{} / {} ({off:+.1} se)", percent(found), percent(expected)),
+                "within 3 se",
+                off.abs() <= 3.0,
+            );
+        }
+        let error = closed.spread_of_calls() / (effort.engine as f64).sqrt();
+        let off = (ran.settle_calls - closed.settle_calls) / error;
+        table.row(
+            &format!("E1 {}: calls of settle on the engine / closed form", talk.name),
+            format!("{:.2} / {:.2} ({off:+.1} se)", ran.settle_calls, closed.settle_calls),
+            "within 3 se",
+            off.abs() <= 3.0,
+        );
+        for (name, share) in &ran.shown {
+            table.note(&format!("{}: {name} on the engine, not judged", talk.name), percent(*share));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! The heartbeat of this process: one task tells the others that it lives, reaps those that don't,
+//! notices claims that are lost, and wakes the discussions that have new commands.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Weak, atomic::Ordering},
+};
+
+use futures::{StreamExt, stream::BoxStream};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+
+use crate::{
+    engine::{
+        Inner, Running,
+        observer::{Look, Observer},
+    },
+    model::id::{DiscussionId, NodeId},
+    seams::{Beat, Claim, Duty, Pulse, Release, Wake},
+};
+
+/// How often a beat that failed is tried again, as a share of the interval.
+const RETRIES: u32 = 4;
+
+/// After how many looks a claim that is known on one side only is lost or given back.
+const SURE: u32 = 3;
+
+/// Beats and passes the store's news on, until the engine is dropped.
+pub(crate) async fn beat_on(engine: Weak<Inner>, mut news: BoxStream<'static, Wake>) {
+    let Some(every) = engine.upgrade().map(|inner| inner.member.interval()) else { return };
+    let mut ticks = interval(every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut heart = Heart::default();
+    loop {
+        let Some(beaten) = engine.upgrade().map(|inner| inner.member.soon.clone()) else { return };
+        tokio::select! {
+            wake = news.next() => match (wake, engine.upgrade()) {
+                (Some(wake), Some(inner)) => inner.pass_on(&wake),
+                (_, None) => return,
+                // A store that has no more news can still be beaten in.
+                (None, Some(_)) => news = futures::stream::pending().boxed(),
+            },
+            _ = ticks.tick() => heart.beat(&engine).await,
+            () = beaten.notified() => heart.beat(&engine).await,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Heart {
+    observer: Observer,
+    /// Claims that were found only on one side, here or in the store, and in how many looks in a
+    /// row.
+    doubtful: HashMap<(DiscussionId, u64), u32>,
+}
+
+impl Heart {
+    /// Beats until it is known whether this node lives.
+    async fn beat(&mut self, engine: &Weak<Inner>) {
+        loop {
+            let Some(inner) = engine.upgrade() else { return };
+            let (Some(node), duty) = (inner.member.joined(), inner.duty()) else { return };
+            let begun = Instant::now();
+            match inner.services.store.beat(node, duty).await {
+                Ok(Some(pulse)) => {
+                    inner.member.beaten(begun, &pulse);
+                    inner.set_deaf(false);
+                    self.look(&inner, node, &pulse, Look { begun, done: Instant::now() }).await;
+                    return;
+                }
+                Ok(None) => {
+                    inner.lose_everything(node);
+                    return inner.come_back().await;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "the store can't be told that this process is alive");
+                    inner.set_deaf(inner.member.is_deaf());
+                }
+            }
+            let wait = inner.member.interval() / RETRIES;
+            drop(inner);
+            sleep(wait).await;
+        }
+    }
+
+    /// Reaps the dead and compares the claims. What fails is done at the next beat.
+    async fn look(&mut self, inner: &Arc<Inner>, node: NodeId, pulse: &Pulse, look: Look) {
+        let lease_ms = inner.member.node().lease_ms;
+        let own = Beat { node, beat: 0, lease_ms };
+        for dead in self.observer.dead(&own, &pulse.beats, look) {
+            if let Ok(true) = inner.services.store.reap(dead.node, dead.beat).await {
+                tracing::warn!(node = %dead.node, "a node is dead; its discussions go on elsewhere");
+                inner.member.counts.reaped.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let ours = inner.claims();
+        if let Ok(held) = inner.services.store.held(node).await {
+            self.compare(inner, ours, held).await;
+        }
+    }
+
+    /// Cancels runs whose claims are lost, and gives back claims that nothing runs under. Both only
+    /// after several looks: a run may be just beginning or ending.
+    async fn compare(&mut self, inner: &Arc<Inner>, ours: Vec<Claim>, held: Vec<Claim>) {
+        let key = |claim: &Claim| (claim.id, claim.fence);
+        let (here, there): (HashSet<_>, HashSet<_>) =
+            (ours.iter().map(key).collect(), held.iter().map(key).collect());
+        let again = |it: &(DiscussionId, u64)| (*it, self.doubtful.get(it).copied().unwrap_or_default() + 1);
+        let doubtful: HashMap<_, u32> = here.symmetric_difference(&there).map(again).collect();
+        let is_sure = |claim: &&Claim| doubtful.get(&key(claim)).is_some_and(|looks| SURE <= *looks);
+        for lost in ours.iter().filter(is_sure) {
+            inner.cancel(lost);
+        }
+        for stray in held.into_iter().filter(|it| is_sure(&it) && !inner.has_begun(it.id)) {
+            let _ = inner.services.store.release(stray, Release::Now).await;
+        }
+        self.doubtful = doubtful;
+    }
+}
+
+impl Inner {
+    fn duty(&self) -> Duty {
+        if self.leaving.load(Ordering::SeqCst) { Duty::Draining } else { Duty::Serving }
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        self.running().values().filter_map(|it| it.claim.clone()).collect()
+    }
+
+    fn has_begun(&self, id: DiscussionId) -> bool {
+        self.running().contains_key(&id)
+    }
+
+    fn pass_on(&self, wake: &Wake) {
+        match wake {
+            Wake::Commands(id) => {
+                if let Some(discussion) = self.running().get(id) {
+                    discussion.control.wake();
+                }
+            }
+            Wake::Resync => self.running().values().for_each(|it| it.control.wake()),
+            Wake::Facts { .. } | Wake::Text(_) | Wake::Work | Wake::Lane(_) => {}
+        }
+    }
+
+    /// Lets no run place a new call while the store can't be reached for longer than a lease.
+    fn set_deaf(&self, deaf: bool) {
+        self.running().values().for_each(|it| it.control.hold_back(deaf));
+    }
+
+    fn cancel(&self, claim: &Claim) {
+        let running = self.running();
+        if let Some(it) = running.get(&claim.id).filter(|it| it.claim.as_ref() == Some(claim)) {
+            self.member.counts.cancelled.fetch_add(1, Ordering::Relaxed);
+            it.control.cancel();
+        }
+    }
+
+    /// Drops all runs of a node that was taken for dead, calls included: others run them now.
+    fn lose_everything(&self, node: NodeId) {
+        let running: &HashMap<DiscussionId, Running> = &self.running();
+        let lost = running.values().filter(|it| it.claim.as_ref().is_some_and(|claim| claim.node == node));
+        for it in lost {
+            self.member.counts.cancelled.fetch_add(1, Ordering::Relaxed);
+            it.control.cancel();
+        }
+        self.member.renew(node);
+    }
+
+    /// Joins again under a new id; if that fails, the next claim does.
+    async fn come_back(&self) {
+        if let Err(error) = self.member.join(&*self.services.store).await {
+            tracing::warn!(%error, "this process was taken for dead and can't join again yet");
+        }
+    }
+}

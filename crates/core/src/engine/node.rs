@@ -1,0 +1,105 @@
+//! The engine as a node: claims work of others, and tells how it is doing.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use crate::{
+    engine::Engine,
+    model::id::NodeId,
+    seams::{Abilities, ClaimRequest, StoreError, Taken},
+};
+
+/// How this process is doing as a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeHealth {
+    /// Its id.
+    pub id: NodeId,
+    /// Its name for people.
+    pub name: String,
+    /// Its lease.
+    pub lease: Duration,
+    /// How long ago the store heard from it; `None` if it has not joined.
+    pub beat_age: Option<Duration>,
+    /// How many nodes there were at that time.
+    pub nodes: usize,
+    /// How many discussions it runs.
+    pub held: usize,
+    /// Whether it is ending.
+    pub draining: bool,
+    /// How far the store's clock is ahead of its own, in ms.
+    pub skew_ms: Option<i64>,
+    /// Claims since its start.
+    pub claims: u64,
+    /// Claims of discussions whose node had died.
+    pub takeovers: u64,
+    /// Runs that ended because another node had taken over.
+    pub fenced: u64,
+    /// Runs that were dropped with their calls because their claims were lost.
+    pub cancelled: u64,
+    /// Other nodes that it took for dead.
+    pub reaped: u64,
+}
+
+impl NodeHealth {
+    /// Whether it can be relied on: the store heard from it within a lease, and it is not ending.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        !self.draining && self.beat_age.is_some_and(|age| age < self.lease)
+    }
+
+    /// Whether its clock differs from the store's by more than 2 s.
+    #[must_use]
+    pub fn has_wrong_clock(&self) -> bool {
+        self.skew_ms.is_some_and(|it| 2_000 < it.abs())
+    }
+}
+
+impl Engine {
+    /// Makes this process a node now, not only with its first claim.
+    pub async fn join(&self) -> Result<NodeId, StoreError> {
+        self.as_node(|node| Box::pin(std::future::ready(Ok(node)))).await
+    }
+
+    /// Claims up to `max` discussions that this process is able to run and no node runs.
+    pub async fn claim_any(&self, max: usize, most_of_tenant: Option<u64>) -> Result<Vec<Taken>, StoreError> {
+        let (store, able) = (&self.services().store, self.abilities());
+        let request = |node| ClaimRequest { node, max, able: able.clone(), most_of_tenant };
+        let taken = self.as_node(|node| store.claim_any(request(node))).await?;
+        let counts = &self.0.member.counts;
+        counts.claims.fetch_add(taken.len() as u64, Ordering::Relaxed);
+        let takeovers = taken.iter().filter(|it| it.is_takeover).count() as u64;
+        counts.takeovers.fetch_add(takeovers, Ordering::Relaxed);
+        Ok(taken)
+    }
+
+    fn abilities(&self) -> Abilities {
+        let services = self.services();
+        let patterns = services.registry.patterns().iter().map(|it| (it.name.to_owned(), it.flow));
+        Abilities { patterns: Some(patterns.collect()), providers: services.voices.providers() }
+    }
+
+    /// How this process is doing as a node.
+    #[must_use]
+    pub fn health(&self) -> NodeHealth {
+        let (member, now) = (&self.0.member, self.services().clock.now());
+        let node = member.node();
+        let count = |it: &AtomicU64| it.load(Ordering::Relaxed);
+        NodeHealth {
+            id: node.id,
+            name: node.name,
+            lease: Duration::from_millis(node.lease_ms),
+            beat_age: member.beat_age(),
+            nodes: member.nodes(),
+            held: self.running().len(),
+            draining: self.0.leaving.load(Ordering::SeqCst),
+            skew_ms: member.skew_ms(now),
+            claims: count(&member.counts.claims),
+            takeovers: count(&member.counts.takeovers),
+            fenced: count(&member.counts.fenced),
+            cancelled: count(&member.counts.cancelled),
+            reaped: count(&member.counts.reaped),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What has no effect is listed, or refused.
+
+use serde_json::{Value, json};
+
+use super::{config, question, vendor, with};
+use crate::harness::{FAST, TestServer};
+
+/// What the answer lists as ignored.
+async fn ignored(server: &TestServer, path: &str, body: &Value) -> Value {
+    let answer = server.post(path, body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    answer.json()["quorum"]["ignored"].clone()
+}
+
+#[tokio::test]
+async fn i19_options_that_apply_elsewhere_are_refused_with_where() {
+    let server = TestServer::open(FAST).await;
+    for (model, options, param) in [
+        ("quorum", json!({ "judge": "claude" }), "quorum.judge"),
+        (
+            "quorum/round-robin",
+            json!({ "min_rounds_before_consensus": 2 }),
+            "quorum.min_rounds_before_consensus",
+        ),
+    ] {
+        let body = with(question(model), json!({ "quorum": options, "input": "Tabs or spaces?" }));
+        for path in ["/v1/chat/completions", "/v1/responses", "/v1/messages"] {
+            let answer = server.post(path, &body).await;
+            let told = (answer.status.as_u16(), &answer.json()["error"]["param"]);
+            assert_eq!(told, (400, &json!(param)), "{path}: {}", answer.text);
+            assert!(answer.text.contains("applies only to the pattern"), "{}", answer.text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn i19_options_were_ignored_where_nobody_votes_and_now_have_first_answers() {
+    let vendor = vendor().start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let panel = json!({ "rounds": 1, "options": ["tabs", "spaces"] });
+    let body = with(question("quorum"), json!({ "quorum": panel, "input": "Tabs or spaces?" }));
+    for (path, expected) in
+        [("/v1/chat/completions", ["input"]), ("/v1/messages", ["input"]), ("/v1/responses", ["messages"])]
+    {
+        assert_eq!(ignored(&server, path, &body).await, json!(expected), "{path}");
+    }
+    let vote = with(question("quorum/voting"), json!({ "quorum": { "options": ["tabs", "spaces"] } }));
+    assert_eq!(ignored(&server, "/v1/chat/completions", &vote).await, json!([]));
+}
+
+#[tokio::test]
+async fn i19_a_panel_for_one_voice_is_listed_as_ignored() {
+    let vendor = vendor().start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let panel = json!({ "rounds": 3, "providers": ["alpha", "beta"], "judge": "beta", "max_calls": 5 });
+    let body = with(question("alpha"), json!({ "quorum": panel }));
+    let expected = json!(["quorum.judge", "quorum.providers", "quorum.rounds"]);
+    assert_eq!(ignored(&server, "/v1/chat/completions", &body).await, expected);
+}
+
+#[tokio::test]
+async fn i19_fields_of_fusion_without_effect_are_listed() {
+    let vendor = vendor().start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let fusion = json!({ "id": "fusion", "enabled": true, "analysis_models": ["alpha", "beta"], "model": "gamma",
+        "max_tool_calls": 3, "preset": "fast" });
+    let plugin = with(question("fusion"), json!({ "plugins": [fusion] }));
+    let expected = json!(["plugins.max_tool_calls", "plugins.model", "plugins.preset"]);
+    assert_eq!(ignored(&server, "/v1/chat/completions", &plugin).await, expected);
+    let fusion = json!({ "analysis_models": ["alpha", "beta"], "model": "beta", "tools": [] });
+    let tool = with(
+        question("fusion"),
+        json!({ "tools": [{ "type": "openrouter:fusion", "parameters": fusion }], "tool_choice": "required" }),
+    );
+    for path in ["/v1/chat/completions", "/v1/messages"] {
+        assert_eq!(ignored(&server, path, &tool).await, json!(["tools.tools"]), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn i19_values_of_another_kind_are_refused_by_name() {
+    let server = TestServer::open(FAST).await;
+    for (path, more, param) in [
+        ("/v1/chat/completions", json!({ "seed": "seven" }), "seed"),
+        ("/v1/chat/completions", json!({ "metadata": "trip" }), "metadata"),
+        ("/v1/chat/completions", json!({ "metadata": { "session_id": 7 } }), "metadata.session_id"),
+        ("/v1/responses", json!({ "input": "Tabs?", "top_logprobs": 3 }), "top_logprobs"),
+        ("/v1/messages", json!({ "output_config": { "format": 7 } }), "output_config.format"),
+    ] {
+        let answer = server.post(path, &with(question("quorum"), more.clone())).await;
+        let told = (answer.status.as_u16(), &answer.json()["error"]["param"]);
+        assert_eq!(told, (400, &json!(param)), "{more}: {}", answer.text);
+    }
+    let allowed = json!({ "type": "allowed_tools", "mode": "auto", "tools": [] });
+    let body = with(question("quorum"), json!({ "seed": -7, "tool_choice": allowed }));
+    assert_eq!(ignored(&server, "/v1/chat/completions", &body).await, json!([]));
+}

@@ -1,0 +1,203 @@
+//! The address of a database: a URL, how it is shown without its password, and TLS.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use quorum_core::seams::StoreError;
+use rustls::{
+    ClientConfig, RootCertStore, crypto::ring, pki_types::CertificateDer, pki_types::pem::PemObject,
+};
+use rustls_platform_verifier::BuilderVerifierExt;
+use tokio_postgres::{
+    Config,
+    config::{Host, SslMode, TargetSessionAttrs},
+};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(3);
+
+/// After how long without an answer a connection counts as broken.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// How long a statement may run, as an option for the server.
+const STATEMENT_TIMEOUT: &str = "-c statement_timeout=10s -c idle_in_transaction_session_timeout=30s";
+
+/// The address of a PostgreSQL database. Its password is never shown.
+#[derive(Clone)]
+pub struct Address {
+    config: Config,
+    tls: MakeRustlsConnect,
+    shown: String,
+}
+
+impl Address {
+    /// Reads a URL like `postgres://user:password@host:5432/database`.
+    ///
+    /// Several hosts may be given, separated by commas; the first that can be written is used. A
+    /// connection to another machine is encrypted, and the server's certificate is checked, unless
+    /// the URL says `sslmode=disable`; `sslrootcert` names a file with the certificates to trust.
+    pub fn parse(url: &str) -> Result<Self, StoreError> {
+        let (url, root_certificates) = without_parameter(url, "sslrootcert");
+        let (url, mode) = without_parameter(&url, "sslmode");
+        // The error of the parser may quote a part of the password.
+        let mut config: Config = url.parse().map_err(|_| {
+            StoreError::Unusable(
+                "the address of the database can't be understood; it must look like \
+                 postgres://user:password@host:5432/database"
+                    .to_owned(),
+            )
+        })?;
+        config.ssl_mode(ssl_mode(mode.as_deref(), &config)?);
+        set_defaults(&mut config);
+        let tls = MakeRustlsConnect::new(client_config(root_certificates.as_deref())?);
+        Ok(Address { shown: shown(&config), config, tls })
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub(crate) fn tls(&self) -> MakeRustlsConnect {
+        self.tls.clone()
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Address").field(&self.shown).finish()
+    }
+}
+
+fn set_defaults(config: &mut Config) {
+    config.connect_timeout(CONNECT).keepalives_idle(SILENCE).tcp_user_timeout(SILENCE);
+    if config.get_application_name().is_none() {
+        config.application_name("quorum");
+    }
+    if config.get_target_session_attrs() == TargetSessionAttrs::Any {
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    }
+    let options =
+        config.get_options().map_or(STATEMENT_TIMEOUT.to_owned(), |it| format!("{STATEMENT_TIMEOUT} {it}"));
+    config.options(options);
+}
+
+/// How the connection is encrypted. Other than in libpq, there is no encryption without a check of
+/// the certificate, because it protects from nobody that could read the connection.
+fn ssl_mode(mode: Option<&str>, config: &Config) -> Result<SslMode, StoreError> {
+    match mode {
+        None if config.get_hosts().iter().all(is_local) => Ok(SslMode::Disable),
+        None | Some("require" | "verify-ca" | "verify-full") => Ok(SslMode::Require),
+        Some("prefer" | "allow") => Ok(SslMode::Prefer),
+        Some("disable") => Ok(SslMode::Disable),
+        Some(other) => Err(StoreError::Unusable(format!(
+            "`sslmode={other}` in the address of the database is unknown; use `verify-full` or `disable`"
+        ))),
+    }
+}
+
+fn is_local(host: &Host) -> bool {
+    match host {
+        Host::Unix(_) => true,
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|it| it.is_loopback())
+        }
+    }
+}
+
+fn client_config(root_certificates: Option<&str>) -> Result<ClientConfig, StoreError> {
+    let wrong = |error: rustls::Error| StoreError::Unusable(format!("TLS can't be set up: {error}"));
+    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
+    let builder = builder.with_safe_default_protocol_versions().map_err(wrong)?;
+    let builder = match root_certificates {
+        Some(file) => builder.with_root_certificates(roots(file)?),
+        None => builder.with_platform_verifier().map_err(wrong)?,
+    };
+    Ok(builder.with_no_client_auth())
+}
+
+fn roots(file: &str) -> Result<RootCertStore, StoreError> {
+    let wrong = |error: &dyn fmt::Display| {
+        StoreError::Unusable(format!("the certificates in {file} (`sslrootcert`) can't be read: {error}"))
+    };
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(file).map_err(|error| wrong(&error))? {
+        let certificate = certificate.map_err(|error| wrong(&error))?;
+        roots.add(certificate).map_err(|error| wrong(&error))?;
+    }
+    Ok(roots)
+}
+
+/// The URL without this parameter, and its value.
+fn without_parameter(url: &str, name: &str) -> (String, Option<String>) {
+    let Some((base, query)) = url.split_once('?') else { return (url.to_owned(), None) };
+    let is_it = |it: &&str| it.split_once('=').is_some_and(|(key, _)| key == name);
+    let value = query.split('&').find(is_it).and_then(|it| it.split_once('='));
+    let value = value.map(|(_, value)| value.replace("%2F", "/").replace("%2f", "/"));
+    let rest: Vec<&str> = query.split('&').filter(|it| !is_it(it)).collect();
+    let url = if rest.is_empty() { base.to_owned() } else { format!("{base}?{}", rest.join("&")) };
+    (url, value)
+}
+
+/// The URL without the password and the parameters.
+fn shown(config: &Config) -> String {
+    let host = |(place, host): (usize, &Host)| {
+        let ports = config.get_ports();
+        let port = ports.get(place).or(ports.first()).copied().unwrap_or(5432);
+        match host {
+            Host::Tcp(name) => format!("{name}:{port}"),
+            Host::Unix(path) => format!("{}:{port}", path.display()),
+        }
+    };
+    let hosts: Vec<String> = config.get_hosts().iter().enumerate().map(host).collect();
+    let user = config.get_user().map_or(String::new(), |user| format!("{user}@"));
+    let database = config.get_dbname().or(config.get_user()).unwrap_or_default();
+    format!("postgres://{user}{}/{database}", hosts.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(url: &str, expected: &str, mode: SslMode) {
+        let address = Address::parse(url).unwrap();
+        assert_eq!((address.to_string().as_str(), address.config.get_ssl_mode()), (expected, mode), "{url}");
+        assert!(!format!("{address:?}").contains("secret"));
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        check(
+            "postgres://ann:secret@localhost/panel",
+            "postgres://ann@localhost:5432/panel",
+            SslMode::Disable,
+        );
+        check(
+            "postgresql://ann:secret@db.example:6000/panel",
+            "postgres://ann@db.example:6000/panel",
+            SslMode::Require,
+        );
+        check(
+            "postgres://ann:secret@one:1,two:2/panel?sslmode=disable",
+            "postgres://ann@one:1,two:2/panel",
+            SslMode::Disable,
+        );
+        check("host=/run/pg user=ann password=secret", "postgres://ann@/run/pg:5432/ann", SslMode::Disable);
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_without_quoting_it() {
+        for wrong in ["secret", "postgres://ann:sec ret@:x/", "postgres://ann:secret@db/panel?sslmode=maybe"]
+        {
+            let error = Address::parse(wrong).unwrap_err().to_string();
+            assert!(!error.contains("sec"), "{error}");
+        }
+        let missing = Address::parse("postgres://db/panel?sslrootcert=%2Fno%2Fsuch.pem").unwrap_err();
+        assert!(missing.to_string().contains("/no/such.pem"), "{missing}");
+    }
+}

@@ -1,0 +1,157 @@
+//! One connection to the database, with its prepared statements.
+
+use std::{
+    collections::HashMap,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use tokio::runtime::Handle;
+use tokio_postgres::{Client, Row, Statement, types::ToSql};
+
+use crate::{address::Address, error::JobError};
+
+/// Where a store connects to, and the runtime its connections live in. The store has one of its
+/// own, so that it doesn't matter where, and by which clock, its callers run.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) address: Address,
+    pub(crate) runtime: Handle,
+}
+
+/// How long an answer is waited for. A statement ends earlier by the server's own limit, so this is
+/// for a network that swallows everything.
+const ANSWER: Duration = Duration::from_secs(15);
+
+pub(crate) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+pub(crate) struct Connection {
+    client: Client,
+    runtime: Handle,
+    statements: HashMap<String, Statement>,
+    /// Set while an answer is outstanding or a transaction is open: a connection that is dropped in
+    /// this state can't be used again.
+    is_busy: bool,
+}
+
+impl Connection {
+    /// Connects; a task drives the connection until it is dropped.
+    pub(crate) async fn open(place: &Place) -> Result<Self, JobError> {
+        let address = place.address.clone();
+        let opened = place.runtime.spawn(async move {
+            let (client, connection) = address.config().connect(address.tls()).await?;
+            // Its end is noticed by the client.
+            tokio::spawn(async move { drop(connection.await) });
+            Ok(client)
+        });
+        match opened.await {
+            Ok(client) => Ok(Connection::of(client.map_err(JobError::Database)?, place)),
+            Err(_) => Err(JobError::Silent),
+        }
+    }
+
+    /// A connection that somebody else drives.
+    pub(crate) fn of(client: Client, place: &Place) -> Self {
+        let (statements, is_busy) = (HashMap::new(), false);
+        Connection { client, runtime: place.runtime.clone(), statements, is_busy }
+    }
+
+    /// Whether it can be used for something else.
+    pub(crate) fn is_usable(&self) -> bool {
+        !self.is_busy && !self.client.is_closed()
+    }
+
+    pub(crate) async fn query(
+        &mut self,
+        sql: &str,
+        parameters: Parameters<'_>,
+    ) -> Result<Vec<Row>, JobError> {
+        let was_busy = std::mem::replace(&mut self.is_busy, true);
+        let statement = self.prepared(sql).await?;
+        let rows = in_time(&self.runtime, self.client.query(&statement, parameters)).await;
+        self.is_busy = was_busy;
+        rows
+    }
+
+    pub(crate) async fn query_opt(
+        &mut self,
+        sql: &str,
+        parameters: Parameters<'_>,
+    ) -> Result<Option<Row>, JobError> {
+        Ok(self.query(sql, parameters).await?.into_iter().next())
+    }
+
+    pub(crate) async fn execute(&mut self, sql: &str, parameters: Parameters<'_>) -> Result<u64, JobError> {
+        let was_busy = std::mem::replace(&mut self.is_busy, true);
+        let statement = self.prepared(sql).await?;
+        let changed = in_time(&self.runtime, self.client.execute(&statement, parameters)).await;
+        self.is_busy = was_busy;
+        changed
+    }
+
+    /// Runs statements without parameters.
+    pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), JobError> {
+        let was_busy = std::mem::replace(&mut self.is_busy, true);
+        let done = in_time(&self.runtime, self.client.batch_execute(sql)).await;
+        self.is_busy = was_busy;
+        done
+    }
+
+    /// Begins a transaction.
+    pub(crate) async fn begin(&mut self) -> Result<(), JobError> {
+        self.batch("BEGIN").await?;
+        self.is_busy = true;
+        Ok(())
+    }
+
+    /// Ends a transaction: commits if its work succeeded, and undoes it if not.
+    pub(crate) async fn end<T>(&mut self, done: Result<T, JobError>) -> Result<T, JobError> {
+        let end = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
+        let ended = in_time(&self.runtime, self.client.batch_execute(end)).await;
+        self.is_busy = ended.is_err();
+        done.and_then(|value| ended.map(|()| value))
+    }
+
+    async fn prepared(&mut self, sql: &str) -> Result<Statement, JobError> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        let prepared = in_time(&self.runtime, self.client.prepare(sql)).await;
+        if prepared.is_err() {
+            self.is_busy = false;
+        }
+        let statement = prepared?;
+        self.statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+}
+
+async fn in_time<T>(
+    runtime: &Handle,
+    work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, JobError> {
+    let limit = Timer(runtime.spawn(tokio::time::sleep(ANSWER)));
+    futures::pin_mut!(work, limit);
+    match futures::future::select(work, limit).await {
+        futures::future::Either::Left((done, _)) => done.map_err(JobError::Database),
+        futures::future::Either::Right(_) => Err(JobError::Silent),
+    }
+}
+
+/// A timer that ends when it is dropped.
+struct Timer(tokio::task::JoinHandle<()>);
+
+impl Future for Timer {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        Pin::new(&mut self.0).poll(cx).map(drop)
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,145 @@
+//! Words database errors by their SQLSTATE, naming the database and what to do.
+
+use std::error::Error as _;
+
+use quorum_core::{model::id::DiscussionId, seams::StoreError};
+use tokio_postgres::{Error, error::SqlState};
+
+/// Why a job on the database failed.
+#[derive(Debug)]
+pub(crate) enum JobError {
+    /// It is not allowed; nothing was changed.
+    Refused(StoreError),
+    /// The database failed.
+    Database(Error),
+    /// It did not answer in time.
+    Silent,
+}
+
+impl From<Error> for JobError {
+    fn from(error: Error) -> Self {
+        JobError::Database(error)
+    }
+}
+
+impl From<StoreError> for JobError {
+    fn from(error: StoreError) -> Self {
+        JobError::Refused(error)
+    }
+}
+
+impl JobError {
+    /// The error as a message for the user.
+    pub(crate) fn into_store_error(self, database: &str) -> StoreError {
+        match self {
+            JobError::Refused(error) => error,
+            JobError::Database(error) => explain(&error, database),
+            JobError::Silent => StoreError::Unavailable(format!(
+                "the database {database} doesn't answer; nothing was written"
+            )),
+        }
+    }
+
+    /// Whether the foreign key to the nodes was violated: the node has no row.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.has_code(&SqlState::FOREIGN_KEY_VIOLATION)
+    }
+
+    /// Whether the transaction was given up in favour of another, and may be repeated at once.
+    pub(crate) fn is_conflict(&self) -> bool {
+        matches!(self, JobError::Database(error) if error.code().is_some_and(|it| it.code().starts_with("40")))
+    }
+
+    /// Whether the same job would fail again: neither the connection nor the server is in trouble.
+    pub(crate) fn is_of_the_job(&self) -> bool {
+        match self {
+            JobError::Refused(_) => true,
+            JobError::Database(error) => error.code().is_some_and(|it| !is_passing(it.code())),
+            JobError::Silent => false,
+        }
+    }
+
+    fn has_code(&self, code: &SqlState) -> bool {
+        matches!(self, JobError::Database(error) if error.code() == Some(code))
+    }
+}
+
+/// Whether an error with this code may pass: lost connections, restarts, a failover, a full disk, a
+/// deadlock, a statement that took too long.
+fn is_passing(code: &str) -> bool {
+    ["08", "53", "40", "57P0"].iter().any(|it| code.starts_with(it)) || ["25006", "57014"].contains(&code)
+}
+
+/// The error as a message for the user. Neither the URL nor the password is part of it.
+pub(crate) fn explain(error: &Error, database: &str) -> StoreError {
+    let Some(code) = error.code().map(SqlState::code) else {
+        return StoreError::Unavailable(format!(
+            "the database {database} can't be reached ({}); check that it runs and that this machine may connect to it",
+            innermost(error)
+        ));
+    };
+    let said = error.as_db_error().map_or_else(|| error.to_string(), |it| it.message().to_owned());
+    match code {
+        "53100" => StoreError::Unavailable(format!(
+            "the disk of the database {database} is full; free some space there"
+        )),
+        "53300" => StoreError::Unavailable(format!(
+            "the database {database} has no connection left; raise `max_connections` there or run fewer nodes"
+        )),
+        "25006" => StoreError::Unavailable(format!(
+            "the database {database} can be read but not written now ({said})"
+        )),
+        _ if is_passing(code) => {
+            StoreError::Unavailable(format!("the database {database} can't be used now: {said} ({code})"))
+        }
+        "28P01" | "28000" => StoreError::Unusable(format!(
+            "the database {database} refused the login; check the user and the password"
+        )),
+        "3D000" => StoreError::Unusable(format!("there is no database {database}; create it first")),
+        "42501" => StoreError::Unusable(format!(
+            "the user of the database {database} may not do this ({said}); let it own its schema"
+        )),
+        "42P07" | "42P01" | "42703" => StoreError::Unusable(format!(
+            "the database {database} has tables of another program ({said}); use an empty database, or a schema of \
+             its own"
+        )),
+        "XX001" | "XX002" => StoreError::Damaged(format!(
+            "the database {database} is damaged ({said}); restore it from a backup"
+        )),
+        // Anything else would be a bug of ours, so a retry is useless.
+        _ => StoreError::Unusable(format!("the database {database} reported an error: {said} ({code})")),
+    }
+}
+
+fn innermost(error: &Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(further) = cause.source() {
+        cause = further;
+    }
+    match error.source() {
+        Some(_) => cause.to_string(),
+        None => error.to_string(),
+    }
+}
+
+/// A row that this version of the program can't read.
+pub(crate) fn unreadable(id: DiscussionId, what: &str, error: impl std::fmt::Display) -> JobError {
+    JobError::Refused(StoreError::Unusable(format!(
+        "{what} of discussion {id} can't be read by this version of the program ({error}); update the program"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_that_pass_are_told_from_those_that_stay() {
+        for passing in ["08006", "57P01", "57P03", "53300", "53100", "40001", "40P01", "25006", "57014"] {
+            assert!(is_passing(passing), "{passing}");
+        }
+        for staying in ["28P01", "3D000", "42501", "42P01", "22021", "23503", "57000", "XX001"] {
+            assert!(!is_passing(staying), "{staying}");
+        }
+    }
+}

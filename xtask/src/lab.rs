@@ -1,0 +1,31 @@
+//! Runs the laboratory: patterns in reference worlds, where it is known what is right.
+
+use anyhow::{Result, bail};
+
+use crate::{Verb, cargo};
+
+pub(crate) const VERB: Verb = Verb {
+    name: "lab",
+    arguments: "[--short]",
+    summary: "Run patterns in reference worlds, and fail if one loses more than its bar allows",
+    run: lab,
+};
+
+const SHORT: &str = "--short";
+
+fn lab(arguments: &[String]) -> Result<()> {
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => {
+            let run = ["run", "--release", "--quiet", "--package", "quorum-bench", "--bin", "quorum-lab"];
+            cargo::run(&mut cargo::command(&run))
+        }
+        [SHORT] => short(),
+        _ => bail!("unknown arguments `{}`; only {SHORT} is accepted", arguments.join(" ")),
+    }
+}
+
+/// The part that belongs to every test run, in the profile in which everything is built then.
+pub(crate) fn short() -> Result<()> {
+    let run = ["run", "--quiet", "--package", "quorum-bench", "--bin", "quorum-lab", "--", SHORT];
+    cargo::run(&mut cargo::command(&run))
+}
