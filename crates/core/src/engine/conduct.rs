@@ -38,7 +38,7 @@ use crate::{
         state::State,
     },
     record::{Record, control::Control, failure::Failure, retry_store::patiently},
-    registry::{Consensus, Pattern},
+    registry::{Consensus, Pattern, report::turns_in_order},
     seams::{Release, StoreError, Then},
 };
 
@@ -423,7 +423,9 @@ fn traced(floor: &Floor, method: &Consensus, decision: Decision) -> Decision {
     if floor.record.state.decision.is_some() {
         return decision;
     }
-    let Traced { provenance, dropped } = (method.trace)(&floor.record.state, &decision);
+    let state = &floor.record.state;
+    let turns = turns_in_order(state, floor.pattern.in_turn);
+    let Traced { provenance, dropped } = (method.trace)(state, &turns, &decision);
     Decision { provenance, dropped, ..decision }
 }
 

@@ -9,6 +9,7 @@ use crate::{
         outcome::{Decision, Traced},
         spec::Spec,
         state::State,
+        transcript::Turn,
     },
     registry::Options,
     vocabulary::{form::Form, result::ResultField},
@@ -51,8 +52,8 @@ pub struct Consensus {
     /// asked, the decision stays.
     pub compare: for<'f> fn(&'f mut Floor) -> BoxFuture<'f, Result<(), Halt>>,
     /// Finds out who said what each sentence of a complete decision rests on, from the record
-    /// alone.
-    pub trace: fn(&State, &Decision) -> Traced,
+    /// alone. The turns are in the order of the talk, which is the same in every replay.
+    pub trace: fn(&State, &[&Turn], &Decision) -> Traced,
     /// Completes a decision, whoever made it: the method, or the pattern itself.
     pub finish: for<'f> fn(&'f mut Floor, Decision) -> BoxFuture<'f, Result<Decision, Halt>>,
 }
@@ -75,7 +76,7 @@ impl Consensus {
         open: |_| Box::pin(async { Ok(()) }),
         decide: |_| Box::pin(async { Ok(Decision::default()) }),
         compare: |_| Box::pin(async { Ok(()) }),
-        trace: |_, _| Traced::default(),
+        trace: |_, _, _| Traced::default(),
         finish: |_, decision| Box::pin(async { Ok(decision) }),
     };
 }

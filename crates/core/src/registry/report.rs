@@ -79,7 +79,6 @@ impl Registry {
         self.pattern(&state.spec.pattern).map_or(Pattern::PLAIN.in_turn, |it| it.in_turn)
     }
 
-    /// What the pattern reports as missing, by name.
     /// The rounds without the roles of seats that have no part in the talk.
     fn with_parts(&self, mut rounds: Vec<Round>) -> Vec<Round> {
         let roles = self.roles();
@@ -90,6 +89,7 @@ impl Registry {
         rounds
     }
 
+    /// What the pattern reports as missing, by name.
     fn lacks(&self, state: &State) -> Map<String, Value> {
         self.pattern(&state.spec.pattern).map(|it| (it.lacks)(state)).unwrap_or_default()
     }
@@ -155,11 +155,7 @@ fn attempts(number: u32) -> String {
 fn rounds(state: &State, in_turn: InTurn) -> Vec<Round> {
     let mut rounds = Vec::new();
     for span in &state.rounds {
-        let speakers = in_turn(&state.spec, span.round);
-        let turn_of = |name: &str| {
-            let in_turn = speakers.iter().position(|it| it.name == name);
-            in_turn.unwrap_or_else(|| speakers.len().saturating_add(seat_of(state, name)))
-        };
+        let turn_of = |name: &str| turn_of(state, in_turn, span.round, name);
         let mut responses: Vec<(usize, usize, Response)> = Vec::new();
         let mut phases: Vec<&str> = Vec::new();
         for turn in final_turns(state, span.round) {
@@ -180,6 +176,25 @@ fn rounds(state: &State, in_turn: InTurn) -> Vec<Round> {
         });
     }
     rounds
+}
+
+/// Every turn by round, by phase, and then in the order of the talk, whatever order they arrived in.
+pub(crate) fn turns_in_order(state: &State, in_turn: InTurn) -> Vec<&Turn> {
+    let mut phases: Vec<&str> = Vec::new();
+    let placed = state.turns.iter().map(|turn| {
+        let place = place_of(&mut phases, &turn.phase);
+        ((turn.round, place, turn_of(state, in_turn, turn.round, &turn.participant)), &**turn)
+    });
+    let mut turns: Vec<((u32, usize, usize), &Turn)> = placed.collect();
+    turns.sort_by_key(|(place, _)| *place);
+    turns.into_iter().map(|(_, turn)| turn).collect()
+}
+
+/// The place of a participant in the order of a round; one that has no turn in it comes last.
+fn turn_of(state: &State, in_turn: InTurn, round: u32, name: &str) -> usize {
+    let speakers = in_turn(&state.spec, round);
+    let turn = speakers.iter().position(|it| it.name == name);
+    turn.unwrap_or_else(|| speakers.len().saturating_add(seat_of(state, name)))
 }
 
 /// The turns of a round, without those that a reminder replaced.

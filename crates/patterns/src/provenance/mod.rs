@@ -21,6 +21,7 @@ use quorum_core::{
         outcome::{Decision, DroppedView, SourcedSentence, Traced},
         phase::DECIDING,
         state::{RecordedReading, State},
+        transcript::Turn,
     },
     vocabulary::prose::Marker,
 };
@@ -102,12 +103,12 @@ pub fn dropped(answer: &str, views: &Views, talk: &Talk<'_>) -> Vec<DroppedView>
 }
 
 /// The sources of a decision that a participant wrote as text, and the views that it leaves out.
-pub(crate) fn trace(state: &State, decision: &Decision) -> Traced {
+pub(crate) fn trace(state: &State, turns: &[&Turn], decision: &Decision) -> Traced {
     let Some(writer) = decision.synthesizer.as_deref() else { return Traced::default() };
     if state.spec.answer_schema().is_some() || decision.synthesis.trim().is_empty() {
         return Traced::default();
     }
-    let talk = talk(state, writer, &decision.synthesis);
+    let talk = talk(state, turns, writer, &decision.synthesis);
     let markers = markers_of(state, writer, &decision.synthesis);
     let answer = Answer { text: &decision.synthesis, markers: &markers };
     let views = dropped::views(state, decision);
@@ -115,8 +116,8 @@ pub(crate) fn trace(state: &State, decision: &Decision) -> Traced {
 }
 
 /// Everything that was said before the decision, except for a turn that is the answer itself.
-fn talk<'s>(state: &'s State, writer: &str, answer: &str) -> Talk<'s> {
-    let turns = state.turns.iter().filter(|turn| turn.phase != DECIDING);
+fn talk<'s>(state: &'s State, turns: &[&'s Turn], writer: &str, answer: &str) -> Talk<'s> {
+    let turns = turns.iter().filter(|turn| turn.phase != DECIDING);
     let said = turns.map(|turn| Said {
         participant: turn.participant.as_str().into(),
         round: turn.round,

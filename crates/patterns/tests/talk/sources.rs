@@ -71,6 +71,26 @@ fn told(outcome: &Outcome) -> Vec<Told<'_>> {
     sentences.collect()
 }
 
+/// Two members that say the same, so that either could be the source of the answer's sentence.
+fn agreeing(first: &str, last: &str) -> Panel {
+    let said = "Tabs let every reader choose the width of an indentation.";
+    let panel = panel().says("ann", ANNS).says("bob", said).says("cyd", said);
+    let reply = "Tabs let every reader choose the width of an indentation.\n\n<mark>\n";
+    let reply = format!("{reply}{}", structure());
+    panel.writes("ann", "synthesis", &reply).takes(first, 10).takes(last, 50)
+}
+
+#[tokio::test(start_paused = true)]
+async fn f1_sources_are_the_same_whatever_order_the_answers_arrive_in() {
+    let mut found = Vec::new();
+    for (first, last) in [("bob", "cyd"), ("cyd", "bob")] {
+        let (outcome, _) = table(&agreeing(first, last)).hold(order()).await;
+        assert!(!outcome.provenance[0].sources.is_empty());
+        found.push(outcome.provenance);
+    }
+    assert_eq!(found[0], found[1]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn every_sentence_of_a_synthesis_is_traced_to_who_said_it() {
     let (outcome, _) = table(&saying()).hold(order()).await;
