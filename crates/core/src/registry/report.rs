@@ -178,7 +178,7 @@ fn rounds(state: &State, in_turn: InTurn) -> Vec<Round> {
     rounds
 }
 
-/// Every turn by round, by phase, and then in the order of the talk, whatever order they arrived in.
+/// Every turn by round, phase and then the order of the talk, whatever order they arrived in.
 pub(crate) fn turns_in_order(state: &State, in_turn: InTurn) -> Vec<&Turn> {
     let mut phases: Vec<&str> = Vec::new();
     let placed = state.turns.iter().map(|turn| {
