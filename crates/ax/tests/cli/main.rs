@@ -15,6 +15,7 @@ mod desk;
 mod detach;
 mod discuss;
 mod eval;
+mod eval_judge;
 mod examples;
 mod exits;
 mod flows;
