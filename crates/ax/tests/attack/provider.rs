@@ -174,7 +174,8 @@ pub(crate) fn finds(bytes: &[u8], secrets: &[String]) -> bool {
 /// All files below a folder.
 pub(crate) fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let paths = entries.map(|it| it.unwrap().path());
+    // A link leads to what is not ours to search: the program itself.
+    let paths = entries.map(|it| it.unwrap().path()).filter(|it| !it.is_symlink());
     let read = |path: std::path::PathBuf| match path.is_dir() {
         true => files(&path),
         // A file may be removed while others are read.

@@ -63,7 +63,6 @@ const COMMANDS: &[&[&str]] = &[
     &["watch", "last"],
     &["history"],
     &["history", "tabs"],
-    &["prompts", "Tabs or spaces?", "--recall"],
     &["models"],
     &["doctor"],
     &["calibration"],
