@@ -1,6 +1,7 @@
 //! Development tasks, `cargo xtask <verb>`. A verb is one file with a `VERB` at its top and one
 //! line in `VERBS`.
 
+mod attack;
 mod bench;
 mod bounds;
 mod browser;
@@ -27,6 +28,7 @@ const VERBS: &[Verb] = &[
     bench::VERB,
     lab::VERB,
     bounds::VERB,
+    attack::VERB,
     new::VERB,
     clis::VERB,
     mcp::VERB,
