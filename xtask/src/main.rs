@@ -5,10 +5,13 @@ mod bench;
 mod bounds;
 mod browser;
 mod cargo;
+mod clients;
 mod clis;
 mod coverage;
 mod dependencies;
+mod dist;
 mod lab;
+mod live;
 mod mcp;
 mod new;
 mod panel_clients;
@@ -31,6 +34,9 @@ const VERBS: &[Verb] = &[
     clis::VERB,
     mcp::VERB,
     panel_clients::VERB,
+    clients::VERB,
+    live::VERB,
+    dist::VERB,
 ];
 
 /// A subcommand of `cargo xtask`.

@@ -14,6 +14,7 @@ mod debate;
 mod desk;
 mod detach;
 mod discuss;
+mod documents;
 mod eval;
 mod examples;
 mod exits;
