@@ -23,7 +23,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 QUESTION = "Which of 4, 6 and 7 is a prime? Answer in one short sentence."
-LIMITS = ["--rounds", "1", "--max-calls", "8", "--max-cost", "0.05", "--budget", "3m"]
+# The worst case must fit the cost: thoughts are reserved at their longest, and seldom used.
+LIMITS = ["--rounds", "1", "--max-calls", "8", "--max-cost", "0.25", "--budget", "3m",
+          "--max-tokens-per-turn", "256", "--synthesis-tokens", "512"]
 REMOVED = "removed"
 # What vendors call an account, an organisation, a request or a key.
 SECRETS = re.compile(r"\b(?:sk|org|proj|acct|user|req|request|key)[-_][A-Za-z0-9_-]{6,}|\bAIza[A-Za-z0-9_-]{10,}")

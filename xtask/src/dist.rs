@@ -41,7 +41,9 @@ fn run(arguments: &[String]) -> Result<()> {
         ["--binary", file] => PathBuf::from(file),
         _ => bail!("unknown arguments `{}`; only --binary FILE is accepted", words.join(" ")),
     };
-    let glibc = elf::oldest_glibc(&fs::read(&binary).with_context(|| format!("{} can't be read", binary.display()))?)?;
+    let glibc = elf::oldest_glibc(
+        &fs::read(&binary).with_context(|| format!("{} can't be read", binary.display()))?,
+    )?;
     let built = Built { binary, glibc };
     let to = cargo::root().join("target/packages");
     if to.exists() {
@@ -74,7 +76,8 @@ fn build(is_static: bool) -> Result<PathBuf> {
         false => "dist".to_owned(),
     };
     cargo::run(&mut command)?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| cargo::root().join("target"), PathBuf::from);
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| cargo::root().join("target"), PathBuf::from);
     Ok(target.join(folder).join("ax"))
 }
 
@@ -108,7 +111,11 @@ fn archive(built: &Built, to: &Path) -> Result<PathBuf> {
     }
     let file = to.join(format!("{name}.tar.gz"));
     let mut tar = Command::new("tar");
-    tar.args(["--create", "--gzip", "--owner=0", "--group=0", "--file"]).arg(&file).arg("--directory").arg(to).arg(&name);
+    tar.args(["--create", "--gzip", "--owner=0", "--group=0", "--file"])
+        .arg(&file)
+        .arg("--directory")
+        .arg(to)
+        .arg(&name);
     cargo::run(&mut tar)?;
     fs::remove_dir_all(folder)?;
     Ok(file)
@@ -117,7 +124,8 @@ fn archive(built: &Built, to: &Path) -> Result<PathBuf> {
 /// `SHA256SUMS`, as `sha256sum --check` reads it.
 fn sum(made: &[PathBuf], to: &Path) -> Result<()> {
     let names = made.iter().filter_map(|it| it.file_name());
-    let sums = Command::new("sha256sum").args(names).current_dir(to).output().context("sha256sum is missing")?;
+    let sums =
+        Command::new("sha256sum").args(names).current_dir(to).output().context("sha256sum is missing")?;
     if !sums.status.success() {
         bail!("sha256sum failed: {}", String::from_utf8_lossy(&sums.stderr));
     }

@@ -46,12 +46,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
 
 /// Refuses a body that exceeds a size limit, before it is deserialized. Large bodies are checked on
 /// a blocking thread.
-async fn within_bounds(
-    app: &App,
-    method: Method,
-    path: String,
-    bytes: Bytes,
-) -> Result<(), Problem> {
+async fn within_bounds(app: &App, method: Method, path: String, bytes: Bytes) -> Result<(), Problem> {
     let (app, is_small) = (app.clone(), bytes.len() <= LOOKED_AT_AT_ONCE);
     let check = move || app.sizes.check(&method, &path, &bytes);
     if is_small {

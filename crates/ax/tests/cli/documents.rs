@@ -18,7 +18,8 @@ const MARK: &str = "# needs ";
 const MOST_MARKED: usize = 8;
 
 /// Commands that install or fetch, which a test must not do.
-const INSTALLS: &[&str] = &["cargo install --path crates/ax", "git clone ", "export ", "sudo dpkg -i ", "tar ", "sha256sum "];
+const INSTALLS: &[&str] =
+    &["cargo install --path crates/ax", "git clone ", "export ", "sudo dpkg -i ", "tar ", "sha256sum "];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -82,9 +83,8 @@ fn run_block(name: &str, commands: &[String]) -> usize {
     for _ in 0..2 {
         desk.ax(&["discuss", "Events for billing?", "-p", "claude,gemini", "--offline"]).ends(0);
     }
-    let past = desk.ax(&["history", "--json"]).ends(0).json()[0]["discussionId"].as_str().unwrap().to_owned();
-    let run = desk.shell("ax run review.yaml --input x --set area=y --offline --json").ends(0).json();
-    let run = run["discussionId"].as_str().unwrap().to_owned();
+    let past = newest(&desk);
+    let run = past_run(&desk);
     let server = commands.iter().any(|it| it.starts_with("curl ")).then(|| serve(&desk));
     let mut marked = 0;
     for command in commands {
@@ -109,6 +109,20 @@ fn run_block(name: &str, commands: &[String]) -> usize {
         server.end();
     }
     marked
+}
+
+fn newest(desk: &Desk) -> String {
+    desk.ax(&["history", "--json"]).ends(0).json()[0]["discussionId"].as_str().unwrap().to_owned()
+}
+
+/// The id of a run of the workflow that the documents show, before a change to it.
+fn past_run(desk: &Desk) -> String {
+    let page = fs::read_to_string(root().join("docs/workflows.md")).unwrap();
+    let review = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    desk.write("review.yaml", review);
+    desk.write("before.yaml", &review.replace("Is this sound?", "What do you think?"));
+    desk.shell("ax run before.yaml --input '{\"text\": \"a new cache\"}' --offline").ends(0);
+    newest(desk)
 }
 
 fn at_server(line: &str, address: &str, past: &str) -> String {
@@ -155,7 +169,8 @@ fn every_command_in_every_document_runs() {
 /// The commands in prose: `ax verb --flag`.
 fn mentioned(text: &str) -> BTreeSet<String> {
     let prose: String = text.split("\n```").step_by(2).collect();
-    let spans = prose.split('`').skip(1).step_by(2).map(|it| it.split_whitespace().collect::<Vec<_>>().join(" "));
+    let spans =
+        prose.split('`').skip(1).step_by(2).map(|it| it.split_whitespace().collect::<Vec<_>>().join(" "));
     spans.filter(|it| it.starts_with("ax ") || it.starts_with("cargo xtask ")).collect()
 }
 
@@ -182,7 +197,10 @@ fn every_command_that_prose_mentions_exists() {
             });
             for flag in words.iter().filter(|it| it.starts_with("--")) {
                 let flag = flag.split('=').next().unwrap().trim_end_matches(['.', ',', ';']);
-                assert!(flag == "--" || flags_of(&desk, help, &words).contains(flag), "{name}: `{span}`: no {flag}");
+                assert!(
+                    flag == "--" || flags_of(&desk, help, &words).contains(flag),
+                    "{name}: `{span}`: no {flag}"
+                );
             }
         }
     }
@@ -199,8 +217,20 @@ fn flags_of(desk: &Desk, help: &str, words: &[&str]) -> String {
 #[test]
 fn there_is_a_page_for_every_topic() {
     for page in [
-        "guide", "providers", "server", "api", "mcp", "panel-as-a-model", "workflows", "agents", "library",
-        "operations", "evidence", "faq", "comparison", "first-minutes",
+        "guide",
+        "providers",
+        "server",
+        "api",
+        "mcp",
+        "panel-as-a-model",
+        "workflows",
+        "agents",
+        "library",
+        "operations",
+        "evidence",
+        "faq",
+        "comparison",
+        "first-minutes",
     ] {
         let text = fs::read_to_string(root().join(format!("docs/{page}.md"))).unwrap_or_default();
         assert!(text.lines().count() > 20, "docs/{page}.md is missing or empty");

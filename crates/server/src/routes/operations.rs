@@ -12,7 +12,11 @@ use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    app::App, body::Params, guard::Caller, problem::Problem, routes::discussions::limit,
+    app::App,
+    body::Params,
+    guard::Caller,
+    problem::Problem,
+    routes::discussions::limit,
     wire::{answers, spending::CapState},
 };
 

@@ -160,7 +160,8 @@ mod tests {
     #[test]
     fn a_type_of_the_table_becomes_a_schema() {
         let (name, schema) =
-            schema("Cake on baked\nA cake.\nname text Its name\nlayers? Layer[] Its layers\n*  any\n").unwrap();
+            schema("Cake on baked\nA cake.\nname text Its name\nlayers? Layer[] Its layers\n*  any\n")
+                .unwrap();
         let expected = json!({
             "type": "object", "required": ["name"], "additionalProperties": true, "x-events": ["baked"],
             "properties": {

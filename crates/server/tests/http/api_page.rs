@@ -27,7 +27,9 @@ fn routes(document: &Value) -> String {
         write!(page, "### {}{rest}\n\n{head}", first.to_uppercase()).unwrap();
         for (path, methods) in document["paths"].as_object().unwrap() {
             for method in ["get", "post", "delete"] {
-                let Some(operation) = methods.get(method).filter(|it| it["tags"][0] == group) else { continue };
+                let Some(operation) = methods.get(method).filter(|it| it["tags"][0] == group) else {
+                    continue;
+                };
                 let (name, summary) = (method.to_uppercase(), text(&operation["summary"]));
                 writeln!(page, "| {name} | `{path}` | {summary} | {} |", answer(operation)).unwrap();
             }
@@ -45,8 +47,7 @@ fn answer(operation: &Value) -> String {
         return status.clone();
     };
     let schema = &content["schema"];
-    let (list, item) =
-        if schema["type"] == "array" { ("list of ", &schema["items"]) } else { ("", schema) };
+    let (list, item) = if schema["type"] == "array" { ("list of ", &schema["items"]) } else { ("", schema) };
     format!("{status} {list}`{}`", last(&item["$ref"]).unwrap_or(kind))
 }
 
@@ -89,7 +90,8 @@ fn the_tables_of_the_api_page_are_those_of_the_openapi_document() {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/api.md");
     let mut page = fs::read_to_string(&file).unwrap();
     let document = document();
-    let tables = [("routes", routes(&document)), ("events", events(&document)), ("result", result(&document))];
+    let tables =
+        [("routes", routes(&document)), ("events", events(&document)), ("result", result(&document))];
     let is_blessed = std::env::var_os("QUORUM_BLESS").is_some();
     for (name, table) in tables {
         let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));

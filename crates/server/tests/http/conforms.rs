@@ -26,7 +26,8 @@ pub(crate) fn check(method: &Method, path: &str, status: StatusCode, kind: &str,
             events(body).iter().flat_map(|(_, name, data)| of_event(name, data)).collect()
         }
         _ if kind.ends_with("json") => {
-            let value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{method} {path}: no JSON: {body}"));
+            let value =
+                serde_json::from_str(body).unwrap_or_else(|_| panic!("{method} {path}: no JSON: {body}"));
             mistakes("", &value, schema)
         }
         _ => Vec::new(),
@@ -46,7 +47,8 @@ fn operation(method: &Method, path: &str) -> Option<&'static Value> {
 /// Whether a path is an instance of this template.
 fn fits(template: &str, path: &str) -> bool {
     let (parts, given): (Vec<&str>, Vec<&str>) = (template.split('/').collect(), path.split('/').collect());
-    parts.len() == given.len() && parts.iter().zip(given).all(|(part, it)| *part == it || part.starts_with('{'))
+    parts.len() == given.len()
+        && parts.iter().zip(given).all(|(part, it)| *part == it || part.starts_with('{'))
 }
 
 /// What is wrong with the data of an event, by the type that its name belongs to.
@@ -72,7 +74,8 @@ fn mistakes(place: &str, value: &Value, schema: &Value) -> Vec<String> {
     let all = schema["allOf"].as_array().into_iter().flatten();
     let mut found: Vec<String> = all.flat_map(|it| mistakes(place, value, it)).collect();
     let kinds = &schema["type"];
-    let is_kind = kinds.is_null() || kinds.as_array().map_or_else(|| is(value, kinds), |all| all.iter().any(|it| is(value, it)));
+    let is_kind = kinds.is_null()
+        || kinds.as_array().map_or_else(|| is(value, kinds), |all| all.iter().any(|it| is(value, it)));
     if !is_kind {
         found.push(format!("{place}: {value} is not {kinds}"));
     }
@@ -157,18 +160,35 @@ async fn every_kind_of_answer_is_as_described() {
         let at = format!("/api/discussions/{}", started.id());
         let stream = server.request("GET", &format!("{at}/events?view=all"));
         let mut stream = crate::harness::Stream::open(stream).await;
-        let told = stream.until(|it| it.contains("person_awaited") || it.contains("event: discussion-completed")).await;
+        let told = stream
+            .until(|it| it.contains("person_awaited") || it.contains("event: discussion-completed"))
+            .await;
         let whole = &told[..told.rfind("\n\n").unwrap_or_default()];
-        let found: Vec<String> = events(whole).iter().flat_map(|(_, name, data)| of_event(name, data)).collect();
+        let found: Vec<String> =
+            events(whole).iter().flat_map(|(_, name, data)| of_event(name, data)).collect();
         assert_eq!(found, Vec::<String>::new());
         for tail in ["", "/state", "/result", "/export?format=json"] {
             assert_eq!(server.get(&format!("{at}{tail}")).await.status, 200);
         }
     }
     for path in [
-        "/api/discussions", "/api/providers", "/api/agents", "/api/consensus-methods", "/api/window-strategies",
-        "/api/detectors", "/api/presets", "/api/sessions", "/api/calibration", "/api/audit", "/api/spending",
-        "/healthz", "/readyz", "/v1/models", "/v1/models/quorum", "/metrics", "/docs",
+        "/api/discussions",
+        "/api/providers",
+        "/api/agents",
+        "/api/consensus-methods",
+        "/api/window-strategies",
+        "/api/detectors",
+        "/api/presets",
+        "/api/sessions",
+        "/api/calibration",
+        "/api/audit",
+        "/api/spending",
+        "/healthz",
+        "/readyz",
+        "/v1/models",
+        "/v1/models/quorum",
+        "/metrics",
+        "/docs",
     ] {
         assert_eq!(server.get(path).await.status, 200, "{path}");
     }
