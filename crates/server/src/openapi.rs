@@ -17,7 +17,7 @@ use crate::{
     problem::{Document, Field},
     seeds,
     wire::{
-        answers, bounds, enums, order,
+        answers, bounds, defaults, enums, order,
         panel_model::{self, VendorError, VendorErrorBody},
         spending::CapState,
     },
@@ -100,6 +100,7 @@ pub(crate) fn with_fields(document: OpenApi, registry: &Registry, providers: &[P
     seeds::name_providers(&mut document, providers);
     never_null(&mut document);
     enums::declare_once(&mut document);
+    defaults::tell(&mut document);
     document
 }
 

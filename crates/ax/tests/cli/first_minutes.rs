@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use quorum_testkit::server::{Server, server};
+use quorum_testkit::server::{Asked, Server, server};
 
 use crate::desk::{Desk, Said};
 
@@ -39,6 +39,14 @@ const LINES: [(&str, &str); 6] = [
     ),
     ("claude-haiku-4-5", "An append-only ledger for payments, and rows for the rest."),
 ];
+
+/// The synthesis, whoever writes it.
+const ANSWER: &str = "No. Keep an append-only ledger for payments, and leave prices and customers as rows.\n\nWrite \
+                      down first which questions about the past today's tables can't answer. If there are none, \
+                      an audit table is enough.";
+
+const STRUCTURE: &str =
+    r#"{"claims":[],"agreements":["A ledger for payments is the part that is worth it"],"dissent":[]}"#;
 
 /// A session: its title, what is set, and what is typed.
 struct Session {
@@ -97,7 +105,15 @@ vendors' formats, with answers written for this page. Ids, times and durations a
 ";
 
 fn vendors() -> Server {
-    LINES.iter().fold(server(), |server, (model, text)| server.says(model, text)).on_thread()
+    let said = |text: &'static str| move |asked: &Asked| synthesis(asked).unwrap_or_else(|| text.to_owned());
+    LINES.iter().fold(server(), |server, (model, text)| server.replies(model, said(text))).on_thread()
+}
+
+/// The synthesis, if it is asked for: the text, the mark that the prompt names, and what they agree
+/// on.
+fn synthesis(asked: &Asked) -> Option<String> {
+    let mark = asked.last().split('`').find(|it| it.starts_with("[STRUCTURE_"))?;
+    Some(format!("{ANSWER}\n\n{mark}\n{STRUCTURE}"))
 }
 
 fn desk(session: &Session, vendor: &Server) -> Desk {

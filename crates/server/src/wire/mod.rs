@@ -2,6 +2,7 @@
 
 pub(crate) mod answers;
 pub(crate) mod bounds;
+pub(crate) mod defaults;
 pub(crate) mod enums;
 pub(crate) mod listing;
 pub(crate) mod order;
