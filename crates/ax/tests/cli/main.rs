@@ -11,6 +11,7 @@ mod caps;
 mod cluster;
 mod config;
 mod debate;
+mod deploy;
 mod desk;
 mod detach;
 mod discuss;

@@ -82,7 +82,7 @@ fn run() -> Result<bool> {
     Ok(table.is_met())
 }
 
-/// How far a share that is known from so many questions may be off: three standard errors.
+/// How far a share that is known from this many questions may be off: three standard errors.
 fn three_errors(share: f64, count: usize) -> f64 {
     300.0 * (share * (1.0 - share) / count as f64).sqrt()
 }
