@@ -29,7 +29,7 @@ fn root() -> PathBuf {
 /// its own.
 fn documents() -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let mut folders = vec![root().join("docs"), root().join("examples")];
+    let mut folders = vec![root().join("docs"), root().join("examples"), root().join("deploy")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
             let (path, is_folder) = (entry.path(), entry.file_type().unwrap().is_dir());
@@ -48,15 +48,21 @@ fn documents() -> Vec<(String, String)> {
     found
 }
 
-/// The blocks of commands of a document.
+/// The blocks of commands of a document, also those inside lists.
 fn blocks(text: &str) -> Vec<Vec<String>> {
-    let mut fences = text.split("\n```").skip(1).step_by(2);
-    let mut found = Vec::new();
-    for fence in fences.by_ref() {
-        let (kind, body) = fence.split_once('\n').unwrap_or_default();
-        if ["console", "sh", "bash", "shell"].contains(&kind.trim()) {
-            found.push(commands(body));
-        }
+    let (mut found, mut open): (Vec<Vec<String>>, Option<(bool, String)>) = (Vec::new(), None);
+    for line in text.lines().map(str::trim_start) {
+        open = match (line.strip_prefix("```"), open) {
+            (Some(kind), None) => {
+                Some((["console", "sh", "bash", "shell"].contains(&kind.trim()), String::new()))
+            }
+            (Some(_), Some((are_commands, body))) => {
+                found.extend(are_commands.then(|| commands(&body)));
+                None
+            }
+            (None, Some((are_commands, body))) => Some((are_commands, body + line + "\n")),
+            (None, None) => None,
+        };
     }
     found
 }
@@ -75,16 +81,19 @@ fn commands(block: &str) -> Vec<String> {
     all
 }
 
-/// Runs the commands of a block one after the other, in one environment.
+/// Runs the commands of a block one after the other, in one environment with what they refer to.
 fn run_block(name: &str, commands: &[String]) -> usize {
     let desk = desk();
     link_examples(&desk);
-    desk.ax(&["agents", "import", "examples/agents"]).ends(0);
-    for _ in 0..2 {
-        desk.ax(&["discuss", "Events for billing?", "-p", "claude,gemini", "--offline"]).ends(0);
+    let mentions = |words: &[&str]| words.iter().any(|word| commands.iter().any(|it| it.contains(word)));
+    let run = if mentions(&[" RUN ", "review.yaml"]) { past_run(&desk) } else { String::new() };
+    let mut past = "0".repeat(36);
+    if mentions(&["last", "01a1e7e1", "ax follow", "/ID", "--recall"]) {
+        for _ in 0..2 {
+            desk.ax(&["discuss", "Events for billing?", "-p", "claude,gemini", "--offline"]).ends(0);
+        }
+        past = newest(&desk);
     }
-    let past = newest(&desk);
-    let run = past_run(&desk);
     let server = commands.iter().any(|it| it.starts_with("curl ")).then(|| serve(&desk));
     let mut marked = 0;
     for command in commands {

@@ -85,12 +85,13 @@ const SESSIONS: [Session; 3] = [
     },
     Session {
         title: "Three keys",
-        about: "`ANTHROPIC_API_KEY`, `OPENAI_API_KEY` and `GOOGLE_API_KEY` are set. Three vendors discuss.",
+        about: "`ANTHROPIC_API_KEY`, `OPENAI_API_KEY` and `GOOGLE_API_KEY` are set. Without `--providers`, \
+                those of the usual panel discuss that can be asked.",
         keys: &[ANTHROPIC, OPENAI, GOOGLE],
         commands: &[
             "ax doctor",
             "ax \"Should we move billing to event sourcing?\" --dry-run",
-            "ax \"Should we move billing to event sourcing?\"",
+            "ax \"Should we move billing to event sourcing?\" --providers claude,openai,gemini",
             "ax show last --sources",
         ],
     },

@@ -168,8 +168,8 @@ async fn check(services: &Services, spec: &Spec, who: &Participant) -> Result<()
     timeout(patience, voice.provider.check(who)).await.map_err(slow)?
 }
 
-/// Why participants are absent. Those with the same reason, such as a key that several models share,
-/// are named together.
+/// Why participants are absent. Those with the same reason, such as a key that several models
+/// share, are named together.
 fn reasons(absent: &[Absent]) -> String {
     let mut told: Vec<(Vec<&str>, String)> = Vec::new();
     for it in absent {

@@ -78,7 +78,8 @@ fn refer(keys: &mut Map<String, Value>, values: &[Value], field: &str, named: &m
     };
 }
 
-/// The name of the enumeration with these values: a known one, or the field's in the style of types.
+/// The name of the enumeration with these values: a known one, or the field's in the style of
+/// types.
 fn name_of(texts: &[Value], field: &str, named: &mut Map<String, Value>) -> String {
     let has_same = |schema: &Value| schema["enum"].as_array().is_some_and(|it| it == texts);
     if let Some((name, _)) = named.iter().find(|(_, it)| has_same(it)) {
