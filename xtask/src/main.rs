@@ -6,10 +6,13 @@ mod bench;
 mod bounds;
 mod browser;
 mod cargo;
+mod clients;
 mod clis;
 mod coverage;
 mod dependencies;
+mod dist;
 mod lab;
+mod live;
 mod mcp;
 mod new;
 mod panel_clients;
@@ -33,6 +36,9 @@ const VERBS: &[Verb] = &[
     clis::VERB,
     mcp::VERB,
     panel_clients::VERB,
+    clients::VERB,
+    live::VERB,
+    dist::VERB,
 ];
 
 /// A subcommand of `cargo xtask`.
