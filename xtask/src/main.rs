@@ -12,6 +12,7 @@ mod lab;
 mod mcp;
 mod new;
 mod panel_clients;
+mod screenshots;
 mod setup;
 mod test;
 mod tidy;
@@ -31,6 +32,7 @@ const VERBS: &[Verb] = &[
     clis::VERB,
     mcp::VERB,
     panel_clients::VERB,
+    screenshots::VERB,
 ];
 
 /// A subcommand of `cargo xtask`.
