@@ -16,6 +16,7 @@ mod live;
 mod mcp;
 mod new;
 mod panel_clients;
+mod screenshots;
 mod setup;
 mod test;
 mod tidy;
@@ -39,6 +40,7 @@ const VERBS: &[Verb] = &[
     clients::VERB,
     live::VERB,
     dist::VERB,
+    screenshots::VERB,
 ];
 
 /// A subcommand of `cargo xtask`.

@@ -17,8 +17,10 @@ struct Migration {
 
 /// In order; the version of the tables is the number of steps taken. Steps are never changed once
 /// they were released.
-const MIGRATIONS: &[Migration] =
-    &[Migration { sql: include_str!("../migrations/0001_first.sql"), min_reader: 1 }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { sql: include_str!("../migrations/0001_first.sql"), min_reader: 1 },
+    Migration { sql: include_str!("../migrations/0002_titles.sql"), min_reader: 1 },
+];
 
 /// The version of this program.
 const VERSION: i32 = MIGRATIONS.len() as i32;

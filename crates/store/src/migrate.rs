@@ -21,6 +21,7 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0010_memory.sql"),
     include_str!("../migrations/0011_outcomes.sql"),
     include_str!("../migrations/0012_nodes.sql"),
+    include_str!("../migrations/0013_titles.sql"),
 ];
 
 const NEWEST: usize = FIRST + STEPS.len() - 1;
