@@ -17,6 +17,7 @@ mod detach;
 mod discuss;
 mod documents;
 mod eval;
+mod eval_judge;
 mod examples;
 mod exits;
 mod first_minutes;
