@@ -45,6 +45,11 @@ impl JobError {
         self.has_code(&SqlState::FOREIGN_KEY_VIOLATION)
     }
 
+    /// Whether a lock was waited for in vain.
+    pub(crate) fn is_lock_timeout(&self) -> bool {
+        self.has_code(&SqlState::LOCK_NOT_AVAILABLE)
+    }
+
     /// Whether the transaction was given up in favour of another, and may be repeated at once.
     pub(crate) fn is_conflict(&self) -> bool {
         matches!(self, JobError::Database(error) if error.code().is_some_and(|it| it.code().starts_with("40")))

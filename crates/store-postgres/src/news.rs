@@ -64,6 +64,8 @@ struct Shared {
     followed: Mutex<HashMap<DiscussionId, Instant>>,
     /// The channels of other processes that follow a discussion, and since when.
     followers: Mutex<HashMap<DiscussionId, HashMap<String, Instant>>>,
+    /// Until when providers asked, through any process, to be left alone.
+    closed: Mutex<HashMap<String, Instant>>,
     outbox: Mutex<Outbox>,
     bell: Notify,
 }
@@ -75,6 +77,7 @@ struct Outbox {
     commands: BTreeSet<(String, DiscussionId)>,
     facts: BTreeMap<DiscussionId, Seq>,
     follows: BTreeSet<DiscussionId>,
+    closed: BTreeMap<String, u64>,
     pieces: BTreeMap<(DiscussionId, Step), Vec<Piece>>,
     text: usize,
 }
@@ -90,6 +93,7 @@ impl News {
             subscribers: Mutex::default(),
             followed: Mutex::default(),
             followers: Mutex::default(),
+            closed: Mutex::default(),
             outbox: Mutex::default(),
             bell: Notify::new(),
         });
@@ -101,6 +105,11 @@ impl News {
     /// The channel of this process.
     pub(crate) fn channel(&self) -> &str {
         &self.shared.own
+    }
+
+    /// Tells other processes of providers that want a pause.
+    pub(crate) fn announcer(&self) -> Announcer {
+        Announcer(self.shared.clone())
     }
 
     pub(crate) fn subscribe(&self) -> BoxStream<'static, Wake> {
@@ -160,6 +169,27 @@ impl News {
     }
 }
 
+/// Tells other processes of providers that want a pause, and knows what they told.
+#[derive(Clone)]
+pub(crate) struct Announcer(Arc<Shared>);
+
+impl Announcer {
+    /// Tells all processes that a provider asked to wait.
+    pub(crate) fn close(&self, lane: &str, wait: Duration) {
+        let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        self.0.post(|outbox| {
+            let known = outbox.closed.entry(lane.to_owned()).or_default();
+            *known = ms.max(*known);
+        });
+    }
+
+    /// For how long a provider asked, through another process, to be left alone.
+    pub(crate) fn closed_for(&self, lane: &str) -> Duration {
+        let until = lock(&self.0.closed).get(lane).copied();
+        until.map_or(Duration::ZERO, |it| it.saturating_duration_since(Instant::now()))
+    }
+}
+
 impl Drop for News {
     fn drop(&mut self) {
         self.task.abort();
@@ -202,6 +232,13 @@ impl Shared {
         followers.entry(id).or_default().insert(channel, Instant::now()).is_none()
     }
 
+    fn note_closed(&self, lane: &str, wait: Duration) {
+        let (mut closed, until) = (lock(&self.closed), Instant::now() + wait);
+        closed.retain(|_, until| Instant::now() < *until);
+        let known = closed.entry(lane.to_owned()).or_insert(until);
+        *known = (*known).max(until);
+    }
+
     /// Takes what waits, packed by channel.
     fn collect(&self) -> (Vec<String>, Vec<String>) {
         let outbox = std::mem::take(&mut *lock(&self.outbox));
@@ -211,6 +248,7 @@ impl Shared {
             post(&self.all, Line::Work);
         }
         outbox.follows.into_iter().for_each(|id| post(&self.all, Line::Follow(id, self.own.clone())));
+        outbox.closed.into_iter().for_each(|(lane, ms)| post(&self.all, Line::Closed(lane, ms)));
         outbox.commands.into_iter().for_each(|(channel, id)| post(&channel, Line::Commands(id)));
         for (id, last) in outbox.facts {
             self.followers(id).iter().for_each(|channel| post(channel, Line::Facts(id, last)));
@@ -233,6 +271,10 @@ impl Shared {
                 Line::Commands(id) => self.tell(&Wake::Commands(id)),
                 Line::Facts(id, last) => self.tell(&Wake::Facts { id, last }),
                 Line::Piece(piece) => self.tell(&Wake::Text(LiveText::Piece(Arc::new(*piece)))),
+                Line::Closed(lane, ms) => {
+                    self.note_closed(&lane, Duration::from_millis(ms));
+                    self.tell(&Wake::Lane(lane));
+                }
                 Line::Follow(id, channel) => {
                     if self.is_new_follower(id, channel) {
                         self.tell(&Wake::Text(LiveText::Wanted(id)));

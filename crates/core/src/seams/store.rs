@@ -6,6 +6,7 @@ use futures::{future::BoxFuture, stream::BoxStream};
 use uuid::Uuid;
 
 use super::{ClaimRequest, Nodes, Queueing, Release, Taken, Wake};
+use crate::call::grants::Grants;
 use crate::model::{
     account::{Account, CapReached, CapStatus, Caps},
     command::{Command, CommandId},
@@ -117,6 +118,12 @@ pub trait Store: Nodes {
         caps: Caps,
         at: Timestamp,
     ) -> BoxFuture<'_, Result<Vec<CapStatus>, StoreError>>;
+
+    /// What grants the time of providers, if processes that share this store also share those;
+    /// `None` if each process counts by itself.
+    fn grants(&self) -> Option<Arc<dyn Grants>> {
+        None
+    }
 
     /// A stream of [news](Wake), of this process and of others, as far as the store can tell. It
     /// yields [`Wake::Resync`] after it may have missed something. Commands are reported within
