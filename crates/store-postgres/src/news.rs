@@ -6,7 +6,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -49,6 +52,10 @@ const MOST_TEXT: usize = 4 * 1_024 * 1_024;
 /// The first and the longest wait before connecting again.
 const RECONNECT: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
 
+/// The timeline that is written now. What `pg_control_checkpoint()` tells is that of the last
+/// checkpoint, which a replica makes only some time after it has taken over.
+const TIMELINE: &str = "SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint";
+
 pub(crate) struct News {
     shared: Arc<Shared>,
     task: JoinHandle<()>,
@@ -68,6 +75,8 @@ struct Shared {
     closed: Mutex<HashMap<String, Instant>>,
     outbox: Mutex<Outbox>,
     bell: Notify,
+    /// The timeline of the database, as of the last connection.
+    epoch: AtomicU64,
 }
 
 /// What waits to be sent.
@@ -96,10 +105,17 @@ impl News {
             closed: Mutex::default(),
             outbox: Mutex::default(),
             bell: Notify::new(),
+            epoch: AtomicU64::new(0),
         });
         let line = Listening::open(&place, &shared).await?;
         let task = place.runtime.clone().spawn(run(place, shared.clone(), line));
         Ok(News { shared, task })
+    }
+
+    /// The epoch of the log: the timeline of the database. A replica that takes over begins a new
+    /// one, and every connection to the old one breaks.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.shared.epoch.load(Ordering::Acquire)
     }
 
     /// The channel of this process.
@@ -326,6 +342,8 @@ impl Listening {
         let mut connection = Connection::of(client, place);
         connection.batch(&format!("LISTEN {}; LISTEN {}", shared.own, shared.all)).await?;
         let pid = connection.query("SELECT pg_backend_pid()", &[]).await?[0].get(0);
+        let timeline: i64 = connection.query(TIMELINE, &[]).await?[0].get(0);
+        shared.epoch.store(timeline.unsigned_abs(), Ordering::Release);
         Ok(Listening { connection, heard, pid })
     }
 

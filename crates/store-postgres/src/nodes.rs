@@ -56,6 +56,11 @@ pub(crate) async fn part(connection: &mut Connection, node: NodeId) -> Result<()
     Ok(())
 }
 
+/// The time by the database's clock.
+pub(crate) async fn clock(connection: &mut Connection) -> Result<Timestamp, JobError> {
+    Ok(Timestamp(connection.query("SELECT now_us()", &[]).await?[0].get(0)))
+}
+
 /// All nodes.
 pub(crate) async fn all(connection: &mut Connection) -> Result<Vec<NodeStatus>, JobError> {
     let sql = "SELECT id, name, version, config, lease_ms, beat, draining,

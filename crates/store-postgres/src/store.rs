@@ -319,6 +319,10 @@ impl Store for PostgresStore {
         })
     }
 
+    fn epoch(&self) -> Option<u64> {
+        Some(self.news.epoch())
+    }
+
     fn grants(&self) -> Option<Arc<dyn Grants>> {
         Some(self.lanes.clone())
     }
@@ -367,6 +371,10 @@ impl Nodes for PostgresStore {
             self.news.work();
             Ok(())
         })
+    }
+
+    fn clock(&self) -> BoxFuture<'_, Result<Option<Timestamp>, StoreError>> {
+        Box::pin(async move { run!(self.pool, connection, nodes::clock(connection)).map(Some) })
     }
 
     fn nodes(&self) -> BoxFuture<'_, Result<Vec<NodeStatus>, StoreError>> {

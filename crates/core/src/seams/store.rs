@@ -119,6 +119,13 @@ pub trait Store: Nodes {
         at: Timestamp,
     ) -> BoxFuture<'_, Result<Vec<CapStatus>, StoreError>>;
 
+    /// The epoch of the log, if the store can lose facts that it had acknowledged: it grows when a
+    /// replica takes over, and numbers of facts from before may mean others since. `None` if that
+    /// can't happen.
+    fn epoch(&self) -> Option<u64> {
+        None
+    }
+
     /// What grants the time of providers, if processes that share this store also share those;
     /// `None` if each process counts by itself.
     fn grants(&self) -> Option<Arc<dyn Grants>> {
