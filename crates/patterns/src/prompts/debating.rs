@@ -176,7 +176,7 @@ impl JudgeView<'_> {
     /// The system text. It mentions the debaters, which the judge is shown by their labels.
     fn system(&self) -> SystemText {
         let usual = fill(include_str!("judge.md"), &[("rubric", &self.rubric.told())]);
-        let usual = joined(&[&usual, include_str!("fences.md"), &question(self.spec)]);
+        let usual = joined(&[&usual, include_str!("fences_judge.md"), &question(self.spec)]);
         let compact = fill(include_str!("compact_judge.md"), &[("rubric", &self.rubric.told_in_short())]);
         let compact = joined(&[&compact, &compact_question(self.spec)]);
         let rest = self.given();

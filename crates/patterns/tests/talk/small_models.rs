@@ -291,7 +291,7 @@ async fn a_small_judge_is_told_less_and_judges_in_lines() {
 }
 
 /// Positions for @ann and @bob in lines, as a small model writes them.
-const CASTING: &str = "Debater: <ann>\nPosition: Tabs should be chosen because they adapt.\n\
+pub(crate) const CASTING: &str = "Debater: <ann>\nPosition: Tabs should be chosen because they adapt.\n\
     Outlook: Cares about access, fears rules.\nArgument: Everyone can choose the width.\n\n\
     - **Debater:** <bob> (opponent)\n- **Position:** Spaces should be chosen because they look alike.\n\
     - **Outlook:** Cares about order, fears noise.\n- **Argument:** none";

@@ -78,10 +78,10 @@ fn dollars(used: Usage) -> f64 {
 async fn a_debate_of_five_rounds_is_read_from_the_cache_in_large_part_and_paid_accordingly() {
     let marked = Quirks { cache_marks: 1_024, ..Quirks::default() };
     let wires = [
-        ("anthropic", "/v1", marked, (27, 59)),
-        ("gemini", "/v1beta", Quirks::default(), (10, 20)),
-        ("openai-chat", "/v1", Quirks::default(), (10, 20)),
-        ("openai-responses", "/v1", Quirks::default(), (10, 20)),
+        ("anthropic", "/v1", marked, (25, 55)),
+        ("gemini", "/v1beta", Quirks::default(), (24, 54)),
+        ("openai-chat", "/v1", Quirks::default(), (24, 54)),
+        ("openai-responses", "/v1", Quirks::default(), (24, 54)),
     ];
     for (wire, path, quirks, (of_all, of_speeches)) in wires {
         let (outcome, facts, server) = debate((wire, path), quirks).await;
