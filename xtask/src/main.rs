@@ -6,13 +6,17 @@ mod bench;
 mod bounds;
 mod browser;
 mod cargo;
+mod clients;
 mod clis;
 mod coverage;
 mod dependencies;
+mod dist;
 mod lab;
+mod live;
 mod mcp;
 mod new;
 mod panel_clients;
+mod screenshots;
 mod setup;
 mod test;
 mod tidy;
@@ -33,6 +37,10 @@ const VERBS: &[Verb] = &[
     clis::VERB,
     mcp::VERB,
     panel_clients::VERB,
+    clients::VERB,
+    live::VERB,
+    dist::VERB,
+    screenshots::VERB,
 ];
 
 /// A subcommand of `cargo xtask`.
