@@ -21,7 +21,7 @@ pub(crate) struct Eval {
     /// The panel, separated by commas
     #[arg(long, value_name = "LIST", value_parser = |it: &str| Ok::<_, String>(it.to_owned()))]
     pub(crate) providers: Option<String>,
-    /// Ask only so many of the questions, drawn by the seed
+    /// Ask only this many of the questions, drawn by the seed
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) limit: Option<usize>,
     /// The seed of the sample, the order of options, ties and intervals [default: 1]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::desk::Desk;
 
-/// A file of so many questions with four options.
+/// A file of this many questions with four options.
 fn questions(desk: &Desk, count: usize) -> String {
     let options = ["first", "second", "third", "fourth"];
     let line = |number: usize| {

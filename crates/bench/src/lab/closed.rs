@@ -34,7 +34,7 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// The figures of a world, from so many questions.
+    /// The figures of a world, from this many questions.
     pub(crate) fn of(world: &World, questions: usize) -> Figures {
         let mut sum = Figures::default();
         for number in 0..questions {

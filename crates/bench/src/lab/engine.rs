@@ -42,7 +42,7 @@ const OF_TWO: &str = "dialogue";
 /// How many questions the protocols are asked that are only shown.
 const SHOWN_QUESTIONS: usize = 200;
 
-/// Runs a world on the engine with so many questions.
+/// Runs a world on the engine with this many questions.
 pub(crate) async fn ran(world: &World, questions: usize) -> Result<Ran> {
     let (_, report) = evaluated(in_memory(world)?, world, questions, COMPARED).await?;
     let of = |name: &str| report.protocols.iter().find(|it| it.name == name).context("a protocol");

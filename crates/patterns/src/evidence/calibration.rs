@@ -219,7 +219,7 @@ mod tests {
         KnownQuestion { weight: 1.0, options: 2, answers: answers.iter().map(answer).collect() }
     }
 
-    /// So many answers of a voice, of which some were right.
+    /// A number of answers of a voice, of which some were right.
     fn told(voice: &str, confidence: f64, right: usize, of: usize) -> Vec<KnownQuestion> {
         (0..of).map(|at| question(&[(voice, confidence, at < right)])).collect()
     }

@@ -19,7 +19,7 @@ fn learned(question: &Question, calibration: &Calibration) -> [f64; OPTIONS] {
     sums(question, |voice, it| weight(calibration.chance(VOICES[voice], it.confidence), OPTIONS))
 }
 
-/// Accuracy by learned weights, by heads, and of Bayes' rule: several panels learn from so many
+/// Accuracy by learned weights, by heads, and of Bayes' rule: several panels learn from this many
 /// outcomes each, and are then asked other questions.
 fn accuracies(world: &mut World, outcomes: usize, panels: usize, questions: usize) -> [f64; 3] {
     let mut right = [0.0; 3];
@@ -89,7 +89,7 @@ fn e5_the_number_of_independent_voices_is_known_within_six_tenths_at_a_hundred_o
     }
 }
 
-/// The calibration error of the result's probability, after learning from so many outcomes.
+/// The calibration error of the result's probability, after learning from this many outcomes.
 fn error_of_result(world: &mut World, outcomes: usize, questions: usize) -> f64 {
     let past: Vec<Question> = (0..outcomes).map(|_| world.question()).collect();
     let known: Vec<KnownQuestion> = past.iter().map(known).collect();

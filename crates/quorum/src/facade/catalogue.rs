@@ -70,6 +70,9 @@ pub struct PriceEntry {
     /// Cached input tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<f64>,
+    /// Input tokens that are written to the provider's cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<f64>,
 }
 
 /// A preset.
@@ -89,6 +92,11 @@ pub struct PatternEntry {
     pub name: &'static str,
     /// One line about it.
     pub summary: &'static str,
+    /// The questions it suits; empty if the pattern doesn't say.
+    pub suits: &'static str,
+    /// A sketch of it: a string for each moment with a digit for each seat that speaks then, and
+    /// `*` for the decision.
+    pub sketch: &'static [&'static str],
     /// The defaults for this pattern.
     pub usual: UsualEntry,
     /// The options it reads.
@@ -276,6 +284,8 @@ impl Quorum {
         PatternEntry {
             name: pattern.name,
             summary: pattern.summary,
+            suits: pattern.suits,
+            sketch: pattern.sketch,
             usual: self.usual(pattern),
             options: self.option_entries(pattern.options),
             roles: pattern.roles.iter().map(|it| named(it.name, it.summary)).collect(),
@@ -442,6 +452,7 @@ impl From<Price> for PriceEntry {
             input: price.input.dollars(),
             output: price.output.dollars(),
             cached: price.cached.map(|it| it.dollars()),
+            written: price.written.map(|it| it.dollars()),
         }
     }
 }

@@ -44,7 +44,7 @@ const PATH: &str = "/v1/messages";
     post, path = "/v1/messages", operation_id = "create_message", tag = "panel as a model", request_body = crate::wire::panel_model::MessageOrder,
     params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
     responses((status = 200, description = "The message, or its events", content(
-        (Object = "application/json"), (String = "text/event-stream")
+        (crate::wire::answers::VendorMessage = "application/json"), (String = "text/event-stream")
     )), (status = 404, description = "There is no such model", body = crate::wire::panel_model::VendorError))
 )]
 pub(super) async fn create(
@@ -90,9 +90,10 @@ pub(super) fn stop_reason(ended: Ended) -> &'static str {
 
 /// What all calls used, in Anthropic's terms.
 pub(super) fn usage(usage: &Usage) -> Value {
+    let Usage { prompt, completion, cached, cache_written, .. } = *usage;
     let told = json!({
-        "input_tokens": usage.prompt - usage.cached.min(usage.prompt), "output_tokens": usage.completion,
-        "cache_creation_input_tokens": 0, "cache_read_input_tokens": usage.cached,
+        "input_tokens": prompt.saturating_sub(cached + cache_written), "output_tokens": completion,
+        "cache_creation_input_tokens": cache_written, "cache_read_input_tokens": cached,
     });
     usage.with_cost(told, ["input", "output"])
 }

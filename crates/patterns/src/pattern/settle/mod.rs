@@ -58,6 +58,8 @@ const OPEN: Opt<Picked<Open>> = Opt::choice("open", "What follows if blind answe
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "settle",
     summary: "Blind answers, asked only while one could still change the outcome: best for questions with options",
+    suits: "Questions with one right answer, for as few calls as possible",
+    sketch: &["1", "2", "3", "*"],
     // The second draw has a phase of its own since flow 2.
     flow: 2,
     usual: Usual { method: "voting", ..Usual::PLAIN },

@@ -12,8 +12,8 @@ use crate::{
     },
 };
 
-/// An evaluation of three protocols on so many questions. `right` says whether a protocol is right
-/// about a question, or `None` if it has not answered it.
+/// An evaluation of three protocols on this many questions. `right` says whether a protocol is
+/// right about a question, or `None` if it has not answered it.
 fn made_up(count: usize, text: &str, right: impl Fn(usize, usize) -> Option<bool>) -> (Evaluation, Answers) {
     let question = |number: usize| Question {
         id: format!("q{number}"),

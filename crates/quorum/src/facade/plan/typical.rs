@@ -36,7 +36,7 @@ const DECISION: u64 = 600;
 /// The usual length of what a person says, in tokens.
 const PERSON: u64 = 80;
 
-/// Of the tokens that a model may think, the share that it usually does: one in so many.
+/// The share of its thinking tokens that a model usually uses, as the denominator of a fraction.
 const THOUGHT: u64 = 4;
 
 /// The bytes of a token.
@@ -203,7 +203,9 @@ fn answer(fact: &Fact) -> Option<&Turn> {
 pub(super) fn typical(order: &Spec, questions: &[Question], lengths: &Lengths) -> (Figures, u32) {
     let mut sum = Sum::default();
     for question in questions {
-        sum.add(1, question.asked.usage(&question.participant, lengths), question.price);
+        let usage = question.asked.usage(&question.participant, lengths);
+        let cost = question.price.map(|it| it.of(usage)).unwrap_or_default();
+        sum.add(1, usage, cost);
     }
     let Sum { calls, tokens, usd } = sum;
     let figures = Figures {
