@@ -1,17 +1,22 @@
 //! Development tasks, `cargo xtask <verb>`. A verb is one file with a `VERB` at its top and one
 //! line in `VERBS`.
 
+mod attack;
 mod bench;
 mod bounds;
 mod browser;
 mod cargo;
+mod clients;
 mod clis;
 mod coverage;
 mod dependencies;
+mod dist;
 mod lab;
+mod live;
 mod mcp;
 mod new;
 mod panel_clients;
+mod screenshots;
 mod setup;
 mod test;
 mod tidy;
@@ -27,10 +32,15 @@ const VERBS: &[Verb] = &[
     bench::VERB,
     lab::VERB,
     bounds::VERB,
+    attack::VERB,
     new::VERB,
     clis::VERB,
     mcp::VERB,
     panel_clients::VERB,
+    clients::VERB,
+    live::VERB,
+    dist::VERB,
+    screenshots::VERB,
 ];
 
 /// A subcommand of `cargo xtask`.

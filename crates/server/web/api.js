@@ -100,6 +100,8 @@ export async function post(path, body = {}, headers = {}) {
   return answered(await ask(path, { method: 'POST', headers: json, body: JSON.stringify(body) }));
 }
 
+export const remove = async (path) => answered(await ask(path, { method: 'DELETE' }));
+
 /** Downloads a file: with a link, or through this page if a token must be sent. */
 export function download(path, file) {
   return h('a', {

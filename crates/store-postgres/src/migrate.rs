@@ -39,8 +39,9 @@ pub(crate) enum Extent {
 /// they were released.
 const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("../migrations/0001_first.sql"), min_reader: 1, kind: Change::Expand },
+    Migration { sql: include_str!("../migrations/0002_titles.sql"), min_reader: 1, kind: Change::Expand },
     Migration {
-        sql: include_str!("../migrations/0002_moved_and_lanes.sql"),
+        sql: include_str!("../migrations/0003_moved_and_lanes.sql"),
         min_reader: 1,
         kind: Change::Expand,
     },

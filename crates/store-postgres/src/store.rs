@@ -415,6 +415,12 @@ impl Archive for PostgresStore {
         Box::pin(async move { transact!(self.pool, connection, retention::remove(connection, id)) })
     }
 
+    fn rename(&self, id: DiscussionId, title: Option<String>) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(
+            async move { run!(self.pool, connection, archive::rename(connection, id, title.as_deref())) },
+        )
+    }
+
     fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>> {
         Box::pin(async move { run!(self.pool, connection, kept::reserve(connection, &wanted)) })
     }

@@ -21,7 +21,8 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0010_memory.sql"),
     include_str!("../migrations/0011_outcomes.sql"),
     include_str!("../migrations/0012_nodes.sql"),
-    include_str!("../migrations/0013_moved.sql"),
+    include_str!("../migrations/0013_titles.sql"),
+    include_str!("../migrations/0014_moved.sql"),
 ];
 
 pub(crate) const NEWEST: usize = FIRST + STEPS.len() - 1;

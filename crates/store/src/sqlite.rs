@@ -317,6 +317,10 @@ impl Archive for SqliteStore {
         Box::pin(self.writer.write(move |context| retention::remove(context, id)))
     }
 
+    fn rename(&self, id: DiscussionId, title: Option<String>) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |context| archive::rename(context, id, title.as_deref())))
+    }
+
     fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>> {
         Box::pin(self.writer.write(move |context| idempotency::reserve(context, &wanted)))
     }

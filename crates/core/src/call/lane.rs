@@ -87,7 +87,7 @@ pub struct Width {
 }
 
 impl Width {
-    /// So many concurrent calls and no other limit.
+    /// A limit on concurrent calls and no other limit.
     #[must_use]
     pub const fn at_once(concurrency: usize) -> Self {
         Width { concurrency, per_minute: None, tokens_per_minute: None }
@@ -135,7 +135,7 @@ impl Lane {
         u32::try_from(self.concurrency / share).unwrap_or(u32::MAX)
     }
 
-    /// Waits for a place for a call of so many tokens. Fails if the lane stays closed for longer
+    /// Waits for a place for a call of this many tokens. Fails if the lane stays closed for longer
     /// than our limit.
     pub async fn enter(&self, tokens: u64) -> Result<Place, Closed> {
         #[expect(clippy::expect_used, reason = "the semaphore is private and nothing closes it")]
@@ -201,7 +201,7 @@ impl Lane {
         (slot > now).then_some(slot)
     }
 
-    /// How long the provider's allowance takes to refill by so many tokens.
+    /// How long the provider's allowance takes to refill by this many tokens.
     fn time_of(&self, tokens: u64) -> Duration {
         let Some(per_minute) = self.tokens_per_minute else { return Duration::ZERO };
         Duration::from_secs(60).mul_f64((tokens as f64 / per_minute.max(1) as f64).min(1.0))

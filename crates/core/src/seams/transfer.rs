@@ -193,6 +193,7 @@ pub const DISCUSSIONS: Table = Table {
         column("flow", Kind::Whole),
         column("needs", Kind::List),
         column("topic", Kind::Text),
+        column("title", Kind::Text),
         column("key", Kind::Text),
         column("simulated", Kind::Flag),
         column("opened_at", Kind::Whole),

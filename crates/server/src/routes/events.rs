@@ -19,6 +19,7 @@ use crate::{
         watcher::{View, Watcher},
     },
     problem::{self, Problem},
+    wire::answers,
 };
 
 /// The start of the stream, and the view.
@@ -47,16 +48,17 @@ pub(crate) enum Kind {
 
 /// One event of a stream, as SSE clients receive it.
 #[derive(ToSchema)]
+#[schema(as = StreamedEvent)]
 #[expect(dead_code, reason = "it documents the wire format; frames are rendered once for all watchers")]
 pub(crate) struct Told {
     /// The sequence number of a recorded event; text deltas have none. With PostgreSQL, the epoch of
     /// the log comes before it: `3-12`. It changes when a replica takes over.
     #[schema(value_type = String, example = "12")]
     id: Option<String>,
-    /// Its name: one of the twelve, or `fact`.
-    #[schema(example = "turn-completed")]
+    /// Its name.
+    #[schema(value_type = answers::EventName)]
     event: String,
-    /// A JSON document.
+    /// A JSON document: the `EventData` whose `x-events` has the name.
     #[schema(content_media_type = "application/json")]
     data: String,
 }

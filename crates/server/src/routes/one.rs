@@ -8,14 +8,16 @@ use axum::{
 use quorum::{
     Discussion, export,
     model::{excerpt::in_short, outcome::Outcome},
+    request::limits::LONGEST_SESSION,
 };
-use serde::Deserialize;
-use utoipa::IntoParams;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    body::{Id, Params},
+    body::{Body, Id, Params},
     guard::Caller,
     problem::Problem,
+    wire::answers,
     wording,
 };
 
@@ -31,12 +33,56 @@ pub(super) async fn delete(Caller(scope): Caller, Id(id): Id) -> Result<StatusCo
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// The name of a discussion in lists.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "title": "Billing, first try" }))]
+pub(crate) struct Title {
+    /// The name. Empty or left out, lists show the topic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 200)]
+    title: Option<String>,
+}
+
+/// Get the name of a discussion in lists
+///
+/// Without a title, lists show the topic.
+#[utoipa::path(
+    get, path = "/api/discussions/{id}/title", tag = "discussions", params(Id),
+    responses((status = 200, description = "The name, if a person gave it one", body = Title))
+)]
+pub(super) async fn title(Caller(scope): Caller, Id(id): Id) -> Result<Json<Title>, Problem> {
+    Ok(Json(Title { title: scope.discussion(id).await?.title().await? }))
+}
+
+/// Rename a discussion
+///
+/// The name is for lists: the topic, the record and the search index stay as they are. An empty name
+/// shows the topic again.
+#[utoipa::path(
+    post, path = "/api/discussions/{id}/title", tag = "discussions", params(Id), request_body = Title,
+    responses((status = 204, description = "It is renamed"))
+)]
+pub(super) async fn rename(
+    Caller(scope): Caller,
+    Id(id): Id,
+    Body(given): Body<Title>,
+) -> Result<StatusCode, Problem> {
+    let discussion = scope.discussion(id).await?;
+    let title = given.title.unwrap_or_default();
+    if title.chars().count() > LONGEST_SESSION {
+        return Err(Problem::field("title", format!("has at most {LONGEST_SESSION} characters")));
+    }
+    discussion.rename(&title).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// Get the result, as far as there is one
 ///
 /// While the discussion runs, `success` is false and there is no synthesis yet.
 #[utoipa::path(
     get, path = "/api/discussions/{id}/result", tag = "discussions", params(Id),
-    responses((status = 200, description = "The result document", body = Object, example = json!({
+    responses((status = 200, description = "The result document", body = answers::Result, example = json!({
         "success": true, "topic": "Tabs or spaces?", "synthesis": "Spaces, by three to one.", "status": "completed",
         "provenance": [{ "start": 0, "end": 24, "level": "supported", "sources": [{
             "participant": "claude", "round": 2, "step": "2/speaking/claude", "start": 12, "end": 60,
@@ -76,7 +122,7 @@ fn formats() -> utoipa::openapi::schema::Object {
     get, path = "/api/discussions/{id}/export", tag = "discussions",
     params(Id, Form),
     responses((status = 200, description = "The document, as a file", content(
-        (String = "text/markdown"), (String = "text/html"), (Object = "application/json"), (String = "application/jsonl")
+        (String = "text/markdown"), (String = "text/html"), (answers::Result = "application/json"), (String = "application/jsonl")
     )))
 )]
 pub(super) async fn export(

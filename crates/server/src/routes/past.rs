@@ -73,7 +73,7 @@ impl Fork {
     }
 }
 
-fn seats() -> Array {
+pub(super) fn seats() -> Array {
     let name = ObjectBuilder::new().schema_type(Type::String).max_length(Some(LONGEST_NAME));
     ArrayBuilder::new().items(name).max_items(Some(MOST_SEATS)).build()
 }
@@ -111,7 +111,7 @@ pub(super) async fn fork(
     }
     let Fork { at, without, changes: fields, .. } = fork;
     let given = fields.clone();
-    let changes = changes(fields).map_err(|it| it.within("changes"))?;
+    let changes = changes(fields).map_err(|it| app.known_fields.in_order(it, &given).within("changes"))?;
     let forking = Forking { at, without, changes };
     let slot = discussions::run_slot(&app)?;
     let started =
@@ -143,7 +143,7 @@ async fn fork_run(discussion: &Discussion, fork: Fork, key: Option<&OrderKey>) -
 }
 
 /// Reports a problem with a change under the field it was written in.
-fn of_fork(error: Error, Fields(changes): &Fields) -> Problem {
+pub(super) fn of_fork(error: Error, Fields(changes): &Fields) -> Problem {
     let Error::Refused(complaints) = error else { return Problem::from(error) };
     let placed = complaints.into_iter().map(|it| match changes.contains_key(&it.field) {
         true => Complaint { field: format!("changes.{}", it.field), ..it },
@@ -170,7 +170,8 @@ pub(super) async fn again(
     let discussion = scope.discussion(id).await?;
     let order = discussions::Order { what: &format!("again {id}"), headers: &headers, body: &fields.clone() };
     let given = fields.clone();
-    let again = discussion.again(&changes(fields)?).await;
+    let changes = changes(fields).map_err(|it| app.known_fields.in_order(it, &given))?;
+    let again = discussion.again(&changes).await;
     let spec = again.map_err(|error| of_again(error, &given))?;
     Ok(discussions::accepted(&discussions::place(&app, &scope, spec, order).await?, None))
 }

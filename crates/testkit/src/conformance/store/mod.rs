@@ -136,6 +136,7 @@ macro_rules! store_conformance {
                 a_session_must_exist
                 sessions_are_newest_first
                 s12_tenants_see_their_own
+                a_name_is_for_lists_only
                 removing_takes_what_nobody_runs
                 f12_an_order_is_reserved_once
                 audit_entries_are_kept_by_tenant
