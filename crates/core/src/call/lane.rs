@@ -62,6 +62,7 @@ struct Granted {
 }
 
 struct Piece {
+    start: Instant,
     next: Instant,
     end: Instant,
     grant: Grant,
@@ -233,7 +234,7 @@ impl Shared {
             match self.grants.take(&self.name, time).await {
                 Ok(grant) => {
                     let next = Instant::now() + grant.wait;
-                    let piece = Some(Piece { next, end: next + time, grant });
+                    let piece = Some(Piece { start: next, next, end: next + time, grant });
                     *granted = Granted { piece, dropped: BTreeMap::new() };
                 }
                 // Without the store, nothing could be recorded either.
@@ -245,8 +246,12 @@ impl Shared {
     /// Gives the end of the grant back, if nothing waits for it.
     fn drop_slot(&self, at: Instant, spacing: Duration) {
         let Ok(mut granted) = self.granted.try_lock() else { return };
-        granted.dropped.insert(at + spacing, at);
         let Granted { piece: Some(piece), dropped } = &mut *granted else { return };
+        // One of an earlier grant has passed to others with its end.
+        if at < piece.start {
+            return;
+        }
+        dropped.insert(at + spacing, at);
         while let Some(at) = dropped.remove(&piece.next) {
             piece.next = at;
         }
