@@ -372,7 +372,8 @@ mod tests {
         let entered = futures::future::join_all((0..15).map(|_| enter())).await;
         let expected: Vec<u128> = (0..15).map(|it| 2_000 + it * 100).collect();
         assert_eq!(entered, expected);
-        // The first call asks when it is still alone; then all that wait are counted, up to a second.
+        // The first call asks when it is still alone; then all that wait are counted, up to a
+        // second.
         assert_eq!(*store.log.lock().unwrap(), ["take claude 100ms", "take claude 1s", "take claude 400ms"]);
     }
 

@@ -309,7 +309,8 @@ async fn digest_of(database: &Database, table: &'static Table) -> Result<(u64, [
             let mut hasher = Sha256::new();
             update(&mut hasher, row);
             let digest: [u8; 32] = hasher.finalize().into();
-            // Equal rows must not cancel each other out, so digests are added and not combined by XOR.
+            // Equal rows must not cancel each other out, so digests are added and not combined by
+            // XOR.
             let mut carry = 0;
             for (byte, more) in sum.iter_mut().zip(digest) {
                 let total = u16::from(*byte) + u16::from(more) + carry;
