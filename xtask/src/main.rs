@@ -1,14 +1,18 @@
 //! Development tasks, `cargo xtask <verb>`. A verb is one file with a `VERB` at its top and one
 //! line in `VERBS`.
 
+mod attack;
 mod bench;
 mod bounds;
 mod browser;
 mod cargo;
+mod clients;
 mod clis;
 mod coverage;
 mod dependencies;
+mod dist;
 mod lab;
+mod live;
 mod mcp;
 mod new;
 mod panel_clients;
@@ -28,10 +32,14 @@ const VERBS: &[Verb] = &[
     bench::VERB,
     lab::VERB,
     bounds::VERB,
+    attack::VERB,
     new::VERB,
     clis::VERB,
     mcp::VERB,
     panel_clients::VERB,
+    clients::VERB,
+    live::VERB,
+    dist::VERB,
     screenshots::VERB,
 ];
 

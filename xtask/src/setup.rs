@@ -1,5 +1,5 @@
 //! Installs what the tests need besides Rust: a C compiler, two components of Rust, a database
-//! server, and a browser.
+//! server, Python and curl, and a browser.
 
 use crate::{Verb, browser, cargo};
 use anyhow::{Context as _, Result, bail};
@@ -8,7 +8,7 @@ use std::process::Command;
 pub(crate) const VERB: Verb = Verb {
     name: "setup",
     arguments: "",
-    summary: "Install what the tests need and this machine lacks: a C compiler, PostgreSQL, a browser",
+    summary: "Install what the tests need and this machine lacks: a C compiler, PostgreSQL, Python, a browser",
     run: |_| prepare(),
 };
 
@@ -25,6 +25,7 @@ pub(crate) fn prepare() -> Result<()> {
         Compiler::Missing => bail!("{}", missing_compiler()),
     }
     prepare_database()?;
+    prepare_tools()?;
     browser::prepare()
 }
 
@@ -40,6 +41,20 @@ fn prepare_database() -> Result<()> {
     println!("The tests of the store need PostgreSQL; installing postgresql.");
     apt(prefix, &["update"])?;
     apt(prefix, &["install", "--yes", "--no-install-recommends", "postgresql"]).context(advice)
+}
+
+/// Installs the programs that commands in documents and recordings of vendors use.
+fn prepare_tools() -> Result<()> {
+    let has_python = cargo::succeeds(Command::new("python3").args(["-c", "import tomllib"]));
+    if has_python && is_on_path("curl") {
+        return Ok(());
+    }
+    let advice = "some tests need Python 3.11 and curl; as root, run `apt-get install python3 curl`, then \
+                  run this again";
+    let Some(prefix) = may_install() else { bail!(advice) };
+    println!("Some tests need Python and curl; installing python3 and curl.");
+    apt(prefix, &["update"])?;
+    apt(prefix, &["install", "--yes", "--no-install-recommends", "python3", "curl"]).context(advice)
 }
 
 /// The prefix of `apt-get`, such as `sudo`; `None` if nothing may be installed.

@@ -22,6 +22,7 @@ use crate::{
     metrics::Metrics,
     settings::{Limits, Settings, Voices},
     sizes::Sizes,
+    unknown::KnownFields,
     v1::attendance::Desk,
     wire::listing::DetailsCache,
 };
@@ -55,6 +56,7 @@ pub(crate) struct AppState {
     openapi: String,
     /// The body size limits of each route.
     pub(crate) sizes: Sizes,
+    pub(crate) known_fields: KnownFields,
 }
 
 impl AppState {
@@ -77,6 +79,7 @@ impl AppState {
             settings,
             openapi: openapi.to_string(),
             sizes: Sizes::of(openapi),
+            known_fields: KnownFields::of(openapi),
         })
     }
 

@@ -37,21 +37,18 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
         if !has_type && !bytes.is_empty() {
             return Err(Problem::new(problem::NOT_JSON, "send Content-Type: application/json"));
         }
-        within_bounds(app, method, path, bytes.clone()).await?;
-        read(if bytes.is_empty() { b"{}" } else { &bytes }).map(Body)
+        let path = path.as_ref().map_or("", MatchedPath::as_str).to_owned();
+        within_bounds(app, method.clone(), path.clone(), bytes.clone()).await?;
+        let read = read(if bytes.is_empty() { b"{}" } else { &bytes });
+        read.map(Body).map_err(|problem| app.known_fields.in_body(problem, &method, &path, &bytes))
     }
 }
 
 /// Refuses a body that exceeds a size limit, before it is deserialized. Large bodies are checked on
 /// a blocking thread.
-async fn within_bounds(
-    app: &App,
-    method: Method,
-    path: Option<MatchedPath>,
-    bytes: Bytes,
-) -> Result<(), Problem> {
+async fn within_bounds(app: &App, method: Method, path: String, bytes: Bytes) -> Result<(), Problem> {
     let (app, is_small) = (app.clone(), bytes.len() <= LOOKED_AT_AT_ONCE);
-    let check = move || app.sizes.check(&method, path.as_ref().map_or("", MatchedPath::as_str), &bytes);
+    let check = move || app.sizes.check(&method, &path, &bytes);
     if is_small {
         return check();
     }
@@ -168,14 +165,19 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let read = Query::<T>::from_request_parts(parts, app).await;
         read.map(|Query(params)| Params(params)).map_err(|error| {
-            let text = error.body_text();
-            let text = &text[..text.floor_char_boundary(LONGEST_TOLD)];
-            let told = text.split_once("query string: ").map_or(text, |(_, told)| told);
-            match told.split_once(": ").filter(|(path, _)| !path.contains(' ')) {
-                Some((path, message)) => Problem::parameter(path, in_words(message)),
-                None => Problem::parameter(told.split('`').nth(1).unwrap_or("query"), in_words(told)),
-            }
+            let path = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
+            let query = parts.uri.query().unwrap_or_default();
+            app.known_fields.in_query(unreadable_query(&error.body_text()), &parts.method, path, query)
         })
+    }
+}
+
+fn unreadable_query(text: &str) -> Problem {
+    let text = &text[..text.floor_char_boundary(LONGEST_TOLD)];
+    let told = text.split_once("query string: ").map_or(text, |(_, told)| told);
+    match told.split_once(": ").filter(|(path, _)| !path.contains(' ')) {
+        Some((path, message)) => Problem::parameter(path, in_words(message)),
+        None => Problem::parameter(told.split('`').nth(1).unwrap_or("query"), in_words(told)),
     }
 }
 

@@ -2,7 +2,7 @@
 //! errors of all routes.
 
 use quorum::{ProviderEntry, Registry};
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::{
     PartialSchema,
     openapi::{
@@ -17,7 +17,7 @@ use crate::{
     problem::{Document, Field},
     seeds,
     wire::{
-        bounds, order,
+        answers, bounds, defaults, enums, order,
         panel_model::{self, VendorError, VendorErrorBody},
         spending::CapState,
     },
@@ -47,6 +47,9 @@ const WITH_ID: &[(&str, &str)] = &[("404", "There is no such discussion")];
 /// Statuses of routes that act on a discussion.
 const DOING: &[(&str, &str)] =
     &[("409", "The discussion's state does not allow this"), ("422", "The key belongs to another request")];
+
+/// Statuses of questions to the panel as a model.
+const ASKING: &[(&str, &str)] = &[("502", "No answer satisfies the schema")];
 
 pub(crate) fn about() -> OpenApi {
     let mut info = Info::new("Quorum", env!("CARGO_PKG_VERSION"));
@@ -88,9 +91,16 @@ pub(crate) fn with_fields(document: OpenApi, registry: &Registry, providers: &[P
     for (name, schema) in panel_model::schemas(registry) {
         document["components"]["schemas"][&*name] = schema;
     }
+    for (name, schema) in answers::schemas() {
+        document["components"]["schemas"][&*name] = schema;
+    }
+    let data = &mut document["components"]["schemas"]["StreamedEvent"]["properties"]["data"];
+    data["contentSchema"] = json!({ "$ref": "#/components/schemas/EventData" });
     bounds::declare(&mut document);
     seeds::name_providers(&mut document, providers);
     never_null(&mut document);
+    enums::declare_once(&mut document);
+    defaults::tell(&mut document);
     document
 }
 
@@ -134,6 +144,7 @@ fn complete(path: &str, item: &mut PathItem) {
         add(operation, if does && !takes { &WITH_BODY[2..] } else { &[] });
         add(operation, if has_id { WITH_ID } else { &[] });
         add(operation, if does { DOING } else { &[] });
+        add(operation, if does && path.starts_with("/v1/") { ASKING } else { &[] });
     }
 }
 

@@ -166,11 +166,7 @@ impl Problem {
             it.field = if it.field == BODY { outer.to_owned() } else { format!("{outer}.{}", it.field) };
             it.pointer = Some(pointer(&it.field));
         }
-        let told: Vec<String> =
-            self.0.fields.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
-        self.0.detail = cut(told.join("; "), LONGEST_DETAIL);
-        self.0.error.clone_from(&self.0.detail);
-        self
+        self.retold()
     }
 
     /// All problems with a request; the first decides the code.
@@ -190,6 +186,32 @@ impl Problem {
         let mut problem = Problem::new(kind, detail).coded(code);
         problem.0.fields = fields;
         problem
+    }
+
+    /// Adds complaints about further fields of the body.
+    pub(crate) fn and(mut self, complaints: &[Complaint]) -> Self {
+        for field in Problem::refused(complaints).0.fields {
+            if !self.0.fields.iter().any(|it| it.field == field.field) {
+                self.0.fields.push(field);
+            }
+        }
+        self.retold()
+    }
+
+    /// The same for parameters, which have no place in the body.
+    pub(crate) fn and_parameters(self, complaints: &[Complaint]) -> Self {
+        let mut problem = self.and(complaints);
+        problem.0.fields.iter_mut().for_each(|it| it.pointer = None);
+        problem
+    }
+
+    /// The detail, made from the fields.
+    fn retold(mut self) -> Self {
+        let told: Vec<String> =
+            self.0.fields.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
+        self.0.detail = cut(told.join("; "), LONGEST_DETAIL);
+        self.0.error.clone_from(&self.0.detail);
+        self
     }
 
     pub(crate) fn status(&self) -> StatusCode {

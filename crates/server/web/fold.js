@@ -339,6 +339,9 @@ export const isOver = (state) => ['completed', 'error', 'aborted'].includes(stat
 /** Whether a step is one of the consensus method, after the talk. */
 const isDeciding = (step) => /^[^/]*\/deciding(\/|$)/.test(step ?? '');
 
+/** Whether a step is one of a second blind draw: a position, but no change of mind. */
+const isRedraw = (step) => /^[^/]*\/redraw(\/|$)/.test(step ?? '');
+
 /** Every position that was stated and not only assumed. */
 function stances(state) {
   return state.readings
@@ -373,7 +376,7 @@ export function pointer(value, at) {
 export function flips(state) {
   const last = new Map();
   const changes = [];
-  for (const it of positions(state)) {
+  for (const it of positions(state).filter(({ step }) => !isRedraw(step))) {
     const from = last.get(it.participant);
     last.set(it.participant, it.position);
     if (from !== undefined && from !== it.position) changes.push({ ...it, from, to: it.position, reason: reasonOf(it.reading) });

@@ -145,7 +145,7 @@ function cutLine(cut) {
   return `${names} did not see the whole talk, for lack of room (${lost.filter(Boolean).join(', ')}).`;
 }
 
-/** What is said of a synthesis whose agreements, dissent and arguments are missing. */
+/** The note on a synthesis whose agreements, dissent and arguments are missing. */
 const STRUCTURE = {
   absent: 'The synthesizer listed no agreements, dissent or arguments.',
   unreadable: 'The synthesizer’s list of agreements, dissent and arguments could not be read.',

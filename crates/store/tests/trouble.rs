@@ -102,7 +102,7 @@ fn forbid_writing(path: &Path) -> bool {
     fs::write(&try_it, "").unwrap();
     fs::set_permissions(&try_it, fs::Permissions::from_mode(0o444)).unwrap();
     if fs::OpenOptions::new().write(true).open(&try_it).is_ok() {
-        eprintln!("left out: whoever runs this may write to everything, whatever its permissions");
+        eprintln!("skipped: this user may write to every file, whatever its permissions");
         return false;
     }
     let mode = if path.is_dir() { 0o555 } else { 0o444 };

@@ -21,7 +21,7 @@ pub(crate) struct Eval {
     /// The panel, separated by commas
     #[arg(long, value_name = "LIST", value_parser = |it: &str| Ok::<_, String>(it.to_owned()))]
     pub(crate) providers: Option<String>,
-    /// Ask only so many of the questions, drawn by the seed
+    /// Ask only this many of the questions, drawn by the seed
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) limit: Option<usize>,
     /// The seed of the sample, the order of options, ties and intervals [default: 1]
@@ -39,6 +39,9 @@ pub(crate) struct Eval {
     /// The model that grades answers by a description; both orders are asked
     #[arg(long, value_name = "NAME")]
     pub(crate) judge: Option<String>,
+    /// Let the model of --judge be a member of the panel, which then grades its own answers too
+    #[arg(long, requires = "judge")]
+    pub(crate) judge_on_panel: bool,
     /// Where the report goes [default: a folder named after the file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -56,8 +56,11 @@ pub(crate) fn lines(state: &Snapshot, told: AlreadyShown, columns: usize) -> Vec
     let parts = parts.iter().flat_map(|part| hanging(part, columns));
     lines.extend(parts);
     lines.push(Line::default());
-    lines.extend(costs(outcome).into_iter().map(|line| line.cut(columns)));
-    lines.push(Line::default());
+    let costs = costs(outcome);
+    if !costs.is_empty() {
+        lines.extend(costs.into_iter().map(|line| line.cut(columns)));
+        lines.push(Line::default());
+    }
     lines.extend(again(outcome).iter().flat_map(|part| hanging(part, columns)));
     lines
 }
@@ -181,6 +184,9 @@ fn costs(outcome: &Outcome) -> Vec<Line> {
     // People have no calls.
     let asked = |it: &&String| summary.by_provider.get(*it).is_some_and(|cost| 0 < cost.calls);
     let names: Vec<&String> = seats.iter().chain(others).filter(asked).collect();
+    if names.is_empty() {
+        return Vec::new();
+    }
     let widest = names.iter().map(|it| width(it)).max().unwrap_or_default().max(LABEL - 2);
     let row = |name: &str, cells: [String; 5], style| {
         let [calls, read, written, cost, model] = cells;

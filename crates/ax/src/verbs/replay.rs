@@ -214,7 +214,7 @@ impl Typist {
     }
 }
 
-/// The share of a call's time before its first word: one in so many.
+/// The share of a call's time before its first word, as the denominator of a fraction.
 const THINKING: i64 = 5;
 
 #[cfg(test)]

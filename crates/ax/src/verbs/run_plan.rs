@@ -99,7 +99,7 @@ impl Counting<'_> {
         self.kept.kept.iter().filter(is_it).count() as u32
     }
 
-    /// The most calls of these steps, each run so many times, and their typical cost in USD.
+    /// The most calls of these steps, each times its number of runs, and their typical cost in USD.
     async fn figures(
         &self,
         steps: &[PlanStep],

@@ -50,6 +50,11 @@ fn s6_200_payloads_make_no_dialog_no_request_and_no_report() {
 }
 
 #[test]
+fn s6_200_payloads_in_exported_pages_make_no_dialog_and_no_request() {
+    play("exported.mjs");
+}
+
+#[test]
 fn s2_the_page_asks_for_a_token_once_and_keeps_it_out_of_addresses() {
     play("token.mjs");
 }

@@ -46,7 +46,7 @@ steps:
 ";
 
 /// An environment with what examples use: files, a session, providers.
-fn desk() -> Desk {
+pub(crate) fn desk() -> Desk {
     let desk = Desk::new();
     desk.configure(CONFIG);
     for name in ["notes.md", "todo.md", "answer.md"] {
@@ -65,6 +65,12 @@ fn desk() -> Desk {
     desk
 }
 
+/// Makes the folder of examples reachable as it is from the repository.
+pub(crate) fn link_examples(desk: &Desk) {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    std::os::unix::fs::symlink(examples, desk.home().join("examples")).unwrap();
+}
+
 /// Prepares what the example refers to, such as a past or a waiting discussion.
 fn prepare(desk: &Desk, line: &str) {
     let verb = line.split("ax ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
@@ -72,8 +78,7 @@ fn prepare(desk: &Desk, line: &str) {
         desk.ax(&["agents", "register", "reviewer.md"]).ends(0);
     }
     if line.contains("sceptic") || line.contains("examples/") {
-        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-        std::os::unix::fs::symlink(examples, desk.home().join("examples")).unwrap();
+        link_examples(desk);
         desk.ax(&["agents", "import", "examples/agents"]).ends(0);
     }
     match verb {

@@ -85,7 +85,14 @@ fn offline_runs_anywhere_and_its_result_is_marked_on_every_surface() {
 #[test]
 fn the_demonstration_runs_anywhere_and_is_marked() {
     let out = bare().ax(&["demo", "--fast"]).ends(0).out;
-    assert!(out.starts_with(MARK), "{out}");
+    // The panel votes on the answer, so the line has the result of the vote too.
+    let mark = format!("{} Adopted by 3 of 4.\n\n", MARK.trim_end());
+    assert!(out.starts_with(&mark), "{out}");
+    for part in
+        ["## Votes", "| agree | 3 |", "## Dissent", "gemini: disagree", "6 of 7 sentences rest on the talk"]
+    {
+        assert!(out.contains(part), "{part}: {out}");
+    }
 }
 
 #[test]

@@ -168,6 +168,21 @@ async fn check(services: &Services, spec: &Spec, who: &Participant) -> Result<()
     timeout(patience, voice.provider.check(who)).await.map_err(slow)?
 }
 
+/// Why participants are absent. Those with the same reason, such as a key that several models
+/// share, are named together.
+fn reasons(absent: &[Absent]) -> String {
+    let mut told: Vec<(Vec<&str>, String)> = Vec::new();
+    for it in absent {
+        let reason = format!("{} ({})", it.message, it.class.advice());
+        match told.iter_mut().find(|(_, known)| *known == reason) {
+            Some((names, _)) => names.push(&it.participant),
+            None => told.push((vec![&it.participant], reason)),
+        }
+    }
+    let told = told.into_iter().map(|(names, reason)| format!("{}: {reason}", names.join(", ")));
+    told.collect::<Vec<_>>().join("; ")
+}
+
 fn too_few(spec: &Spec, seated: &[String], absent: &[Absent]) -> Option<Problem> {
     let needed = spec.tolerance.min_providers.max(if spec.tolerance.go_on {
         0
@@ -177,11 +192,24 @@ fn too_few(spec: &Spec, seated: &[String], absent: &[Absent]) -> Option<Problem>
     if seated.len() as u32 >= needed {
         return None;
     }
-    let reasons: Vec<String> = absent
-        .iter()
-        .map(|it| format!("{}: {} ({})", it.participant, it.message, it.class.advice()))
-        .collect();
     let message =
-        format!("{} of {needed} required providers are available. {}", seated.len(), reasons.join("; "));
+        format!("{} of {needed} required providers are available. {}", seated.len(), reasons(absent));
     Some(Problem::of_losses(Code::InsufficientProviders, message, absent.iter().map(|it| it.class)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_that_several_participants_share_is_told_once() {
+        let absent = |name: &str, message: &str| Absent {
+            participant: name.to_owned(),
+            class: ErrorClass::Authentication,
+            message: message.to_owned(),
+        };
+        let advice = ErrorClass::Authentication.advice();
+        let told = reasons(&[absent("ann", "bad key"), absent("bob", "no key"), absent("eve", "bad key")]);
+        assert_eq!(told, format!("ann, eve: bad key ({advice}); bob: no key ({advice})"));
+    }
 }

@@ -280,7 +280,7 @@ fn deciding(services: &Services, spec: &Spec) -> (u32, u32) {
     ((method.calls)(spec), (method.longest)(spec))
 }
 
-/// The maximum cost of this many calls that each read a talk of so many tokens and write up to
+/// The maximum cost of this many calls that each read a talk of `talk` tokens and write up to
 /// `longest` tokens.
 fn cost_of(services: &Services, spec: &Spec, talk: u64, (calls, longest): (u32, u32)) -> Spent {
     let voices = || spec.participants.iter().filter_map(|who| services.voices.voice(spec, who));

@@ -242,7 +242,7 @@ impl Floor {
         self.record.state.spent
     }
 
-    /// Whether the budget has room for so many more calls that write up to `longest` tokens each.
+    /// Whether the budget has room for this many more calls that write up to `longest` tokens each.
     #[must_use]
     pub fn has_room(&self, calls: u32, longest: u32) -> bool {
         self.ledger.has_room(self.cost_of(calls, longest))

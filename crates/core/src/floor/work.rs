@@ -108,7 +108,7 @@ pub trait Schedule: Send {
 }
 
 impl Floor {
-    /// Runs the jobs of a schedule, at most so many at once, until none is left.
+    /// Runs the jobs of a schedule, at most this many at once, until none is left.
     pub async fn work(&mut self, most: usize, schedule: &mut dyn Schedule) -> Result<(), Halt> {
         running::Running::of(self, most, schedule).run().await
     }

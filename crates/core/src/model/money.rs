@@ -44,7 +44,7 @@ impl Usd {
         Usd(self.0.saturating_sub(spent.0))
     }
 
-    /// One of so many equal parts of this, rounded down.
+    /// This amount divided into equal parts: one of them, rounded down.
     #[must_use]
     pub fn part(self, parts: u64) -> Usd {
         Usd(self.0 / parts.max(1))
@@ -134,7 +134,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Usage of so many prompt and completion tokens.
+    /// Usage of these numbers of prompt and completion tokens.
     #[must_use]
     pub const fn new(prompt: u64, completion: u64) -> Self {
         Usage { prompt, completion, cached: 0, reasoning: 0 }

@@ -22,7 +22,7 @@ pub struct RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// The wait after so many failures; `None` if there is no further attempt.
+    /// The wait after this many failures; `None` if there is no further attempt.
     #[must_use]
     pub fn wait_ms(&self, failures: u32) -> Option<u64> {
         if failures >= self.max_attempts {

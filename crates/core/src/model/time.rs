@@ -15,7 +15,7 @@ impl Timestamp {
         self.0.div_euclid(1_000)
     }
 
-    /// This time plus so many milliseconds.
+    /// This time plus a number of milliseconds.
     #[must_use]
     pub fn plus_ms(self, ms: u64) -> Self {
         Timestamp(self.0.saturating_add_unsigned(ms.saturating_mul(1_000)))
@@ -27,7 +27,7 @@ impl Timestamp {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or_default().div_ceil(1_000)
     }
 
-    /// This time minus so many milliseconds.
+    /// This time minus a number of milliseconds.
     #[must_use]
     pub fn minus_ms(self, ms: u64) -> Self {
         Timestamp(self.0.saturating_sub_unsigned(ms.saturating_mul(1_000)))

@@ -20,7 +20,7 @@ pub struct ContextStrategy {
     pub options: Options,
     /// The reaction if the provider still rejects a request as too long.
     pub overflow: OnOverflow,
-    /// The question that asks a participant for a summary of at most so many tokens.
+    /// The question that asks a participant for a summary of at most this many tokens.
     pub words: fn(&Spec, u32) -> Ask,
 }
 

@@ -47,7 +47,7 @@ pub struct MemoryQuery {
     pub key: Option<String>,
     /// Words that must all occur in the key or the value, whatever their case.
     pub words: Vec<String>,
-    /// At most so many.
+    /// The most entries that are returned.
     pub limit: usize,
     /// The time, for values that expire.
     pub now: Timestamp,

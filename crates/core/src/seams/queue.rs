@@ -17,7 +17,7 @@ pub const LONGEST_WAIT_MS: u64 = 10 * 60_000;
 const FIRST_BACKOFF_MS: u64 = 1_000;
 const LONGEST_BACKOFF_MS: u64 = 5 * 60_000;
 
-/// The wait after so many runs in a row without progress: 1 s, 3 s, 9 s … 5 min.
+/// The wait after this many runs in a row without progress: 1 s, 3 s, 9 s … 5 min.
 #[must_use]
 pub fn backoff_ms(attempts: u32) -> u64 {
     let doubled = 3_u64.saturating_pow(attempts.saturating_sub(1));
@@ -101,7 +101,7 @@ pub struct Taken {
 pub enum Release {
     /// At once: another node is to go on.
     Now,
-    /// After so many milliseconds, at most [`LONGEST_WAIT_MS`]: until then only a claim by its id
+    /// After this many milliseconds, at most [`LONGEST_WAIT_MS`]: until then only a claim by its id
     /// takes it.
     After(u64),
     /// The run failed. If it added no fact, others wait for [`backoff_ms`], and after

@@ -7,7 +7,7 @@ use crate::prompts::summary;
 /// Lower than for a speech (D09).
 const TEMPERATURE: f64 = 0.3;
 
-/// Asks for a summary of at most so many tokens.
+/// Asks for a summary of at most this many tokens.
 pub(super) fn sum_up(spec: &Spec, most: u32) -> Ask {
     // About three quarters of a word per token, minus some room to finish the last sentence.
     let words = (most * 3 / 5).max(20);

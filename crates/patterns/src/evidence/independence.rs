@@ -182,7 +182,7 @@ mod tests {
         KnownQuestion { weight: 1.0, options: 2, answers: right.iter().map(answer).collect() }
     }
 
-    /// Questions of two voices: so many that both got right, only ann, only bob, neither.
+    /// Questions of two voices, by count: both right, only ann, only bob, neither.
     fn two(both: usize, ann: usize, bob: usize, neither: usize) -> Vec<KnownQuestion> {
         let cases =
             [(both, (true, true)), (ann, (true, false)), (bob, (false, true)), (neither, (false, false))];

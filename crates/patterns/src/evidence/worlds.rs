@@ -91,7 +91,7 @@ impl World {
         Drawn { option, confidence, chance }
     }
 
-    /// So many questions with known outcomes.
+    /// A number of questions with known outcomes.
     pub(crate) fn known(&mut self, count: usize) -> Vec<KnownQuestion> {
         (0..count).map(|_| known(&self.question())).collect()
     }

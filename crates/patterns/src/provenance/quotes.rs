@@ -63,7 +63,7 @@ fn length(words: &[Word]) -> usize {
     if words.len() < 2 * unspaced { CHARACTERS } else { WORDS }
 }
 
-/// A hash of every run of so many words.
+/// A hash of every run of this many words.
 fn hashes(words: &[Word], length: usize) -> impl Iterator<Item = u64> {
     words.windows(length).map(hash)
 }

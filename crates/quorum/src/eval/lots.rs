@@ -34,7 +34,7 @@ impl Lots {
         ((u128::from(self.bits()) * count as u128) >> 64) as usize
     }
 
-    /// A random order of so many things.
+    /// A random order of this many things.
     #[must_use]
     pub fn order(mut self, count: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..count).collect();

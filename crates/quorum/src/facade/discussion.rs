@@ -121,8 +121,8 @@ impl Discussion {
         }
     }
 
-    /// Leaves it for so many milliseconds to a claim by its id: no new calls are made here, and the
-    /// run ends when the calls under way are recorded. After that any node may go on with it.
+    /// Leaves it for this many milliseconds to a claim by its id: no new calls are made here, and
+    /// the run ends when the calls under way are recorded. After that any node may go on with it.
     pub fn release_for(&self, ms: u64) {
         self.quorum().0.engine.release(self.id, Release::After(ms));
     }

@@ -176,7 +176,7 @@ fn changes(past: &Spec, forking: &Forking, registry: &Registry) -> Result<Reques
             }
             vacant.drain(..vacant.len().min(1));
         }
-        // Whoever had the role among several and is not named any more leaves.
+        // A participant that shared the role and is not named any more leaves.
         let several = past.participants.iter().filter(|it| it.role.name() == role).count() > 1;
         table.retain(|(name, _)| !(several && vacant.contains(&name.as_str())));
         changes.roles = Some(roles_without(past, role, &named));

@@ -89,7 +89,7 @@ impl Calls {
         left == 0
     }
 
-    /// Notes that a cancelled call paused this discussion, which nobody asked for in so many words.
+    /// Notes that a cancelled call paused this discussion, which the client did not ask for.
     pub(crate) fn note_pause(&self, id: DiscussionId) {
         lock(&self.paused).insert(id);
     }

@@ -20,7 +20,7 @@ use crate::{
 /// and `PROVIDER` or `PROVIDER/MODEL` one voice alone.
 #[utoipa::path(
     get, path = "/v1/models", operation_id = "list_models", tag = "panel as a model",
-    responses((status = 200, description = "The models, in OpenAI's format", body = Object, example = json!({
+    responses((status = 200, description = "The models, in OpenAI's format", body = crate::wire::answers::VendorModels, example = json!({
         "object": "list", "data": [{ "id": "quorum", "object": "model", "created": 0, "owned_by": "quorum" }],
     })))
 )]
@@ -41,7 +41,7 @@ pub(super) async fn list(
     get, path = "/v1/models/{*model}", operation_id = "retrieve_model", tag = "panel as a model",
     params(("model" = String, Path, description = "The model's name")),
     responses(
-        (status = 200, description = "The model, in OpenAI's format", body = Object),
+        (status = 200, description = "The model, in OpenAI's format", body = crate::wire::answers::VendorModel),
         (status = 404, description = "There is no such model", body = crate::wire::panel_model::VendorError)
     )
 )]

@@ -45,7 +45,7 @@ const PATH: &str = "/v1/responses";
     params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
     responses(
         (status = 200, description = "The response, or its events", content(
-            (Object = "application/json"), (String = "text/event-stream")
+            (crate::wire::answers::VendorResponse = "application/json"), (String = "text/event-stream")
         )),
         (status = 404, description = "There is no such model or previous response", body = crate::wire::panel_model::VendorError)
     )
@@ -90,7 +90,7 @@ pub(super) async fn create(
     get, path = "/v1/responses/{response}", operation_id = "retrieve_response", tag = "panel as a model",
     params(("response" = String, Path, description = "The id: `resp_` and that of the discussion")),
     responses(
-        (status = 200, description = "The response as far as it is", body = Object),
+        (status = 200, description = "The response as far as it is", body = crate::wire::answers::VendorResponse),
         (status = 404, description = "There is no such response", body = crate::wire::panel_model::VendorError)
     )
 )]
@@ -112,7 +112,7 @@ pub(super) async fn retrieve(
     post, path = "/v1/responses/{response}/cancel", operation_id = "cancel_response", tag = "panel as a model",
     params(("response" = String, Path, description = "The id: `resp_` and that of the discussion")),
     responses(
-        (status = 200, description = "The response as it is now", body = Object),
+        (status = 200, description = "The response as it is now", body = crate::wire::answers::VendorResponse),
         (status = 404, description = "There is no such response", body = crate::wire::panel_model::VendorError)
     )
 )]

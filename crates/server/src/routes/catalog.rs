@@ -18,6 +18,7 @@ use crate::{
     body::Body,
     guard::Caller,
     problem::{self, Problem},
+    wire::answers,
 };
 
 /// List providers
@@ -26,7 +27,7 @@ use crate::{
 /// lacks; its models, their windows and prices.
 #[utoipa::path(
     get, path = "/api/providers", tag = "catalogue",
-    responses((status = 200, description = "Every provider, usable here or not", body = Vec<Object>, example = json!([{
+    responses((status = 200, description = "Every provider, usable here or not", body = Vec<answers::Provider>, example = json!([{
         "name": "claude", "aliases": ["anthropic"], "available": false, "lacks": "ANTHROPIC_API_KEY is not set", "window": 200000,
     }])))
 )]
@@ -41,7 +42,7 @@ pub(super) async fn providers(State(app): State<App>, _: Caller) -> Json<Vec<Pro
 /// out.
 #[utoipa::path(
     get, path = "/api/agents", tag = "catalogue",
-    responses((status = 200, description = "Every agent, and through whom it would speak", body = Vec<Object>, example = json!([{
+    responses((status = 200, description = "Every agent, and through whom it would speak", body = Vec<answers::AgentEntry>, example = json!([{
         "id": "reviewer", "displayName": "Reviewer", "role": "security engineer", "speaksThrough": "claude",
         "reason": "preferred", "weight": 1.5, "enabled": true, "folder": "user",
     }])))
@@ -60,7 +61,7 @@ pub(super) async fn agents(State(app): State<App>, _: Caller) -> Result<Json<Vec
 /// the decisions it may ask people for.
 #[utoipa::path(
     get, path = "/api/patterns", tag = "catalogue",
-    responses((status = 200, description = "Every pattern", body = Vec<Object>, example = json!([{
+    responses((status = 200, description = "Every pattern", body = Vec<answers::PatternEntry>, example = json!([{
         "name": "relay", "summary": "Each adds to what was said before", "usual": { "rounds": 2, "seats": [2, 6] },
         "options": [{
             "name": "legs", "flag": "legs", "summary": "How often it goes round", "kind": "whole", "onSurfaces": true,
@@ -79,7 +80,7 @@ pub(super) async fn patterns(State(app): State<App>, _: Caller) -> Json<Vec<Patt
 /// The name goes into `consensus` of an order.
 #[utoipa::path(
     get, path = "/api/consensus-methods", tag = "catalogue",
-    responses((status = 200, description = "Every method, with its options, structured replies and results", body = Vec<Object>))
+    responses((status = 200, description = "Every method, with its options, structured replies and results", body = Vec<answers::MethodEntry>))
 )]
 pub(super) async fn methods(State(app): State<App>, _: Caller) -> Json<Vec<MethodEntry>> {
     Json(app.methods())
@@ -90,7 +91,7 @@ pub(super) async fn methods(State(app): State<App>, _: Caller) -> Json<Vec<Metho
 /// The name goes into `windowStrategy` of an order.
 #[utoipa::path(
     get, path = "/api/window-strategies", tag = "catalogue",
-    responses((status = 200, description = "Every strategy, with its options", body = Vec<Object>))
+    responses((status = 200, description = "Every strategy, with its options", body = Vec<answers::StrategyEntry>))
 )]
 pub(super) async fn window_strategies(State(app): State<App>, _: Caller) -> Json<Vec<StrategyEntry>> {
     Json(app.window_strategies())
@@ -101,7 +102,7 @@ pub(super) async fn window_strategies(State(app): State<App>, _: Caller) -> Json
 /// Options of the kind `detectors` take these names.
 #[utoipa::path(
     get, path = "/api/detectors", tag = "catalogue",
-    responses((status = 200, description = "Every detector", body = Vec<Object>, example = json!([{
+    responses((status = 200, description = "Every detector", body = Vec<answers::NamedEntry>, example = json!([{
         "name": "silence", "summary": "No participant adds anything new",
     }])))
 )]
@@ -114,7 +115,7 @@ pub(super) async fn detectors(State(app): State<App>, _: Caller) -> Json<Vec<Nam
 /// The name goes into `preset` of an order, whose own fields take precedence.
 #[utoipa::path(
     get, path = "/api/presets", tag = "catalogue",
-    responses((status = 200, description = "Every preset, with the fields it fills in", body = Vec<Object>, example = json!([{ "name": "quick", "fields": { "rounds": 1 } }])))
+    responses((status = 200, description = "Every preset, with the fields it fills in", body = Vec<answers::PresetEntry>, example = json!([{ "name": "quick", "fields": { "rounds": 1 } }])))
 )]
 pub(super) async fn presets(State(app): State<App>, _: Caller) -> Json<Vec<PresetEntry>> {
     Json(app.presets())
@@ -125,7 +126,7 @@ pub(super) async fn presets(State(app): State<App>, _: Caller) -> Json<Vec<Prese
 /// The id goes into `sessionId` of an order, and of a list.
 #[utoipa::path(
     get, path = "/api/sessions", tag = "catalogue",
-    responses((status = 200, description = "Newest first", body = Vec<Object>, example = json!([{
+    responses((status = 200, description = "Newest first", body = Vec<answers::Session>, example = json!([{
         "sessionId": "01890000-0000-7000-8000-0000000000aa", "name": "Billing", "createdAt": "2026-11-15T09:00:00Z",
     }])))
 )]
@@ -147,7 +148,7 @@ pub(crate) struct NewSession {
 /// Names need not be unique; the id tells sessions apart.
 #[utoipa::path(
     post, path = "/api/sessions", tag = "catalogue", request_body = NewSession,
-    responses((status = 201, description = "It is there", body = Object, example = json!({
+    responses((status = 201, description = "It is there", body = answers::Session, example = json!({
         "sessionId": "01890000-0000-7000-8000-0000000000aa", "name": "Billing", "createdAt": "2026-11-15T09:00:00Z",
     })))
 )]

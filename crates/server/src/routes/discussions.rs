@@ -23,6 +23,7 @@ use crate::{
     live::hub::RunSlot,
     problem::{self, Problem},
     wire::{
+        answers,
         order::{self, order_key},
         panel::Panel,
     },
@@ -86,7 +87,7 @@ pub(super) fn limit(given: Option<usize>) -> Result<usize, Problem> {
 /// there may be more, the `Link` header has the next page.
 #[utoipa::path(
     get, path = "/api/discussions", tag = "discussions", params(Wanted),
-    responses((status = 200, description = "Newest, or most relevant, first", body = Vec<Object>, example = json!([{
+    responses((status = 200, description = "Newest, or most relevant, first", body = Vec<answers::DiscussionEntry>, example = json!([{
         "discussionId": "01890000-0000-7000-8000-000000000001", "topic": "Tabs or spaces?", "status": "running",
         "startedAt": "2026-11-15T09:00:00Z", "simulated": false, "awaiting": [{ "participant": "me", "round": 1, "phase": "speaking" }],
         "totalTokens": 812, "estimatedCost": 0.0042,
@@ -132,7 +133,7 @@ pub(super) async fn create(
     headers: HeaderMap,
     Body(fields): Body<Fields>,
 ) -> Result<Response, Problem> {
-    let mut request = order::request(&fields)?;
+    let mut request = order::request(&fields).map_err(|it| app.known_fields.in_order(it, &fields))?;
     choose_voices(&app, &mut request);
     let spec = scope.order(&request).await?;
     let order = Order { what: "discussion", headers: &headers, body: &request };

@@ -17,6 +17,7 @@ use crate::{
     body::{Body, Id, Params},
     guard::Caller,
     problem::Problem,
+    wire::answers,
     wording,
 };
 
@@ -81,7 +82,7 @@ pub(super) async fn rename(
 /// While the discussion runs, `success` is false and there is no synthesis yet.
 #[utoipa::path(
     get, path = "/api/discussions/{id}/result", tag = "discussions", params(Id),
-    responses((status = 200, description = "The result document", body = Object, example = json!({
+    responses((status = 200, description = "The result document", body = answers::Result, example = json!({
         "success": true, "topic": "Tabs or spaces?", "synthesis": "Spaces, by three to one.", "status": "completed",
         "provenance": [{ "start": 0, "end": 24, "level": "supported", "sources": [{
             "participant": "claude", "round": 2, "step": "2/speaking/claude", "start": 12, "end": 60,
@@ -121,7 +122,7 @@ fn formats() -> utoipa::openapi::schema::Object {
     get, path = "/api/discussions/{id}/export", tag = "discussions",
     params(Id, Form),
     responses((status = 200, description = "The document, as a file", content(
-        (String = "text/markdown"), (String = "text/html"), (Object = "application/json"), (String = "application/jsonl")
+        (String = "text/markdown"), (String = "text/html"), (answers::Result = "application/json"), (String = "application/jsonl")
     )))
 )]
 pub(super) async fn export(

@@ -12,15 +12,19 @@ use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    app::App, body::Params, guard::Caller, problem::Problem, routes::discussions::limit,
-    wire::spending::CapState,
+    app::App,
+    body::Params,
+    guard::Caller,
+    problem::Problem,
+    routes::discussions::limit,
+    wire::{answers, spending::CapState},
 };
 
 /// Check that the process is alive
 ///
 /// Needs no token and is not rate-limited.
 #[utoipa::path(
-    get, path = "/healthz", tag = "server", responses((status = 200, description = "It does", body = Object, example = json!({ "status": "ok" }))), security(())
+    get, path = "/healthz", tag = "server", responses((status = 200, description = "It does", body = answers::Health, example = json!({ "status": "ok" }))), security(())
 )]
 pub(super) async fn health() -> Json<Value> {
     Json(json!({ "status": "ok" }))
@@ -62,7 +66,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Readiness {
     /// `ready`, `draining`, or `unreachable` if the store can't be reached.
-    #[schema(example = "ready")]
+    #[schema(value_type = answers::ReadyStatus)]
     status: &'static str,
     /// The id of this node.
     node: String,

@@ -9,6 +9,7 @@ use crate::{
     body::{Body, Id, Params},
     guard::Caller,
     problem::Problem,
+    wire::answers,
 };
 
 /// The right answer to a discussion's question.
@@ -87,7 +88,7 @@ pub(crate) struct Whose {
 /// pair, how alike they err; and how many independent voices they are worth.
 #[utoipa::path(
     get, path = "/api/calibration", tag = "catalogue", params(Whose),
-    responses((status = 200, description = "The calibration", body = Object, example = json!({
+    responses((status = 200, description = "The calibration", body = answers::Calibration, example = json!({
         "simulated": false, "outcomes": 120, "needed": 30, "slope": 0.62,
         "voices": [{ "voice": "claude", "outcomes": 120, "accuracy": 0.81, "brier": 0.15, "ece": 0.06, "weight": 2.4 }],
         "pairs": [{ "voices": ["claude", "gemini"], "phi": 0.24, "outcomes": 110 }],

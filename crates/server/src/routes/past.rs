@@ -111,7 +111,7 @@ pub(super) async fn fork(
     }
     let Fork { at, without, changes: fields, .. } = fork;
     let given = fields.clone();
-    let changes = changes(fields).map_err(|it| it.within("changes"))?;
+    let changes = changes(fields).map_err(|it| app.known_fields.in_order(it, &given).within("changes"))?;
     let forking = Forking { at, without, changes };
     let slot = discussions::run_slot(&app)?;
     let started =
@@ -170,7 +170,8 @@ pub(super) async fn again(
     let discussion = scope.discussion(id).await?;
     let order = discussions::Order { what: &format!("again {id}"), headers: &headers, body: &fields.clone() };
     let given = fields.clone();
-    let again = discussion.again(&changes(fields)?).await;
+    let changes = changes(fields).map_err(|it| app.known_fields.in_order(it, &given))?;
+    let again = discussion.again(&changes).await;
     let spec = again.map_err(|error| of_again(error, &given))?;
     Ok(discussions::accepted(&discussions::place(&app, &scope, spec, order).await?, None))
 }

@@ -17,7 +17,7 @@ use crate::{
     guard::Caller,
     problem::{self, Problem},
     routes::{discussions, past},
-    wire::{order, panel::Panel},
+    wire::{answers, order, panel::Panel},
 };
 
 /// A plan, and how its panel differs from the usual one.
@@ -38,14 +38,14 @@ pub(super) struct Planned {
 /// order. Nothing is recorded.
 #[utoipa::path(
     post, path = "/api/plan", tag = "discussions", request_body = order::Order,
-    responses((status = 200, description = "The plan", body = Object, example = json!({ "topic": "Tabs or spaces?" })))
+    responses((status = 200, description = "The plan", body = answers::Plan))
 )]
 pub(super) async fn plan(
     State(app): State<App>,
     Caller(scope): Caller,
     Body(fields): Body<Fields>,
 ) -> Result<Json<Planned>, Problem> {
-    let mut request = order::request(&fields)?;
+    let mut request = order::request(&fields).map_err(|it| app.known_fields.in_order(it, &fields))?;
     discussions::choose_voices(&app, &mut request);
     let spec = scope.order(&request).await?;
     let panel = discussions::panel_choice(&scope, &request);
@@ -78,7 +78,7 @@ pub(crate) struct Next {
 /// figures are of what is asked anew. Nothing is recorded.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/plan", tag = "control", params(Id), request_body = Next,
-    responses((status = 200, description = "The plan", body = Object, example = json!({ "topic": "Tabs or spaces?", "kept": 2 })))
+    responses((status = 200, description = "The plan", body = answers::Plan))
 )]
 pub(super) async fn next(
     State(app): State<App>,

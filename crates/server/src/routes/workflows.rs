@@ -42,13 +42,15 @@ pub(crate) fn limits() -> [Field; 9] {
         limits["type"] = types;
         limits
     };
-    let anything = json!(["object", "array", "string", "number", "boolean", "null"]);
+    let mut anything = of_types(json!(["object", "array", "string", "number", "boolean", "null"]));
+    // Generators of clients want to know the items of a list.
+    anything["items"] = inside.clone();
     [
         ("Run", "workflow", of_types(json!(["object", "string", "null"]))),
         ("Run", "name", json!({ "minLength": 1, "maxLength": LONGEST_NAME, "pattern": "^[A-Za-z0-9_-]+$" })),
-        ("Run", "input", of_types(anything.clone())),
+        ("Run", "input", anything.clone()),
         ("Fork", "workflow", of_types(json!(["object", "string", "null"]))),
-        ("Fork", "input", of_types(anything)),
+        ("Fork", "input", anything),
         ("Fork", "variables", of_types(json!(["object", "null"]))),
         ("Run", "variables", of_types(json!("object"))),
         ("Run", "maxCalls", range(&(1..=u32::MAX))),

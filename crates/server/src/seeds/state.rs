@@ -21,7 +21,7 @@ use crate::{
     body::{Id, aside},
     guard::Caller,
     problem::Problem,
-    wire::ruling::Awaited,
+    wire::{answers, ruling::Awaited},
 };
 
 /// Get the full state of a discussion
@@ -30,7 +30,7 @@ use crate::{
 /// cost, and every transition.
 #[utoipa::path(
     get, path = "/api/discussions/{id}/state", tag = "discussions", params(Id),
-    responses((status = 200, description = "Phase, rounds, votes, tokens, transitions", body = Object, example = json!({
+    responses((status = 200, description = "Phase, rounds, votes, tokens, transitions", body = answers::DiscussionState, example = json!({
         "id": "01890000-0000-7000-8000-000000000001", "phase": "model-b-turn", "lifecycle": "running", "currentRound": 1,
         "totalTokensUsed": { "modelA": { "prompt": 120, "completion": 80 }, "modelB": { "prompt": 0, "completion": 0 } },
     })))

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 /// A decision that a discussion waits for.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = AwaitedDecision)]
 pub(crate) struct Awaited {
     /// The kind of decision, as `/api/patterns` describes it.
     kind: String,
@@ -24,6 +25,7 @@ pub(crate) struct Awaited {
 /// One choice of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = DecisionChoice)]
 struct Choice {
     name: String,
     /// Whether the choice names one of the candidates.

@@ -4,12 +4,14 @@ use quorum::{CapEntry, model::account::CapStatus};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::wire::answers;
+
 /// The state of one spending cap, in USD.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CapState {
     /// `day` or `month`, in UTC.
-    #[schema(example = "day")]
+    #[schema(value_type = answers::CapPeriod)]
     period: &'static str,
     /// The most that may be spent.
     cap_usd: f64,

@@ -195,6 +195,72 @@ async fn nested_values_are_read_as_strictly_as_fields() {
 }
 
 #[tokio::test]
+async fn all_unknown_fields_are_reported_at_once() {
+    let server = TestServer::open(FAST).await;
+    let id = server.held(&order()).await;
+    let check = async |request: reqwest::RequestBuilder, expected: &[(&str, &str)]| {
+        let answer = answered(request).await;
+        assert_eq!(answer.status, 400, "{}", answer.text);
+        let problem = answer.json();
+        let told = problem["fields"].as_array().unwrap().iter();
+        let told: Vec<(String, String)> = told
+            .map(|it| (it["field"].as_str().unwrap().to_owned(), it["message"].as_str().unwrap().to_owned()))
+            .collect();
+        let expected: Vec<(String, String)> =
+            expected.iter().map(|(field, message)| ((*field).to_owned(), (*message).to_owned())).collect();
+        assert_eq!(told, expected);
+        let all = expected.iter().all(|(field, _)| problem["detail"].as_str().unwrap().contains(field));
+        assert!(all, "{problem}");
+    };
+    let of = |tail: &str| format!("/api/discussions/{id}/{tail}");
+    check(
+        server.posting(&of("say"), &json!({ "txt": "x", "participent": "me", "colour": "red" })),
+        &[
+            ("txt", "unknown field `txt`; did you mean `text`?"),
+            ("participent", "unknown field `participent`; did you mean `participant`?"),
+            ("colour", "unknown field `colour`"),
+        ],
+    )
+    .await;
+    check(
+        server.posting(
+            "/api/discussions",
+            &json!({ "topic": "x", "simulate": { "latencyMS": 3, "sped": 1 }, "round": 3 }),
+        ),
+        &[
+            ("simulate.latencyMS", "unknown field `latencyMS`; did you mean `latencyMs`?"),
+            ("round", "unknown field `round`; did you mean `rounds`?"),
+            ("simulate.sped", "unknown field `sped`"),
+        ],
+    )
+    .await;
+    check(
+        server.posting("/api/discussions", &json!({ "topic": "x", "round": 3, "patern": "debate" })),
+        &[
+            ("patern", "there is no such field; did you mean `pattern`?"),
+            ("round", "there is no such field; did you mean `rounds`?"),
+        ],
+    )
+    .await;
+    check(
+        server.posting(&of("fork"), &json!({ "at": "x", "change": {}, "wthout": [] })),
+        &[
+            ("change", "unknown field `change`; did you mean `changes`?"),
+            ("wthout", "unknown field `wthout`; did you mean `without`?"),
+        ],
+    )
+    .await;
+    check(
+        server.request("GET", "/api/discussions?limt=3&sessionID=x&limit=5"),
+        &[
+            ("limt", "unknown field `limt`; did you mean `limit`?"),
+            ("sessionID", "unknown field `sessionID`; did you mean `sessionId`?"),
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn a_wrong_method_is_answered_with_allow() {
     let server = TestServer::open(FAST).await;
     for (method, path, status, allow) in [

@@ -18,6 +18,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{runtime::Runtime, sync::oneshot, task::JoinHandle};
 
+use crate::conforms;
+
 /// A test step that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -194,10 +196,17 @@ impl TestServer {
     }
 }
 
+/// The answer, which must be as the OpenAPI document describes it.
 pub(crate) async fn answered(request: reqwest::RequestBuilder) -> Answer {
-    let response = request.send().await.unwrap();
+    let (client, request) = request.build_split();
+    let request = request.unwrap();
+    let (method, path) = (request.method().clone(), request.url().path().to_owned());
+    let response = client.execute(request).await.unwrap();
     let (status, headers) = (response.status(), response.headers().clone());
-    Answer { status, headers, text: response.text().await.unwrap() }
+    let answer = Answer { status, headers, text: response.text().await.unwrap() };
+    let kind = answer.headers.get("content-type").and_then(|it| it.to_str().ok()).unwrap_or_default();
+    conforms::check(&method, &path, status, kind, &answer.text);
+    answer
 }
 
 /// A stream, and the text received so far.

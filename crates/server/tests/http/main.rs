@@ -3,10 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod agents;
+mod api_page;
 mod bad_input;
 mod bounds;
 mod caps;
 mod catalog;
+mod conforms;
 mod control;
 mod dialogue;
 mod events;

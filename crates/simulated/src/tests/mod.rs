@@ -144,7 +144,7 @@ impl Meeting {
         text
     }
 
-    /// Everyone speaks in turn for so many rounds.
+    /// Everyone speaks in turn for this many rounds.
     async fn run(mut self, rounds: u32) -> Self {
         let names: Vec<String> = self.spec.speakers().into_iter().map(|it| it.name).collect();
         for round in 1..=rounds {

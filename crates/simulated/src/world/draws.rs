@@ -80,7 +80,7 @@ pub struct Drawn {
 }
 
 impl World {
-    /// The answer of a voice to a question with so many options, of which `right` is right. The
+    /// The answer of a voice to a question with this many options, of which `right` is right. The
     /// same draw gives the same answer; another draw of the same voice shares half of its own luck.
     #[must_use]
     pub fn draw(&self, question: &str, voice: usize, draw: &str, (options, right): (usize, usize)) -> Drawn {

@@ -193,7 +193,7 @@ fn worded(call: &Call, place: usize, option: usize, confidence: f64, positions: 
         Some(shape) if asks_choice(shape.schema.as_deref()) => {
             json!({ "reasoning": held, "choice": letter(option), "confidence": confidence }).to_string()
         }
-        // Whoever writes the answer of the panel goes by heads.
+        // The writer of the panel's answer goes by heads.
         Some(shape) => {
             let written = format!("Answer: {}", letter(positions.plurality(option)));
             shape.form.stubbed(shape.schema.as_deref(), &written)

@@ -49,7 +49,7 @@ pub(crate) enum Connection {
     Swallowed,
     /// Requests arrive, answers are swallowed.
     Mute,
-    /// So many milliseconds in each direction.
+    /// A delay in milliseconds in each direction.
     Slow(u64),
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Schedule {
     pub(crate) commands: Vec<(u64, u64, usize, Command)>,
 }
 
-/// A fault, which lasts for so many ms.
+/// A fault and its duration in milliseconds.
 #[derive(Debug, Clone)]
 pub(crate) enum Fault {
     /// The process is killed; after a while another one takes its place.

@@ -35,7 +35,7 @@ fn prices() -> Price {
     Price::new(usd(3.0), usd(15.0))
 }
 
-/// Whoever fails here may be well again at the next try.
+/// A provider that fails here may answer at the next attempt.
 fn failing_providers() -> Vec<Case> {
     let case = |code, panel, spec| Case { code, panel, spec };
     let slow = Timing { step_ms: 60_000, total_ms: 75_000, reserve_ms: 30_000 };

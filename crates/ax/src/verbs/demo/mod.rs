@@ -36,15 +36,16 @@ const BACKGROUND: &str = "Five engineers, one web shop in one repository. A buil
 const BEFORE: [&str; 2] = [
     "This is a real run of Quorum with a debate written for the demo. It needs no key, and no model is \
      asked. Qwen argues for the split, Mistral against it. Gemini judges each round and sees labels instead \
-     of names. Claude took no side and writes the answer. Watch for the argument that changes a mind in \
-     the last round.",
+     of names. Claude took no side and writes the answer; then everyone votes on it. Watch for the \
+     argument that changes a mind in the last round.",
     "",
 ];
 
-const AFTER: [&str; 5] = [
+const AFTER: [&str; 6] = [
     "",
     "The answer went to standard output, the progress to standard error. What next:",
     "  ax show last --verbose              everything that was said, with the judge's scores",
+    "  ax show last --sources              who said what each sentence rests on",
     "  ax replay last                      play it again",
     "  ax export last -o debate.html       a page to share",
 ];
@@ -77,6 +78,7 @@ fn request() -> Request {
     let settings = [("debateFormat", "convergence-seeking".into()), ("roundLimit", 4.into())];
     Request {
         pattern: Some("debate".to_owned()),
+        consensus: Some("majority".to_owned()),
         providers: Some(list("claude,gemini,qwen,mistral")),
         context: Some(BACKGROUND.to_owned()),
         settings: settings.map(|(name, value)| (name.to_owned(), value)).into(),

@@ -9,7 +9,7 @@ pub(crate) enum Found {
     Nothing,
     /// Something that may be replaced once more of the text has come.
     Unfinished,
-    /// So many bytes, and what they become.
+    /// A number of bytes, and the text that replaces them.
     Replace(usize, String),
 }
 

@@ -121,7 +121,7 @@ impl Mask {
         }
     }
 
-    /// The label at the start of this text, which follows an `@` of so many bytes.
+    /// The label at the start of this text, which follows an `@` of this many bytes.
     fn label_at(&self, text: &str, sign: usize, is_complete: bool) -> Found {
         let longest = self.codes.iter().map(|it| it.text().len() + 1).max().unwrap_or_default();
         if !is_complete && text.len() <= longest {

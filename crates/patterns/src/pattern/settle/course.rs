@@ -33,7 +33,7 @@ pub(super) struct Course<'s> {
 /// What happens next.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Next {
-    /// The first so many of those that are left are asked.
+    /// The given number of those that are left are asked, in order.
     Ask(usize),
     /// Nobody is asked any more, although some could be, or there is nobody left.
     Stop(Option<Stop>),

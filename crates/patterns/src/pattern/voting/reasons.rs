@@ -56,7 +56,7 @@ fn length(text: &str) -> usize {
     text.split_whitespace().map(|word| weight(word.chars().count())).sum()
 }
 
-/// The words that a run of so many characters counts as.
+/// The number of words that a run of this length, in characters, counts as.
 fn weight(characters: usize) -> usize {
     if characters > LONGEST_WORD { characters / CHARACTERS_A_WORD } else { 1 }
 }

@@ -28,7 +28,7 @@ impl Scale {
         start + (value - low) / (high - low) * (end - start)
     }
 
-    /// Round values for ticks, about so many.
+    /// Round values for about this many ticks.
     fn ticks(&self, count: f64) -> Vec<f64> {
         let (low, high) = self.from;
         let rough = (high - low) / count;

@@ -10,7 +10,7 @@ pub fn mcnemar(discordant: Discordant) -> f64 {
     (2.0 * binomial_up_to(trials, fewer)).min(1.0)
 }
 
-/// The chance of at most `most` heads in so many throws of a coin. The terms are computed as
+/// The chance of at most `most` heads in `throws` throws of a coin. The terms are computed as
 /// logarithms, because with a thousand throws the first ones are too small for a number.
 fn binomial_up_to(throws: u32, most: u32) -> f64 {
     let mut log = -f64::from(throws) * std::f64::consts::LN_2;

@@ -23,7 +23,7 @@ use quorum_patterns::evidence::{
     weight_at_age,
 };
 
-/// After so many days an outcome counts half.
+/// The number of days after which an outcome counts half.
 pub(super) const HALF_LIFE_DAYS: f64 = 180.0;
 
 const DAY_MICROS: f64 = 86_400e6;

@@ -36,7 +36,7 @@ const DECISION: u64 = 600;
 /// The usual length of what a person says, in tokens.
 const PERSON: u64 = 80;
 
-/// Of the tokens that a model may think, the share that it usually does: one in so many.
+/// The share of its thinking tokens that a model usually uses, as the denominator of a fraction.
 const THOUGHT: u64 = 4;
 
 /// The bytes of a token.

@@ -41,7 +41,7 @@ async fn status<S: Whole>(store: &S, id: DiscussionId) -> Option<RunStatus> {
 }
 
 /// A tenant with a thousand orders and one with ten share what is run 1:1, within 10 %, while both
-/// wait, whoever came first.
+/// wait, in whatever order they came.
 pub async fn tenants_take_turns<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     for number in 0..1_000 {

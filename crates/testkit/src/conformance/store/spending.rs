@@ -173,7 +173,7 @@ pub async fn s14_the_dead_leave_what_their_records_say<S: Whole>(subject: Subjec
     assert_eq!(store.draw(draw(&dead.claim, 6, 30, 31)).await, Err(StoreError::Fenced(id)));
 }
 
-/// Whoever asks what is left hears it without what the dead had set aside.
+/// What is left is told without the amounts that dead processes had set aside.
 pub async fn s14_the_state_of_the_caps_leaves_out_the_dead<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let one = claimed(store, "one").await;

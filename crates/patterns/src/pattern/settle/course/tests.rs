@@ -17,7 +17,7 @@ fn panel(known: Option<KnownVoices>) -> Spec {
     Spec { participants: VOICES.map(seat).to_vec(), options, known_voices: known, ..spec("settle") }
 }
 
-/// What follows these votes of the first so many voices.
+/// What follows these votes, given by the first voices in order.
 #[track_caller]
 fn check(spec: &Spec, votes: &[(usize, f64)], expected: &str) {
     let cast = votes.iter().zip(VOICES).map(|((option, sure), voice)| (voice, *option, *sure));
@@ -115,7 +115,7 @@ fn order(spec: &Spec) -> Vec<usize> {
     order
 }
 
-/// What so many outcomes of this world say about its voices.
+/// What `outcomes` outcomes of this world say about its voices.
 fn learned(world: &mut World, outcomes: usize) -> Option<KnownVoices> {
     let questions = world.known(outcomes);
     let calibration = Calibration::learned(&questions)?;
