@@ -78,7 +78,7 @@ pub(crate) struct Next {
 /// figures are of what is asked anew. Nothing is recorded.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/plan", tag = "control", params(Id), request_body = Next,
-    responses((status = 200, description = "The plan", body = Object, example = json!({ "topic": "Tabs or spaces?", "kept": 2 })))
+    responses((status = 200, description = "The plan", body = answers::Plan))
 )]
 pub(super) async fn next(
     State(app): State<App>,
