@@ -39,18 +39,19 @@ pub(crate) struct State {
     pub(crate) connection: Connection,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// A connection, the better ones first: of two faults at a time the worse one counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Connection {
     #[default]
     Good,
+    /// So many milliseconds in each direction.
+    Slow(u64),
+    /// Requests arrive, answers are swallowed.
+    Mute,
     /// Every request is refused at once.
     Refused,
     /// Requests are swallowed.
     Swallowed,
-    /// Requests arrive, answers are swallowed.
-    Mute,
-    /// So many milliseconds in each direction.
-    Slow(u64),
 }
 
 /// The state of the database, as all nodes see it.
@@ -86,10 +87,8 @@ impl Line {
     }
 
     fn connection(&self) -> Connection {
-        match *self.database.borrow() {
-            Connection::Good => self.own.borrow().connection,
-            database => database,
-        }
+        // A database that is slow for everybody must not mend the cut of one node.
+        self.own.borrow().connection.max(*self.database.borrow())
     }
 
     /// Waits for the end of a connection that swallows, or until patience is over.
