@@ -21,7 +21,7 @@ use quorum_core::{
 };
 use tokio::{
     sync::watch,
-    time::{sleep, timeout},
+    time::{Instant, sleep, timeout},
 };
 
 use super::history::{Chronicle, Deed};
@@ -145,7 +145,7 @@ impl Link {
     }
 
     fn claimed(&self, claim: &Claim) {
-        self.chronicle.write().history.deeds.push(Deed::Claimed(claim.clone()));
+        self.chronicle.write().history.deeds.push(Deed::Claimed { claim: claim.clone(), at: Instant::now() });
     }
 
     async fn append_now(&self, append: Append) -> Result<Seq, StoreError> {
