@@ -156,7 +156,7 @@ impl Inner {
     }
 
     /// Drops all runs of a node that was taken for dead, calls included: others run them now.
-    fn lose_everything(&self, node: NodeId) {
+    pub(super) fn lose_everything(&self, node: NodeId) {
         let running: &HashMap<DiscussionId, Running> = &self.running();
         let lost = running.values().filter(|it| it.claim.as_ref().is_some_and(|claim| claim.node == node));
         for it in lost {

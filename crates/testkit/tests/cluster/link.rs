@@ -131,14 +131,14 @@ impl Link {
             Connection::Good | Connection::Mute => {}
         }
         let done = act.await;
-        match self.line.connection() {
-            Connection::Mute | Connection::Swallowed => {
-                self.line.swallowed().await;
-                self.line.awake().await;
-                return Err(away());
-            }
-            Connection::Slow(ms) => sleep(Duration::from_millis(ms)).await,
-            Connection::Good | Connection::Refused => {}
+        if let Connection::Slow(ms) = self.line.connection() {
+            sleep(Duration::from_millis(ms)).await;
+        }
+        // An answer that was on its way when the connection was cut does not arrive.
+        if matches!(self.line.connection(), Connection::Mute | Connection::Swallowed) {
+            self.line.swallowed().await;
+            self.line.awake().await;
+            return Err(away());
         }
         self.line.awake().await;
         done
