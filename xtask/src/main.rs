@@ -6,6 +6,7 @@ mod bounds;
 mod browser;
 mod cargo;
 mod clis;
+mod cluster;
 mod coverage;
 mod dependencies;
 mod lab;
@@ -26,6 +27,7 @@ const VERBS: &[Verb] = &[
     coverage::VERB,
     bench::VERB,
     lab::VERB,
+    cluster::VERB,
     bounds::VERB,
     new::VERB,
     clis::VERB,

@@ -46,6 +46,11 @@ fn f17_an_observer_that_could_not_look_kills_nobody() {
     });
 }
 
+#[tokio::test(start_paused = true)]
+async fn f17_a_node_that_learned_at_a_claim_that_it_is_gone_kept_its_runs() {
+    assert_eq!(World::new().claim_of_a_ghost().await, 1);
+}
+
 #[test]
 fn f17_what_a_killed_node_ran_goes_on_within_its_lease_and_two_seconds() {
     let (most, seen) = (Duration::from_millis(LEASE_MS + 2_000), Cell::new(0));

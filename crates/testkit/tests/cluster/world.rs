@@ -227,6 +227,20 @@ impl World {
         }
     }
 
+    /// Runs a discussion on one node, removes that node's row, and lets it claim. Returns how many
+    /// runs it has dropped by then.
+    pub(crate) async fn claim_of_a_ghost(self: Arc<Self>) -> u64 {
+        let process = self.start(0, 0);
+        self.processes().push(process.clone());
+        self.clone().order(DiscussionId::fresh(), Instant::now()).await;
+        while process.engine.health().held == 0 {
+            sleep(Duration::from_millis(50)).await;
+        }
+        self.store.part(process.engine.health().id).await.unwrap();
+        process.engine.claim_any(1, None).await.unwrap();
+        process.engine.health().cancelled
+    }
+
     /// How many nodes each process that is there took for dead.
     pub(crate) fn reaped(&self) -> Vec<u64> {
         self.processes().iter().map(|it| it.engine.health().reaped).collect()
