@@ -10,6 +10,7 @@ mod bad_surroundings;
 mod caps;
 mod cluster;
 mod config;
+mod db;
 mod debate;
 mod desk;
 mod detach;

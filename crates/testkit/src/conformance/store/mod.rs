@@ -5,6 +5,7 @@ pub mod archive;
 pub mod claims;
 pub mod fixture;
 pub mod inbox;
+pub mod lanes;
 pub mod nodes;
 pub mod outcomes;
 pub mod queue;
@@ -106,6 +107,10 @@ macro_rules! store_conformance {
                 a_tenant_runs_no_more_than_its_share
                 the_list_says_what_is_run
                 watchers_hear_of_work_and_facts
+            }
+            lanes {
+                the_time_of_a_provider_is_granted_once
+                a_closed_lane_is_granted_later
             }
             inbox {
                 commands_keep_their_order
