@@ -24,7 +24,7 @@ mod table;
 mod vendor;
 mod voices;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use futures::future::LocalBoxFuture;
 
 use crate::{
@@ -130,7 +130,8 @@ fn main() -> Result<()> {
     let mut table = Table::default();
     for (name, _, measure) in MEASURES {
         if wanted.is_empty() || wanted.iter().any(|it| it == name) {
-            runtime.block_on(async { measure(&Database::fresh()?, &mut table).await })?;
+            let measured = runtime.block_on(async { measure(&Database::fresh()?, &mut table).await });
+            measured.with_context(|| format!("the measurement `{name}` failed"))?;
         }
     }
     table.print();

@@ -194,3 +194,19 @@ pub(crate) async fn three_thousand(folder: PathBuf, _: Effort) -> Result<Found> 
     );
     Found::of(&stand, counts, reaped == 0, 0)
 }
+
+/// Check 11. Three nodes share what the provider allows: ten calls a second.
+pub(crate) async fn limit_of_a_provider(folder: PathBuf, _: Effort) -> Result<Found> {
+    let providers = "requests_per_minute = 600\nconcurrency = 2000\n";
+    let stand = Stand::start(&folder, Setup { providers, ..Setup::default() }).await?;
+    stand.order(60, 2).await?;
+    stand.until_over().await?;
+    let came = stand.provider.came("alpha-1");
+    let window = Duration::from_secs(10);
+    let in_window =
+        |from: &Instant| came.iter().filter(|it| from <= *it && it.duration_since(*from) < window).count();
+    let most = came.iter().map(in_window).max().unwrap_or_default();
+    let rate = most as f64 / window.as_secs_f64();
+    let counts = format!("{} calls, at most {rate:.1} a second over 10 s, allowed 10", came.len());
+    Found::of(&stand, counts, rate <= 10.5 && 100 < came.len(), 0)
+}

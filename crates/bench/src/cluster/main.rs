@@ -4,6 +4,7 @@
 mod checks;
 mod failover;
 mod history;
+mod moving;
 mod node;
 mod provider;
 mod stand;
@@ -77,6 +78,8 @@ const CHECKS: &[Check] = &[
     check!(8, "failover to a synchronous and an asynchronous standby", false, failover::both),
     check!(9, "200 discussions with four connections", false, checks::few_connections),
     check!(10, "three nodes, 1,000 discussions each", false, checks::three_thousand),
+    check!(11, "a provider's limit over three nodes", false, checks::limit_of_a_provider),
+    check!(12, "`ax db move` killed five times", false, moving::killed),
 ];
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]

@@ -25,7 +25,8 @@ pub(crate) struct Start {
     pub(crate) program: PathBuf,
     /// Its folder, with its configuration.
     pub(crate) home: PathBuf,
-    pub(crate) database: String,
+    /// The URL of the database; a file of its own if there is none.
+    pub(crate) database: Option<String>,
     /// Its port on 127.0.0.1.
     pub(crate) port: u16,
 }
@@ -38,21 +39,27 @@ pub(crate) struct Node {
 }
 
 impl Start {
-    pub(crate) fn new(home: &Path, config: &str, database: String) -> Result<Self> {
+    pub(crate) fn new(home: &Path, config: &str, database: Option<String>) -> Result<Self> {
         fs::create_dir_all(home)?;
         fs::write(home.join("config.toml"), config)?;
         let port = quorum_testkit::proxy::low_listener().local_addr()?.port();
         Ok(Start { program: program()?, home: home.to_owned(), database, port })
     }
 
+    /// `ax` with these arguments, in the node's place.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(&self.home).env_clear().env("HOME", &self.home);
+        command.env("AX_CONFIG", self.home.join("config.toml")).env("AX_DATA_DIR", self.home.join("data"));
+        command.env("OLLAMA_HOST", "").stdin(Stdio::null());
+        command.envs(self.database.iter().map(|it| ("AX_DATABASE_URL", it)));
+        command
+    }
+
     /// Starts it and waits until it listens.
     pub(crate) async fn node(&self) -> Result<Node> {
-        let mut command = Command::new(&self.program);
-        command.args(["serve", "--port", &self.port.to_string()]);
-        command.current_dir(&self.home).env_clear().env("HOME", &self.home);
-        command.env("AX_CONFIG", self.home.join("config.toml")).env("AX_DATA_DIR", self.home.join("data"));
-        command.env("OLLAMA_HOST", "").env("AX_DATABASE_URL", &self.database);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut command = self.command(&["serve", "--port", &self.port.to_string()]);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = command.spawn().context("`ax serve` can be started")?;
         let mut said = BufReader::new(process.stderr.take().context("its messages")?);
         let log = self.home.join("log");

@@ -2,14 +2,15 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result};
 use quorum_testkit::proxy::low_listener;
+use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
@@ -28,6 +29,8 @@ pub(crate) struct Provider {
 }
 
 struct Shared {
+    /// When each call came, and the model that it named.
+    came: Mutex<Vec<(Instant, String)>>,
     under_way: AtomicU64,
     /// Answers that were sent completely to a client that was still there.
     answered: AtomicU64,
@@ -50,6 +53,7 @@ impl Provider {
         let listener = low_listener();
         let port = listener.local_addr()?.port();
         let shared = Arc::new(Shared {
+            came: Mutex::default(),
             under_way: AtomicU64::new(0),
             answered: AtomicU64::new(0),
             latency_ms: AtomicU64::new(latency.as_millis() as u64),
@@ -71,6 +75,12 @@ impl Provider {
 
     pub(crate) fn under_way(&self) -> u64 {
         self.shared.under_way.load(Ordering::SeqCst)
+    }
+
+    /// When calls for this model came.
+    pub(crate) fn came(&self, model: &str) -> Vec<Instant> {
+        let came = self.shared.came.lock().unwrap_or_else(PoisonError::into_inner);
+        came.iter().filter(|it| it.1 == model).map(|it| it.0).collect()
     }
 
     /// Keeps all answers back, or lets them go.
@@ -101,6 +111,9 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) -> Result<()> {
         let mut body = vec![0; length];
         stream.read_exact(&mut body).await?;
         if head.starts_with("POST ") {
+            let body: Value = serde_json::from_slice(&body)?;
+            let model = body["model"].as_str().unwrap_or_default().to_owned();
+            shared.came.lock().unwrap_or_else(PoisonError::into_inner).push((Instant::now(), model));
             answer(stream.get_mut(), &shared).await?;
         } else {
             let list = "{\"object\":\"list\",\"data\":[]}";

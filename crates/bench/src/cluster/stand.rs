@@ -102,7 +102,7 @@ impl Stand {
             proxy.port()
         );
         let home = self.folder.join(format!("node{number}"));
-        let node = Start::new(&home, &config(setup, self.provider.port), url)?.node().await?;
+        let node = Start::new(&home, &config(setup, self.provider.port), Some(url))?.node().await?;
         if number == 0 {
             history::watch(&self.database)?;
             // The triggers write as the user of the nodes.
@@ -227,7 +227,8 @@ impl Drop for Stand {
     }
 }
 
-fn config(setup: Setup, provider: u16) -> String {
+/// The configuration of a node whose providers are at this port.
+pub(crate) fn config(setup: Setup, provider: u16) -> String {
     let row = |name: &str| {
         format!(
             "[providers.{name}]\nwire = 'openai-chat'\nbase_url = 'http://127.0.0.1:{provider}/v1'\n\
