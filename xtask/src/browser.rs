@@ -16,8 +16,12 @@ use crate::{
 /// Programs and the packages that contain them.
 const PROGRAMS: [(&str, &str); 3] = [("chromium", "chromium"), ("node", "nodejs"), ("npm", "npm")];
 
-/// The driver, pinned because a later one may not support this Chromium.
-const DRIVER: &str = "playwright-core@1.65.0";
+/// Packages and a file of each: the driver, pinned because a later one may not support this
+/// Chromium, and the checks of accessibility.
+const MODULES: [(&str, &str); 2] = [
+    ("playwright-core@1.65.0", "node_modules/playwright-core/index.mjs"),
+    ("axe-core@4.14.0", "node_modules/axe-core/axe.min.js"),
+];
 
 /// Installs missing packages and reports them.
 pub(crate) fn prepare() -> Result<()> {
@@ -26,16 +30,22 @@ pub(crate) fn prepare() -> Result<()> {
         install(&missing).with_context(|| advice(&missing))?;
     }
     let folder = folder();
-    if folder.join("node_modules/playwright-core/index.mjs").is_file() {
+    if MODULES.iter().all(|(_, file)| folder.join(file).is_file()) {
         return Ok(());
     }
-    println!("Installing the browser's driver, {DRIVER}, in {}.", folder.display());
+    let names = MODULES.map(|(name, _)| name).join(" and ");
+    println!("Installing {names} in {}.", folder.display());
     fetch(&folder).with_context(|| {
         format!(
-            "the tests of the page need {DRIVER}; where npm can't fetch it, put it in {}",
+            "the tests of the page need {names}; where npm can't fetch them, put them in {}",
             folder.display()
         )
     })
+}
+
+/// The driver's file.
+pub(crate) fn driver() -> PathBuf {
+    folder().join(MODULES[0].1)
 }
 
 fn missing(is_there: impl Fn(&str) -> bool) -> Vec<&'static str> {
@@ -60,15 +70,20 @@ fn advice(packages: &[&str]) -> String {
 
 /// Under `target`, so that it is never committed.
 fn folder() -> PathBuf {
+    target().join("browser")
+}
+
+/// The folder of cargo's build output.
+pub(crate) fn target() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default();
-    target.unwrap_or_else(|| workspace.join("target")).join("browser")
+    target.unwrap_or_else(|| workspace.join("target"))
 }
 
 fn fetch(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder)?;
     let arguments = ["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"];
-    cargo::run(Command::new("npm").args(arguments).arg(folder).arg(DRIVER))
+    cargo::run(Command::new("npm").args(arguments).arg(folder).args(MODULES.map(|(name, _)| name)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Development tasks, `cargo xtask <verb>`. A verb is one file with a `VERB` at its top and one
 //! line in `VERBS`.
 
+mod attack;
 mod bench;
 mod bounds;
 mod browser;
@@ -15,6 +16,7 @@ mod live;
 mod mcp;
 mod new;
 mod panel_clients;
+mod screenshots;
 mod setup;
 mod test;
 mod tidy;
@@ -30,6 +32,7 @@ const VERBS: &[Verb] = &[
     bench::VERB,
     lab::VERB,
     bounds::VERB,
+    attack::VERB,
     new::VERB,
     clis::VERB,
     mcp::VERB,
@@ -37,6 +40,7 @@ const VERBS: &[Verb] = &[
     clients::VERB,
     live::VERB,
     dist::VERB,
+    screenshots::VERB,
 ];
 
 /// A subcommand of `cargo xtask`.

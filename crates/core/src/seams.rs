@@ -7,6 +7,7 @@ mod outcomes;
 mod queue;
 mod store;
 mod tools;
+pub mod transfer;
 mod wake;
 
 use std::sync::Arc;

@@ -22,6 +22,7 @@ pub mod agents;
 mod clock;
 mod complaint;
 pub mod config;
+pub mod database;
 pub mod doctor;
 mod error;
 pub mod eval;

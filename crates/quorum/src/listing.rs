@@ -16,6 +16,9 @@ pub struct Entry {
     pub discussion_id: DiscussionId,
     /// The topic.
     pub topic: String,
+    /// The name that a person gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Its pattern.
     pub pattern: String,
     /// Its state.
@@ -51,6 +54,7 @@ impl From<Summary> for Entry {
         Entry {
             discussion_id: summary.id,
             topic: summary.topic,
+            title: summary.title,
             pattern: summary.pattern,
             status: summary.status,
             started_at: iso(summary.opened_at),

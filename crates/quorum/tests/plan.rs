@@ -101,7 +101,7 @@ async fn first_answers_redraws_and_baselines_are_planned() {
     assert_eq!(drawn.usual.calls, plan(&scope(), &first).await.usual.calls + 7, "as many as the talk had");
     // A tie is asked about once more, and the most that it can cost has room for that in any case.
     let settled = |providers: &str| Request { voting_options: options(), ..asking("settle", providers) };
-    check(settled("a,b,c,d"), "1 settling: a+b c d\n2 settling: a+b c d").await;
+    check(settled("a,b,c,d"), "1 settling: a+b c d\n2 redraw: a+b c d").await;
     let three = plan(&scope(), &settled("a,b,c")).await;
     assert_eq!(course(&three), "1 settling: a+b c");
     let calls = three.most.calls / three.usual.calls;

@@ -166,18 +166,6 @@ fn vendor_error(description: &str) -> Response {
     ResponseBuilder::new().description(description).content("application/json", content).build()
 }
 
-/// All operations: method, path and summary.
-pub(crate) fn ways(document: &OpenApi) -> Vec<(&'static str, String, String)> {
-    let mut ways = Vec::new();
-    for (path, item) in &document.paths.paths {
-        for (method, operation) in [("GET", &item.get), ("POST", &item.post), ("DELETE", &item.delete)] {
-            let summary = operation.as_ref().map(|it| it.summary.clone().unwrap_or_default());
-            ways.extend(summary.map(|summary| (method, path.clone(), summary)));
-        }
-    }
-    ways
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -100,6 +100,8 @@ export async function post(path, body = {}, headers = {}) {
   return answered(await ask(path, { method: 'POST', headers: json, body: JSON.stringify(body) }));
 }
 
+export const remove = async (path) => answered(await ask(path, { method: 'DELETE' }));
+
 /** Downloads a file: with a link, or through this page if a token must be sent. */
 export function download(path, file) {
   return h('a', {
@@ -136,7 +138,8 @@ async function follow(id, listening, hear, standing, signal) {
   let failures = 0;
   while (!signal.aborted) {
     try {
-      const headers = { Accept: 'text/event-stream', 'Last-Event-ID': String(listening.last) };
+      const { epoch, last } = listening;
+      const headers = { Accept: 'text/event-stream', 'Last-Event-ID': epoch ? `${epoch}-${last}` : String(last) };
       const response = await ask(`/api/discussions/${id}/events?view=all`, { headers, signal });
       if (response.status === 204) return standing('over');
       if (response.status === 404 || response.status === 400) return standing('gone');
@@ -144,7 +147,7 @@ async function follow(id, listening, hear, standing, signal) {
       if (!response.ok) throw new Refused(response.status, {});
       failures = 0;
       standing('live');
-      await read(response.body, (name, number, data) => take(listening, hear, name, number, data));
+      await read(response.body, (name, id, data) => take(listening, hear, name, id, data));
       // A stream ends when the discussion is over or the server closes: asking again shows which.
       await pause(100, signal);
     } catch {
@@ -155,14 +158,23 @@ async function follow(id, listening, hear, standing, signal) {
   }
 }
 
-function take(listening, hear, name, number, data) {
+function take(listening, hear, name, id, data) {
   if (name === 'fact') {
-    if (number <= listening.last) return;
-    // A missing event is requested again rather than skipped.
-    if (number !== listening.last + 1) throw new Error(`event ${listening.last + 1} is missing`);
-    listening.last = number;
+    const [number, epoch] = id.split('-').reverse();
+    // Facts may have been lost when a replica took over, so everything is read again.
+    if (listening.epoch && listening.epoch !== epoch) return location.reload();
+    listening.epoch = epoch;
+    return next(listening, hear, Number(number), data);
   }
   hear(name, data);
+}
+
+function next(listening, hear, number, data) {
+  if (number <= listening.last) return;
+  // A missing event is requested again rather than skipped.
+  if (number !== listening.last + 1) throw new Error(`event ${listening.last + 1} is missing`);
+  listening.last = number;
+  hear('fact', data);
 }
 
 /** Reads events from a stream. */
@@ -185,13 +197,13 @@ async function read(body, event) {
 }
 
 function parse(block, event) {
-  let [name, number, data] = ['message', NaN, ''];
+  let [name, id, data] = ['message', '', ''];
   for (const line of block.split('\n')) {
     if (line.startsWith('data: ')) data += line.slice(6);
     else if (line.startsWith('event: ')) name = line.slice(7);
-    else if (line.startsWith('id: ')) number = Number(line.slice(4));
+    else if (line.startsWith('id: ')) id = line.slice(4);
   }
-  if (data) event(name, number, JSON.parse(data));
+  if (data) event(name, id, JSON.parse(data));
 }
 
 /** The server sends something every 15 seconds; if it does not, the connection is lost. */

@@ -1,8 +1,10 @@
 // Controls of a discussion, and its exports.
 
 import { download, post } from './api.js';
-import { dialog, fill, h, memo, name, notice } from './dom.js';
+import { dialog, fill, h, memo, notice, yesNo } from './dom.js';
 import { isOver } from './fold.js';
+import { deleted, renamed } from './manage.js';
+import { askAgain } from './next.js';
 
 const FORMATS = [
   ['markdown', 'md', 'Markdown'],
@@ -19,17 +21,9 @@ export function controls(id, acted) {
     link.append(label);
     return h('li', {}, link);
   });
-  const menu = h('details.menu', {}, h('summary', {}, 'Export'), h('ul', {}, links));
-  document.addEventListener('click', (event) => {
-    if (!menu.contains(event.target)) menu.open = false;
-  });
-  menu.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') {
-      menu.open = false;
-      menu.querySelector('summary').focus();
-    }
-  });
-  const root = h('div.controls', {}, buttons, menu);
+  const menu = dropdown('Export', links);
+  const more = dropdown('More', []);
+  const root = h('div.controls', {}, buttons, more, menu);
   const made = memo();
   let doable = {};
   let last = null;
@@ -56,22 +50,21 @@ export function controls(id, acted) {
       },
       'Remark something everyone is shown',
     ],
-    stop: ['Stop & synthesise', () => act('stop'), 'Ask nobody else and conclude with what was said'],
+    stop: [
+      'Stop & synthesise',
+      async () => {
+        if (await sure('Stop here?', 'Nobody else is asked, and the answer is written from what was said.', 'Stop & synthesise')) await act('stop');
+      },
+      'Ask nobody else and conclude with what was said',
+    ],
     abort: [
       'Abort',
       async () => {
-        if (await sure()) await act('abort');
+        if (await sure('Abort?', 'It ends at once, and nobody is asked for a synthesis.', 'Abort')) await act('abort');
       },
       'End at once, without a synthesis',
     ],
-    again: [
-      'Again',
-      async () => {
-        const made = await act('again', {});
-        if (made) location.assign(`/d/${made.discussionId}`);
-      },
-      'Hold the same discussion once more',
-    ],
+    again: ['Again…', () => askAgain(id, last), 'Hold the discussion once more, as it was or with changes'],
     compare: ['Compare…', () => location.assign(`/compare?a=${id}`), 'Beside another discussion'],
     rate: [
       'Rate…',
@@ -90,23 +83,30 @@ export function controls(id, acted) {
       },
       'Record what turned out to be right, so that later discussions learn from it',
     ],
+    rename: ['Rename…', () => renamed(id, last.spec.topic, acted), 'Give it another name in lists'],
+    delete: [
+      'Delete…',
+      async () => {
+        if (await deleted(id, last.spec.topic)) location.assign('/');
+      },
+      'Remove it with everything that was said',
+    ],
   };
 
+  const button = (it) =>
+    h(
+      `button.${it}`,
+      { type: 'button', title: ACTIONS[it][2], data: { action: it }, on: { click: ACTIONS[it][1] } },
+      ACTIONS[it][0],
+    );
   const update = (state) => {
     last = state;
-    const names = actions(state);
-    made(names.join(), () => {
-      doable = Object.fromEntries(names.map((it) => [it, ACTIONS[it][1]]));
-      fill(
-        buttons,
-        names.map((it) =>
-          h(
-            `button.${it}`,
-            { type: 'button', title: ACTIONS[it][2], data: { action: it }, on: { click: ACTIONS[it][1] } },
-            ACTIONS[it][0],
-          ),
-        ),
-      );
+    const [names, rest] = actions(state);
+    made([...names, '', ...rest].join(), () => {
+      doable = Object.fromEntries([...names, ...rest].map((it) => [it, ACTIONS[it][1]]));
+      fill(buttons, names.map(button));
+      fill(more.lastChild, rest.map((it) => h('li', {}, button(it))));
+      more.hidden = !rest.length;
     });
   };
   return {
@@ -120,14 +120,35 @@ export function controls(id, acted) {
   };
 }
 
+/** What can be done: by a button each, and in a menu. */
 function actions(state) {
-  if (!state.spec) return [];
+  if (!state.spec) return [[], []];
+  const isPart = Boolean(state.lineage);
+  // A part of another discussion is in no list of its own.
+  const kept = isPart ? [] : ['rename'];
   // A run is begun from its file, and there is nobody at its table to be shown a note.
   const again = state.spec.plan ? [] : ['again'];
-  if (state.lifecycle === 'error') return ['resume', ...again, 'compare'];
-  if (isOver(state)) return [...again, 'compare', 'rate', ...(state.spec.plan ? [] : ['resolve'])];
+  const gone = isPart ? [] : ['delete'];
+  if (state.lifecycle === 'error') return [['resume', ...again, 'compare'], [...kept, ...gone]];
+  if (isOver(state)) return [[...again, 'compare', 'rate'], [...(state.spec.plan ? [] : ['resolve']), ...kept, ...gone]];
+  if (state.lifecycle === 'completing') return [['abort'], kept];
   const turn = state.lifecycle === 'paused' || state.wish === 'pause' ? 'resume' : 'pause';
-  return state.lifecycle === 'completing' ? ['abort'] : [turn, ...(state.spec.plan ? [] : ['note']), 'stop', 'abort'];
+  return [[turn, ...(state.spec.plan ? [] : ['note']), 'stop', 'abort'], kept];
+}
+
+/** A menu that closes when the user goes elsewhere. */
+export function dropdown(label, items) {
+  const menu = h('details.menu', {}, h('summary', {}, label), h('ul', {}, items));
+  document.addEventListener('click', (event) => {
+    if (!menu.firstChild.contains(event.target)) menu.open = false;
+  });
+  menu.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') {
+      menu.open = false;
+      menu.querySelector('summary').focus();
+    }
+  });
+  return menu;
 }
 
 async function write() {
@@ -147,9 +168,7 @@ async function write() {
   return answer === 'ok' ? text.value.trim() : '';
 }
 
-const sure = async () =>
-  (await dialog('Abort?', h('p', {}, 'It ends at once, and nobody is asked for a synthesis.'), yesNo('Abort'))) ===
-  'ok';
+const sure = async (title, text, yes) => (await dialog(title, h('p', {}, text), yesNo(yes))) === 'ok';
 
 const rated = () =>
   dialog(
@@ -160,34 +179,6 @@ const rated = () =>
       [1, 2, 3, 4, 5].map((it) => h('button', { value: String(it), 'aria-label': `${it} of 5` }, '★'.repeat(it))),
     ),
   );
-
-export const yesNo = (yes) =>
-  h(
-    'menu',
-    {},
-    h('button', { value: '', formnovalidate: true }, 'Never mind'),
-    h('button.primary', { value: 'ok' }, yes),
-  );
-
-/** Forks at a step: without a participant, or just once more from there. */
-export async function fork(id, state, step) {
-  const boxes = [...state.seats.values()].map((it) => [it.name, h('input', { type: 'checkbox', checked: true })]);
-  const seats = boxes.map(([who, box]) => h('label.choice', {}, box, name(who)));
-  const answer = await dialog(
-    'Go on from here in another way',
-    h('p', {}, 'Everything up to ', h('code', {}, step), ' stands; only what is new is asked.'),
-    h('fieldset', {}, h('legend', {}, 'Who stays'), seats),
-    yesNo('Fork'),
-  );
-  if (answer !== 'ok') return;
-  const without = boxes.filter(([, box]) => !box.checked).map(([who]) => who);
-  try {
-    const made = await post(`/api/discussions/${id}/fork`, { at: step, without });
-    location.assign(`/d/${made.discussionId}`);
-  } catch (error) {
-    notice(error.message, 'error');
-  }
-}
 
 async function known(options) {
   const field = options.length

@@ -106,10 +106,22 @@ export const simulated = () =>
 /** The colour of a seat. */
 export const seat = (index) => ({ seat: String(((index % 6) + 6) % 6) });
 
+/** Sends a form with Ctrl+Enter from any of its fields, as its main button would. */
+export function sends(form) {
+  form.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    const main = form.querySelector('button.primary');
+    if (main?.type === 'button') main.click();
+    else form.requestSubmit(main);
+  });
+}
+
 /** A dialog that closes itself and returns the choice. */
 export function dialog(title, ...children) {
   const heading = h('h2', { id: 'dialog-title' }, title);
   const form = h('form', { method: 'dialog' }, heading, children);
+  sends(form);
   const element = h('dialog', { 'aria-labelledby': 'dialog-title' }, form);
   document.body.append(element);
   element.addEventListener('close', () => element.remove());
@@ -119,6 +131,13 @@ export function dialog(title, ...children) {
   element.showModal();
   return new Promise((done) => element.addEventListener('close', () => done(element.returnValue), { once: true }));
 }
+
+/** The button that closes a dialog. It sends no form, so that Enter in a field means the other. */
+export const neverMind = () =>
+  h('button', { type: 'button', on: { click: (event) => event.target.closest('dialog').close('') } }, 'Never mind');
+
+/** The buttons of a dialog that asks whether to go on. */
+export const yesNo = (yes) => h('menu', {}, neverMind(), h('button.primary', { value: 'ok' }, yes));
 
 let status;
 let spoken = 0;

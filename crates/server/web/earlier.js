@@ -1,7 +1,7 @@
 // Earlier discussions: what everyone was shown of them, and the next question to the same panel.
 
 import { post } from './api.js';
-import { bullets, fill, h, memo } from './dom.js';
+import { bullets, fill, h, memo, sends } from './dom.js';
 import { isOver } from './fold.js';
 import { refused } from './plan.js';
 
@@ -54,9 +54,7 @@ export function follow(id) {
     wrong,
     go,
   );
-  question.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) root.requestSubmit();
-  });
+  sends(root);
   addEventListener('pageshow', () => (go.disabled = false));
 
   async function submit(event) {

@@ -118,10 +118,10 @@ export function estimate({ price, counted = 0 }, written) {
 }
 
 /** Ends the call under way at this step, and its span on the timeline. */
-function release(state, step) {
+function release(state, step, isLost = false) {
   const call = state.underWay.get(step);
   state.underWay.delete(step);
-  if (call) call.span.to = state.seq;
+  if (call) Object.assign(call.span, { to: state.seq, isLost });
 }
 
 function spoke(state, step, turn) {
@@ -190,6 +190,8 @@ const KINDS = {
   call_placed(state, fact) {
     const seat = stand(state, fact.participant, 'asked');
     Object.assign(seat, { attempt: fact.attempt, form: fact.form ?? '' });
+    // A call that is placed again ends the attempt before, of which nothing more was heard.
+    release(state, fact.step, true);
     const span = { name: fact.participant, from: state.seq, to: null };
     state.underWay.set(fact.step, { name: fact.participant, span, price: fact.price, counted: fact.counted });
     if (fact.model) seat.model = fact.model;
@@ -205,7 +207,7 @@ const KINDS = {
     });
   },
   call_failed(state, fact) {
-    release(state, fact.step);
+    release(state, fact.step, true);
     charge(state, fact.participant, fact.broken?.bill);
     const seat = stand(state, fact.participant, fact.retry_in_ms === undefined ? 'failed' : 'retry', fact.message);
     Object.assign(seat, { attempt: fact.attempt, retryMs: fact.retry_in_ms ?? 0, kind: fact.class });
@@ -215,7 +217,7 @@ const KINDS = {
     const call = state.underWay.get(fact.step);
     const usage = { prompt: call?.counted ?? 0, completion: fact.written ?? 0 };
     if (call) charge(state, fact.participant, { usage, cost: estimate(call, usage.completion), estimated: true });
-    release(state, fact.step);
+    release(state, fact.step, true);
     stand(state, fact.participant, 'listening', fact.why === 'enough' ? 'the others were enough' : '');
   },
   turn_completed(state, { step, turn }) {
@@ -229,7 +231,7 @@ const KINDS = {
     if (isOfTalk || !seat.turn) seat.turn = turn;
   },
   turn_failed(state, fact) {
-    release(state, fact.step);
+    release(state, fact.step, true);
     charge(state, fact.participant, fact.broken?.bill);
     Object.assign(stand(state, fact.participant, 'failed', fact.message), {
       kind: fact.class,
@@ -310,10 +312,11 @@ const KINDS = {
   concluded(state, fact) {
     state.conclusion = fact;
     state.awaiting = [];
-    for (const step of [...state.underWay.keys()]) release(state, step);
+    for (const step of [...state.underWay.keys()]) release(state, step, true);
   },
   failed(state, { problem }) {
     state.problem = problem;
+    for (const step of [...state.underWay.keys()]) release(state, step, true);
   },
   retried(state, fact) {
     state.problem = null;
@@ -335,6 +338,9 @@ export const isOver = (state) => ['completed', 'error', 'aborted'].includes(stat
 
 /** Whether a step is one of the consensus method, after the talk. */
 const isDeciding = (step) => /^[^/]*\/deciding(\/|$)/.test(step ?? '');
+
+/** Whether a step is one of a second blind draw: a position, but no change of mind. */
+const isRedraw = (step) => /^[^/]*\/redraw(\/|$)/.test(step ?? '');
 
 /** Every position that was stated and not only assumed. */
 function stances(state) {
@@ -370,7 +376,7 @@ export function pointer(value, at) {
 export function flips(state) {
   const last = new Map();
   const changes = [];
-  for (const it of positions(state)) {
+  for (const it of positions(state).filter(({ step }) => !isRedraw(step))) {
     const from = last.get(it.participant);
     last.set(it.participant, it.position);
     if (from !== undefined && from !== it.position) changes.push({ ...it, from, to: it.position, reason: reasonOf(it.reading) });

@@ -1,19 +1,25 @@
 // All discussions: start one, find one, see which are running.
 
 import { get } from './api.js';
+import { dropdown } from './controls.js';
 import { fill, h, memo, say, simulated } from './dom.js';
 import { dollars, moment, words } from './figures.js';
+import { deleted, newSession, renamed } from './manage.js';
 import { order } from './order.js';
+import { alerted, titled } from './tab.js';
 
 const OVER = new Set(['completed', 'error', 'aborted']);
 
 const [AWAITED, UNDER_WAY, EARLIER] = ['Waiting for people', 'Under way', 'Earlier'];
 
+/** The choice of a session that is not there yet. */
+const NEW = 'new';
+
 /** The poll interval of the list while it is visible. */
 const LOOK = 3000;
 
 export function home(main) {
-  document.title = 'Quorum';
+  titled('Quorum');
   const search = h('input', {
     type: 'search',
     name: 'q',
@@ -21,7 +27,7 @@ export function home(main) {
     'aria-label': 'Search discussions',
   });
   const list = h('div.history');
-  const sessions = h('select', { 'aria-label': 'Session', hidden: true, on: { change: () => look() } });
+  const sessions = h('select', { 'aria-label': 'Session', hidden: true, on: { change: () => void chooseSession() } });
   const lost = h('p.banner', { role: 'alert', hidden: true, data: { kind: 'error' } });
   const chosen = new Set();
   const compare = h('a.button', { hidden: true }, 'Compare these two');
@@ -35,7 +41,7 @@ export function home(main) {
   fill(main, h('div.home', {}, order(), past));
   const made = memo();
   let timer = 0;
-  void get('/api/sessions').then((all) => offer(sessions, all), () => {});
+  void fetchSessions();
 
   search.addEventListener('input', () => {
     clearTimeout(timer);
@@ -45,6 +51,24 @@ export function home(main) {
     if (document.visibilityState === 'visible') void look();
   }, LOOK);
   void look();
+
+  async function fetchSessions(chosen = '') {
+    const all = await get('/api/sessions').catch(() => []);
+    offer(sessions, all);
+    sessions.value = chosen;
+  }
+
+  /** Shows the discussions of a session, which may be a new one. */
+  async function chooseSession() {
+    if (sessions.value === NEW) {
+      sessions.value = '';
+      const made = await newSession();
+      if (made) await fetchSessions(made);
+    }
+    const field = document.querySelector('.order select[name=session]');
+    if (field && [...field.options].some((it) => it.value === sessions.value)) field.value = sessions.value;
+    await look();
+  }
 
   async function look() {
     const wanted = query();
@@ -65,6 +89,7 @@ export function home(main) {
 
   function show(entries, words) {
     const groups = Map.groupBy(entries, placed);
+    alerted(groups.has(AWAITED));
     const group = (title) => groups.has(title) && [h('h3', {}, title), h('ul', {}, groups.get(title).map(row))];
     const none = words ? `Nothing was found for “${words}”.` : 'Nothing has been discussed yet. What you ask is kept here.';
     fill(
@@ -84,24 +109,32 @@ export function home(main) {
       'aria-label': `Choose “${entry.topic}” to compare`,
       on: { change: () => choose(entry.discussionId, box.checked) },
     });
+    const title = entry.title ?? entry.topic;
+    const menu = dropdown('⋯', [
+      h('li', {}, h('button', { type: 'button', on: { click: () => void renamed(entry.discussionId, title, look) } }, 'Rename…')),
+      OVER.has(entry.status) &&
+        h('li', {}, h('button', { type: 'button', on: { click: async () => (await deleted(entry.discussionId, title)) && look() } }, 'Delete…')),
+    ]);
+    menu.firstChild.setAttribute('aria-label', `More about “${title}”`);
     return h(
       'li.entry',
       { data: { status: entry.status } },
       h(
         'div',
         {},
-        h('a', { href: `/d/${entry.discussionId}` }, h('bdi', {}, entry.topic)),
+        h('a', { href: `/d/${entry.discussionId}`, title: entry.title && entry.topic }, h('bdi', {}, title)),
         entry.synthesis && h('p.faint.clip', {}, plain(entry.synthesis)),
         h(
           'p.meta',
           {},
-          h('span.chip.state', { data: { lifecycle: waits(entry) ? 'awaiting' : entry.status } }, standing(entry)),
+          h('span.chip.state', { data: { lifecycle: light(entry) } }, standing(entry)),
           entry.simulated && [' ', simulated()],
           ` ${entry.pattern} · `,
           h('time', { datetime: entry.startedAt }, moment(entry.startedAt)),
           entry.estimatedCost > 0 && ` · ${dollars(entry.estimatedCost)}`,
         ),
       ),
+      menu,
       box,
     );
   }
@@ -111,7 +144,7 @@ export function home(main) {
     else chosen.delete(id);
     // A third choice replaces the first.
     if (chosen.size > 2) chosen.delete([...chosen][0]);
-    for (const it of list.querySelectorAll('input')) it.checked = chosen.has(it.value);
+    for (const it of list.querySelectorAll('input[type=checkbox]')) it.checked = chosen.has(it.value);
     const [a, b] = chosen;
     compare.hidden = chosen.size < 2;
     compare.href = `/compare?a=${a}&b=${b}`;
@@ -123,18 +156,26 @@ const waits = (entry) => Boolean(entry.awaiting?.length || entry.rulingAwaited);
 
 const placed = (entry) => (OVER.has(entry.status) ? EARLIER : waits(entry) ? AWAITED : UNDER_WAY);
 
+/** Whether it is over, and gave less than was asked for. */
+const isLess = ({ status, success }) => status === 'completed' && success === false;
+
+/** The state by which an entry is coloured: nothing that fell short is green. */
+const light = (entry) => (waits(entry) ? 'awaiting' : isLess(entry) ? 'less' : entry.status);
+
 /** The state, or whom the discussion waits for. */
-function standing({ awaiting, rulingAwaited, status }) {
+function standing({ awaiting, rulingAwaited, status, success }) {
+  if (isLess({ status, success })) return 'finished, less than asked';
   if (awaiting?.length) return `waiting for ${awaiting.map((it) => it.participant).join(' and ')}`;
   return rulingAwaited ? 'a decision is awaited' : words(status);
 }
 
-/** Offers the existing sessions, if any. */
+/** Offers the sessions, and a new one. */
 function offer(select, sessions) {
-  select.hidden = !sessions.length;
+  select.hidden = false;
+  const all = [{ sessionId: '', name: 'All sessions' }, ...sessions, { sessionId: NEW, name: 'New session…' }];
   fill(
     select,
-    [{ sessionId: '', name: 'All sessions' }, ...sessions].map((it) => h('option', { value: it.sessionId }, it.name)),
+    all.map((it) => h('option', { value: it.sessionId }, it.name)),
   );
 }
 

@@ -1,7 +1,9 @@
 // Markdown as elements. Text of models is data: it becomes text in elements of our choosing and
 // nothing else; links lead to http and https only, and images are not fetched.
 
+import { copier } from './copy.js';
 import { bullets, h, table as tabled } from './dom.js';
+import { highlighted } from './highlight.js';
 
 const DEEPEST = 6;
 
@@ -10,7 +12,7 @@ export function markdown(text) {
   return blocks(String(text).replaceAll('\r\n', '\n').split('\n'), 0);
 }
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const FENCE = /^ {0,3}(`{3,}|~{3,}) *([\w+#.-]{0,20})/;
 const HEADING = /^ {0,3}(#{1,6})\s+(.*?)\s*#*$/;
 const RULE = /^ {0,3}([-*_])( *\1){2,} *$/;
 const ITEM = /^( *)([-*+]|\d{1,9}[.)])\s+(.*)$/;
@@ -48,10 +50,12 @@ const KINDS = [
   {
     begins: (line) => FENCE.test(line),
     take(lines, at, out) {
-      const fence = FENCE.exec(lines[at])[1];
+      const [, fence, language] = FENCE.exec(lines[at]);
       const from = ++at;
       while (at < lines.length && !lines[at].trimStart().startsWith(fence)) at++;
-      out.push(h('pre', { tabIndex: 0 }, h('code', {}, lines.slice(from, at).join('\n'))));
+      const text = lines.slice(from, at).join('\n');
+      const pre = h('pre', { tabIndex: 0 }, h('code', {}, highlighted(text, language)));
+      out.push(h('div.code', {}, pre, copier(() => pre.textContent)));
       return at + 1;
     },
   },

@@ -1,12 +1,11 @@
 // The form that starts a discussion.
 
 import { get, keep, post } from './api.js';
-import { fill, h, memo, notice } from './dom.js';
+import { fill, h, memo, notice, sends } from './dom.js';
 import { field, lines, optionField, options } from './fields.js';
+import { patternPicker } from './patterns.js';
 import { described, isMute, refused, unusual } from './plan.js';
-
-/** The default number of participants. */
-const USUAL = 3;
+import { bare, seatEditor } from './seats.js';
 
 /** Fields that are sent as written, and fields that are numbers. */
 const TEXTS = ['pattern', 'preset', 'consensus', 'windowStrategy', 'context'];
@@ -17,8 +16,12 @@ const CATALOGUE = ['patterns', 'consensus-methods', 'window-strategies', 'detect
 
 const NEW = 'new';
 
-/** The end of an agent's seat as it is written in an order. */
-const AGENT = /:agent$/;
+/** The end of a seat that says what it is. */
+const TYPED = /:(agent|person)$/;
+
+/** A topic for plans that only ask who would take part. */
+const ANY = '?';
+
 
 export function order() {
   const topic = h('textarea', {
@@ -30,19 +33,14 @@ export function order() {
     'aria-label': 'The question',
     autofocus: true,
   });
-  const [pattern, preset, method, strategy, session] = [
-    'pattern',
-    'preset',
-    'consensus',
-    'windowStrategy',
-    'session',
-  ].map((name) => h('select', { name }));
+  const [preset, method, strategy, session] = ['preset', 'consensus', 'windowStrategy', 'session'].map((name) =>
+    h('select', { name }),
+  );
+  const picker = patternPicker(() => describe());
+  const panel = seatEditor();
   // The options of the pattern, of the method and of the strategy.
   const declared = [h('div.options'), h('div.options'), h('div.options')];
   const own = h('details.own', { hidden: true }, h('summary'), declared[0]);
-  const about = h('p.faint.hint');
-  const seats = h('div.seats', { role: 'group', 'aria-label': 'Panel' });
-  const byDefault = h('small.faint', { hidden: true }, 'Choose nobody for the usual panel.');
   const me = h('input', { type: 'checkbox', name: 'me' });
   const offline = h('input', { type: 'checkbox', name: 'offline', autocomplete: 'off' });
   const madeUp = h('label.choice', { hidden: true }, offline, 'Simulated voices: no model is asked, and every answer is made up');
@@ -58,9 +56,9 @@ export function order() {
     { 'aria-label': 'Start a discussion', on: { submit } },
     h('h1', {}, 'Ask the panel'),
     topic,
-    h('div.fields', {}, field('How they talk', pattern), presets),
-    about,
-    h('fieldset', {}, h('legend', {}, 'Panel'), seats, byDefault, h('label.choice', {}, me, 'Keep a seat for me'), called, madeUp),
+    presets,
+    h('fieldset', {}, h('legend', {}, 'How they talk'), picker.root),
+    h('fieldset', {}, h('legend', {}, 'Panel'), panel.root, h('label.choice', {}, me, 'Keep a seat for me'), called, madeUp),
     h(
       'div.fields',
       {},
@@ -75,29 +73,30 @@ export function order() {
     go,
   );
   let [patterns, methods, strategies, detectors, kept, timer, asked] = [[], [], [], [], [], 0, 0];
-  // Who takes part if nobody is chosen: with a person's seat, and by the latest plan.
-  let [first, planned] = [[], []];
+  // Who takes part if nobody is chosen, by pattern; and who does by the latest plan.
+  const usual = new Map();
+  let planned = [];
   // Fields keep their values while another pattern is selected.
   const [made, drawn] = [new Map(), memo()];
   let fields = [];
 
   me.addEventListener('change', () => (called.hidden = !me.checked));
   session.addEventListener('change', () => (named.hidden = session.value !== NEW));
-  for (const it of [pattern, method, strategy]) it.addEventListener('change', describe);
+  for (const it of [method, strategy]) it.addEventListener('change', describe);
   preset.addEventListener('change', () => {
-    adopt(form, chosen());
+    picker.choose(chosen().pattern);
+    adopt(form, panel, chosen());
     describe();
     fields.filter((it) => it.name in chosen()).forEach((it) => it.write(chosen()[it.name]));
     own.open ||= fields.some((it) => it.name in chosen() && own.contains(it.root));
   });
-  for (const it of [seats, me, called]) it.addEventListener('change', seat);
+  for (const it of [me, called]) it.addEventListener('change', seat);
+  panel.root.addEventListener('input', seat);
   form.addEventListener('input', () => {
     clearTimeout(timer);
     timer = setTimeout(foresee, 400);
   });
-  topic.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();
-  });
+  sends(form);
   // A user who returns to this page may start another discussion.
   addEventListener('pageshow', () => (go.disabled = false));
   void load();
@@ -109,17 +108,14 @@ export function order() {
       [patterns, methods, strategies, detectors, kept] = [...found.slice(0, 4), orders];
       const choice = (it) => [it.name, it.name, it.summary];
       const usual = (all) => [['', 'usual'], ...all.map(choice)];
-      options(pattern, patterns.map(choice));
-      if (history.state) pattern.value = history.state;
+      picker.offer(patterns);
+      picker.choose(history.state);
       options(method, usual(methods));
       options(strategy, usual(strategies));
       options(preset, [['', 'nothing'], ...orders.map((it) => [it.name, it.name])]);
       options(session, [['', 'none'], ...sessions.map((it) => [it.sessionId, it.name]), [NEW, 'a new one…']]);
       presets.hidden = !orders.length;
-      const isReal = providers.some((it) => it.available);
-      first = providers.filter((it) => it.available || !isReal).slice(0, USUAL).map((it) => it.name);
-      fill(seats, [...pills(providers, isReal ? [] : first), ...agentPills(agents, isReal)]);
-      byDefault.hidden = !isReal;
+      panel.offer(providers, agents);
       describe();
       // Plans with the values that the browser has restored.
       void foresee();
@@ -128,11 +124,10 @@ export function order() {
     }
   }
 
-  /** Describes the chosen pattern, draws its options, and stores it for a return to this page. */
+  /** Draws the options of the chosen pattern, and stores it for a return to this page. */
   function describe() {
-    history.replaceState(pattern.value, '');
-    const talk = patterns.find((it) => it.name === pattern.value);
-    about.textContent = talk?.summary ?? '';
+    history.replaceState(picker.value(), '');
+    const talk = picker.found();
     const by = methods.find((it) => it.name === (method.value || talk?.usual?.consensus));
     const shown = strategies.find((it) => it.name === strategy.value) ?? strategies[0];
     drawn([talk, by, shown].map((it) => it?.name).join(), () => declare([talk, by, shown]));
@@ -157,20 +152,35 @@ export function order() {
 
   /** Tells the fields who the participants are. */
   function seat() {
-    const checked = [...form.querySelectorAll('[name=seat]:checked')].map((it) => it.value.replace(AGENT, ''));
-    const names = checked.length || me.checked ? checked : [...planned];
+    const seats = panel.read().map(bare);
+    const names = seats.length || me.checked ? seats : [...planned];
     if (me.checked) names.push(called.value.trim() || 'me');
     fields.forEach((it) => it.seat(names));
   }
 
   /** The order, with the options that are shown. */
-  function whole() {
-    const order = request(form, chosen(), first);
+  async function whole() {
+    const order = request(form, chosen(), panel.read(), await usualPanel());
     for (const it of fields) {
       const value = it.read();
       if (value !== undefined) order[it.name] = value;
     }
     return order;
+  }
+
+  /** Who takes part in such an order if it names nobody: the same as for the command. */
+  async function usualPanel() {
+    const order = { topic: ANY, pattern: picker.value(), preset: preset.value, offline: offline.checked };
+    const sent = Object.fromEntries(Object.entries(order).filter(([, value]) => value));
+    const key = JSON.stringify(sent);
+    if (!usual.has(key)) {
+      const { participants, simulated } = await post('/api/plan', sent).catch(() => ({ participants: [], simulated: false }));
+      usual.set(key, { names: participants.filter((it) => !it.person).map((it) => it.participant), simulated });
+    }
+    const { names, simulated } = usual.get(key);
+    panel.usual(names);
+    panel.simulate(simulated);
+    return names;
   }
 
   const chosen = () => kept.find((it) => it.name === preset.value)?.fields ?? {};
@@ -181,10 +191,10 @@ export function order() {
     wrong.hidden = true;
     try {
       if (session.value === NEW) await found();
-      const { discussionId, panel } = await post('/api/discussions', whole(), {
+      const { discussionId, panel: differs } = await post('/api/discussions', await whole(), {
         'Idempotency-Key': crypto.randomUUID?.() ?? String(Math.random()),
       });
-      if (panel) keep(`quorum-panel-${discussionId}`, unusual(panel));
+      if (differs) keep(`quorum-panel-${discussionId}`, unusual(differs));
       location.assign(`/d/${discussionId}`);
     } catch (error) {
       go.disabled = false;
@@ -219,11 +229,15 @@ export function order() {
 
   /** Shows the plan, or the problems with the order. */
   async function foresee() {
-    if (!topic.value.trim()) return (plan.hidden = true);
     const mine = ++asked;
+    const order = await whole();
+    if (!topic.value.trim()) {
+      if (mine === asked) [plan.hidden, planned] = [true, await usualPanel()];
+      return seat();
+    }
     let [shown, who] = [null, planned];
     try {
-      const made = await post('/api/plan', whole());
+      const made = await post('/api/plan', order);
       [shown, who] = [described(made), made.participants.map((it) => it.participant)];
     } catch (error) {
       shown = h('div.faint', {}, complaints(error));
@@ -238,31 +252,27 @@ export function order() {
 }
 
 /** Shows a preset's values in the form, where they can be changed. */
-function adopt({ elements }, given) {
+function adopt({ elements }, panel, given) {
   for (const name of [...TEXTS, ...NUMBERS])
-    if (name !== 'preset' && given[name] !== undefined) elements[name].value = given[name];
+    if (!['preset', 'pattern'].includes(name) && given[name] !== undefined) elements[name].value = given[name];
   if (given.budgetMs) elements.minutes.value = given.budgetMs / 60000;
   if (given.votingOptions) elements.votingOptions.value = given.votingOptions.join('\n');
-  // A preset's own participants are kept as they are unless all of them can be chosen here.
-  const boxes = [...elements.seat];
-  const isOffered = (seat) => boxes.some((box) => box.value === seat);
-  const chosen = given.providers ?? (given.participants?.every(isOffered) ? given.participants : []);
-  if (given.providers ?? given.participants) for (const box of boxes) box.checked = chosen.includes(box.value);
+  const seats = given.providers ?? given.participants;
+  if (seats?.every((it) => typeof it === 'string')) panel.write(seats);
 }
 
 /**
  * The order: the values of the form. If no participants are chosen, those of its preset, or the
  * usual ones.
  */
-function request(form, given, first) {
+function request(form, given, panel, usual) {
   const data = new FormData(form);
   const text = (name) => data.get(name)?.trim();
-  const panel = data.getAll('seat');
   const made = { topic: data.get('topic') };
   if (text('me')) {
-    const others = panel.length ? panel : (given.participants ?? first);
+    const others = panel.length ? panel : (given.participants ?? usual);
     made.participants = [...others, `${text('called') || 'me'}:person`];
-  } else if (panel.some((it) => AGENT.test(it))) made.participants = panel;
+  } else if (panel.some((it) => TYPED.test(it))) made.participants = panel;
   else if (panel.length) made.providers = panel;
   for (const name of TEXTS) if (text(name)) made[name] = text(name);
   for (const name of NUMBERS) if (text(name)) made[name] = Number(text(name));
@@ -299,32 +309,3 @@ const more = ([method, ofMethod], [strategy, ofStrategy], session, named) =>
 const input = (name, props) => h('input', { name, ...props });
 
 const number = (name, props) => input(name, { type: 'number', ...props });
-
-/** All providers to choose from. */
-function pills(providers, preselected) {
-  const isReal = providers.some((it) => it.available);
-  return providers.map((it) =>
-    h(
-      'label.choice.pill',
-      { title: (isReal && it.lacks) || it.strengths.join(', ') },
-      h('input', { type: 'checkbox', name: 'seat', value: it.name, checked: preselected.includes(it.name) }),
-      it.name,
-      isReal && !it.available && h('small', {}, ' can’t be asked'),
-    ),
-  );
-}
-
-/** All agents to choose from, each with the provider it would speak through. */
-const agentPills = (agents, isReal) =>
-  agents
-    .filter((it) => it.enabled)
-    .map((it) =>
-      h(
-        'label.choice.pill',
-        { title: [it.role, it.description].filter(Boolean).join(': ') },
-        h('input', { type: 'checkbox', name: 'seat', value: `${it.id}:agent` }),
-        h('bdi', {}, it.displayName ?? it.id),
-        it.speaksThrough && h('small', {}, ` through ${it.speaksThrough}`),
-        isReal && !it.speaksThrough && h('small', {}, ' can’t be asked'),
-      ),
-    );

@@ -2,6 +2,7 @@
 // results.
 
 import { get } from './api.js';
+import { copier } from './copy.js';
 import { bullets, fill, h, memo, name, notice, say, seat as colour } from './dom.js';
 import { capital, clock, count, money, plural, words } from './figures.js';
 import { agreement, choices, claims, flips, forecast, isOver } from './fold.js';
@@ -93,6 +94,16 @@ function resultLine(state) {
   return { heading, line: [sentence(share), less, cutLine(state.cut)].filter(Boolean).join(' ') };
 }
 
+/** Whether a discussion that is over gave what was asked for: good, less or bad. */
+export function tone({ lifecycle, conclusion, decision }) {
+  if (lifecycle === 'error' || lifecycle === 'aborted') return 'bad';
+  if (conclusion && !conclusion.success) return 'less';
+  const isShort = conclusion?.degraded || decision?.stand_in || FALLS_SHORT.has(decision?.standing?.kind);
+  return isShort ? 'less' : 'good';
+}
+
+const FALLS_SHORT = new Set(['not_adopted', 'tie', 'no_consensus']);
+
 /** Whether no option won a vote. Then nobody dissents from an answer; there are only positions. */
 const isTie = (decision) => decision?.standing?.kind === 'tie';
 
@@ -111,7 +122,7 @@ function shortfalls(state) {
   const read = (source) => state.readings.filter((it) => it.source === source).length;
   const [unread, guessed] = [read('assumed') + state.unread.length, read('inferred')];
   const cut = state.turns.filter((it) => it.finish === 'length' || it.finish === 'truncated').length;
-  const standIn = state.decision.stand_in;
+  const standIn = state.decision?.stand_in;
   return [
     gone.length && `without ${gone.map((it) => it.name).join(' and ')}`,
     EARLY[state.conclusion?.stopping],
@@ -165,13 +176,14 @@ export function synthesis() {
         problem && h('p.caution', {}, problem.message),
       ].filter(Boolean);
       const { line, heading } = resultLine(state);
+      root.dataset.tone = tone(state);
       fill(
         root,
         h(
           'div',
           {},
           line && h('p.caution', {}, line),
-          h('h2', {}, heading, h('small', {}, by)),
+          h('h2', {}, heading, h('small', {}, by), ' ', copier(() => decision.synthesis)),
           h('div.said', {}, sourced(state)),
         ),
         aside.length > 0 && h('aside', {}, aside),
@@ -363,7 +375,7 @@ function within(state) {
 
 /** The state in a few words. */
 export function standing(state) {
-  if (state.lifecycle === 'completed') return state.conclusion?.success ? 'finished' : 'finished, not as asked';
+  if (state.lifecycle === 'completed') return state.conclusion?.success ? 'finished' : 'finished, less than asked';
   if (state.lifecycle === 'error') return 'could not go on';
   if (state.lifecycle === 'aborted') return 'aborted';
   if (state.awaiting.length) return `waiting for ${state.awaiting.map((it) => it.participant).join(' and ')}`;
@@ -378,6 +390,15 @@ export function standing(state) {
   return round + words(state.phase ?? 'talking');
 }
 
+/** Why a finished discussion gave less than was asked for, where its answer doesn't say so itself. */
+function short(state) {
+  const { conclusion, decision } = state;
+  if (!conclusion || conclusion.success || decision?.standing) return '';
+  const why = shortfalls(state);
+  const told = conclusion.problem?.message ?? decision?.problem?.message;
+  return `Less than asked: ${[...why, told].filter(Boolean).join('; ') || 'there is no answer'}`;
+}
+
 /** How the discussion ended, if that is worth mentioning. */
 export function ending(state) {
   if (state.problem) return state.problem.message;
@@ -385,6 +406,8 @@ export function ending(state) {
   if (why && why !== 'stopped')
     return `Ended early: ${words(why)}${state.woundUp.participant ? ` (${state.woundUp.participant})` : ''}.`;
   // An ending by the pattern's own rules is shown with the notes.
+  const less = short(state);
+  if (less) return less;
   const stopping = state.conclusion?.stopping;
   if (stopping && stopping !== 'completed' && stopping !== state.ended?.stopping) return `${capital(words(stopping))}.`;
   if (isOver(state) && state.conclusion?.problem) return state.conclusion.problem.message;

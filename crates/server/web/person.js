@@ -1,7 +1,7 @@
 // A person's turn: an inline form whose draft is kept while the page around it is redrawn.
 
 import { keep, post, recalled } from './api.js';
-import { announce, fill, h, memo, name, notice } from './dom.js';
+import { announce, fill, h, memo, name, notice, sends } from './dom.js';
 import { capital, words } from './figures.js';
 import { markdown } from './markdown.js';
 import { rulingOf } from './vocabulary.js';
@@ -80,16 +80,14 @@ function form(id, state, awaited, draft) {
       'details',
       { open: !isChoice && awaited.prompt.length < 700 },
       h('summary', {}, 'What you are asked'),
-      h('div.said', {}, markdown(awaited.prompt)),
+      h('div.said', { tabIndex: 0, role: 'region', 'aria-label': 'The question to you' }, markdown(awaited.prompt)),
     ),
     options?.root,
     text,
     h('menu', {}, send),
   );
   text.addEventListener('input', () => keep(place, text.value));
-  text.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) element.requestSubmit();
-  });
+  sends(element);
   return element;
 }
 

@@ -93,6 +93,7 @@ const whom = ({ participant, round }) => `${participant} in round ${round}`;
 function number(state, note) {
   const who = [...new Set(note.sources.map(whom))];
   const told = who.length ? `${LEVELS[note.level]} ${who.join(', ')}` : 'rests on nothing that was said';
+  const mark = `${note.numbers.join(',')}${note.isDoubtful ? '?' : ''}`;
   return h(
     `sup.source.${note.isDoubtful ? 'doubtful' : note.level}`,
     {},
@@ -101,10 +102,10 @@ function number(state, note) {
       {
         type: 'button',
         title: `This sentence ${told}`,
-        'aria-label': `Sources: this sentence ${told}`,
+        'aria-label': `${mark}: this sentence ${told}`,
         on: { click: () => show(state, note, told) },
       },
-      `${note.numbers.join(',')}${note.isDoubtful ? '?' : ''}`,
+      mark,
     ),
   );
 }

@@ -171,7 +171,7 @@ const short = (text) => ([...text].length > LONGEST ? `${[...text].slice(0, LONG
 
 function boxed({ step, width, height, inside, isBeside }, x, y) {
   const isFrame = inside.length > 0;
-  const label = `${step.id} (${step.type}): ${told(step)}${step.error ? `: ${step.error}` : ''}`;
+  const label = `${step.id} ${step.type} · ${isFrame ? step.status : told(step)}${step.error ? `: ${step.error}` : ''}`;
   const text = (kind, left, top, words) => svg('text', { class: kind, x: left, y: top }, visible(words));
   const shape = [
     svg('title', {}, visible(label)),

@@ -2,6 +2,7 @@
 // and discarded when they are far away.
 
 import { turnText } from './columns.js';
+import { copier } from './copy.js';
 import { fill, h, name, seat as colour } from './dom.js';
 import { count, duration, money, plural, words } from './figures.js';
 import { readingOf } from './reading.js';
@@ -131,6 +132,7 @@ const heading = (turn, fork) =>
     h('h3', {}, name(turn.participant)),
     h('small', {}, [words(turn.phase), duration(turn.duration_ms), ...figures(turn)].join(' · ')),
     h('span.grow'),
+    copier(() => turn.prose ?? turn.text),
     h(
       'button.link',
       { type: 'button', title: 'Go on from here in another way', on: { click: () => fork(turn.step) } },

@@ -2,14 +2,16 @@
 
 import { ahead, listen, recalled } from './api.js';
 import { columns } from './columns.js';
-import { controls, fork } from './controls.js';
+import { controls } from './controls.js';
 import { announce, fill, h, memo, say, simulated } from './dom.js';
 import { earlier, follow } from './earlier.js';
 import { advance, apply, fold, isOver, start } from './fold.js';
 import { visible } from './hidden.js';
-import { ending, panels, rounds, standing, strip, synthesis } from './panels.js';
+import { fork } from './next.js';
+import { ending, panels, rounds, standing, strip, synthesis, tone } from './panels.js';
 import { person } from './person.js';
 import { steps } from './steps.js';
+import { alerted, titled } from './tab.js';
 import { talk } from './talk.js';
 import { timeline } from './timeline.js';
 import { learn } from './vocabulary.js';
@@ -74,7 +76,7 @@ export function watch(id, main) {
     const isNow = position === null;
     parts.banner.update(shown, connection);
     if (!shown.spec) return;
-    parts.head.update(shown, isNow);
+    parts.head.update(shown, isNow, whole);
     const goesOn = isNow && shown.underWay.size > 0 && !isOver(shown);
     parts.strip.update(shown, goesOn ? performance.now() - heardAt : 0);
     parts.earlier.update(shown);
@@ -163,7 +165,7 @@ function heading(controls, unusual) {
   const named = memo();
   const name = (state) => {
     const { spec, fork, lineage } = state;
-    document.title = `${visible(spec.topic)} · Quorum`;
+    titled(`${visible(spec.topic)} · Quorum`);
     say(title, spec.topic);
     say(kind, rounds(state));
     fill(
@@ -175,12 +177,19 @@ function heading(controls, unusual) {
   };
   return {
     root: h('header.head', {}, h('div.question', {}, title, h('p.chips', {}, kind, where, origin), panel), controls),
-    update: (state, isNow) => {
+    update: (state, isNow, whole) => {
       named(state.spec.topic, () => name(state));
       say(where, isNow ? standing(state) : `replay · ${standing(state)}`);
-      where.dataset.lifecycle = state.awaiting.length || state.ruling ? 'awaiting' : state.lifecycle;
+      where.dataset.lifecycle = light(state);
+      alerted(whole.awaiting.length > 0 || Boolean(whole.ruling));
     },
   };
+}
+
+/** The state by which a discussion is coloured: nothing that fell short is green. */
+function light(state) {
+  if (state.awaiting.length || state.ruling) return 'awaiting';
+  return state.lifecycle === 'completed' && tone(state) !== 'good' ? 'less' : state.lifecycle;
 }
 
 /** How long ago it happened, by the server's clock, which may differ from this machine's. */
@@ -188,7 +197,7 @@ const ago = (fact) => Math.max(0, Date.now() - ahead() - fact.at / 1000);
 
 /** The page for a missing discussion: the reason, and where to go. */
 function missing(main, [title, text]) {
-  document.title = `${title} · Quorum`;
+  titled(`${title} · Quorum`);
   main.removeAttribute('aria-busy');
   fill(main, h('div.missing', {}, h('h1', {}, title), h('p', {}, text), h('a.button', { href: '/' }, 'All discussions')));
 }

@@ -20,8 +20,15 @@ const CONVENES: f64 = 1.0 / 3.0;
 /// The separator of paragraphs.
 const PARAGRAPH: &str = "\n\n";
 
+/// How a question ends that wants one word, and how often that is a yes.
+const ONE_WORD: &str = "Reply with one word: yes or no.";
+const YES: f64 = 0.85;
+
 /// The whole speech.
 pub(super) fn speak(mind: &Mind<'_>) -> String {
+    if mind.call.spec.topic.trim_end().ends_with(ONE_WORD) {
+        return if mind.chance("one word").fraction() < YES { "Yes" } else { "No" }.to_owned();
+    }
     let speech = &mind.bank.speech;
     let mut paragraphs = vec![stated(mind)];
     let main = if mind.table.own.is_empty() {

@@ -18,7 +18,8 @@ use crate::{batch::text, connection::Connection, error::JobError};
 
 /// The columns of a [`Summary`].
 pub(crate) const SUMMARY: &str = "id, topic, pattern, status, opened_at, ended_at, success, synthesis, \
-                                  simulated, session, run, node IS NOT NULL, stuck, digest";
+                                  simulated, session, run, node IS NOT NULL, stuck, digest, \
+                                  title";
 
 /// Whether to list visible discussions or those that retention has hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +69,7 @@ pub(crate) fn summary(row: &Row) -> Summary {
     Summary {
         id: row.get::<_, Uuid>(0).into(),
         topic: row.get(1),
+        title: row.get(14),
         pattern: row.get(2),
         status: Lifecycle::ALL.into_iter().find(|it| it.name() == status).unwrap_or_default(),
         opened_at: Timestamp(row.get(4)),
@@ -117,11 +119,24 @@ pub(crate) async fn copies(connection: &mut Connection, of: DiscussionId) -> Res
         )
     });
     let rows = connection.query(&SQL, &[&row.get::<_, &str>(0), &of.to_string()]).await?;
-    let has_copy = |row: &&Row| match serde_json::from_str(row.get(14)) {
+    let has_copy = |row: &&Row| match serde_json::from_str(row.get(15)) {
         Ok(Event::Opened { spec, .. }) => spec.shown().iter().any(|it| it.id == of),
         _ => false,
     };
     Ok(rows.iter().filter(has_copy).map(summary).collect())
+}
+
+/// Gives a discussion another name in lists.
+pub(crate) async fn rename(
+    connection: &mut Connection,
+    id: DiscussionId,
+    title: Option<&str>,
+) -> Result<(), JobError> {
+    let sql = "UPDATE discussions SET title = $2 WHERE id = $1 AND root = id";
+    match connection.execute(sql, &[&Uuid::from(id), &title.map(text)]).await? {
+        0 => Err(StoreError::Unknown(id).into()),
+        _ => Ok(()),
+    }
 }
 
 /// The queue of a tenant, or of all.

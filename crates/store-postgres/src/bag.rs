@@ -21,6 +21,8 @@ pub(crate) enum Line {
     Facts(DiscussionId, Seq),
     /// The process at this channel follows a discussion.
     Follow(DiscussionId, String),
+    /// A provider asked to wait for so many milliseconds.
+    Closed(String, u64),
     /// Text of a turn under way.
     Piece(Box<Piece>),
 }
@@ -33,6 +35,7 @@ impl Line {
             Line::Commands(id) => format!("c{id}"),
             Line::Facts(id, last) => format!("f{id} {last}"),
             Line::Follow(id, channel) => format!("F{id} {channel}"),
+            Line::Closed(lane, ms) => format!("l{ms} {}", lane.replace('\n', " ")),
             Line::Piece(piece) => format!("t{}", serde_json::to_string(piece).ok()?),
         };
         (line.len() <= MOST_BYTES).then_some(line)
@@ -50,6 +53,10 @@ impl Line {
             "F" => {
                 let (id, channel) = rest.split_once(' ')?;
                 Some(Line::Follow(id.parse().ok()?, channel.to_owned()))
+            }
+            "l" => {
+                let (ms, lane) = rest.split_once(' ')?;
+                Some(Line::Closed(lane.to_owned(), ms.parse().ok()?))
             }
             "t" => Some(Line::Piece(serde_json::from_str(rest).ok()?)),
             _ => None,
@@ -122,6 +129,7 @@ mod tests {
             Line::Commands(id),
             Line::Facts(id, Seq(12)),
             Line::Follow(id, "channel".to_owned()),
+            Line::Closed("my provider".to_owned(), 30_000),
             Line::Piece(Box::new(piece("one\ntwo \"three\" \0 \u{1f642}"))),
         ];
         let bags = packed(lines.clone());

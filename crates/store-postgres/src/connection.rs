@@ -74,6 +74,15 @@ impl Connection {
         rows
     }
 
+    /// The same without a limit, for a query that reads whole tables. The server's own limit must
+    /// have been lifted.
+    pub(crate) async fn query_slowly(&mut self, sql: &str) -> Result<Vec<Row>, JobError> {
+        let was_busy = std::mem::replace(&mut self.is_busy, true);
+        let rows = self.client.query(sql, &[]).await.map_err(JobError::Database);
+        self.is_busy = was_busy;
+        rows
+    }
+
     pub(crate) async fn query_opt(
         &mut self,
         sql: &str,

@@ -45,6 +45,11 @@ impl JobError {
         self.has_code(&SqlState::FOREIGN_KEY_VIOLATION)
     }
 
+    /// Whether a lock was waited for in vain.
+    pub(crate) fn is_lock_timeout(&self) -> bool {
+        self.has_code(&SqlState::LOCK_NOT_AVAILABLE)
+    }
+
     /// Whether the transaction was given up in favour of another, and may be repeated at once.
     pub(crate) fn is_conflict(&self) -> bool {
         matches!(self, JobError::Database(error) if error.code().is_some_and(|it| it.code().starts_with("40")))
@@ -72,12 +77,7 @@ fn is_passing(code: &str) -> bool {
 
 /// The error as a message for the user. Neither the URL nor the password is part of it.
 pub(crate) fn explain(error: &Error, database: &str) -> StoreError {
-    let Some(code) = error.code().map(SqlState::code) else {
-        return StoreError::Unavailable(format!(
-            "the database {database} can't be reached ({}); check that it runs and that this machine may connect to it",
-            innermost(error)
-        ));
-    };
+    let Some(code) = error.code().map(SqlState::code) else { return without_connection(error, database) };
     let said = error.as_db_error().map_or_else(|| error.to_string(), |it| it.message().to_owned());
     match code {
         "53100" => StoreError::Unavailable(format!(
@@ -109,6 +109,37 @@ pub(crate) fn explain(error: &Error, database: &str) -> StoreError {
         // Anything else would be a bug of ours, so a retry is useless.
         _ => StoreError::Unusable(format!("the database {database} reported an error: {said} ({code})")),
     }
+}
+
+/// Why there is no connection, by the words of the driver, which has no codes for it.
+fn without_connection(error: &Error, database: &str) -> StoreError {
+    let said = innermost(error);
+    let all = format!("{error}: {said}");
+    if all.contains("certificate") {
+        return StoreError::Unusable(format!(
+            "the certificate of the database {database} is not accepted ({said}); name the authority that signed it \
+             with `sslrootcert`, and use the host name it was made for"
+        ));
+    }
+    if all.contains("does not support TLS") {
+        return StoreError::Unusable(format!(
+            "the database {database} offers no encryption; turn TLS on there, or add `sslmode=disable` to the address \
+             if you trust the network"
+        ));
+    }
+    if all.contains("password missing") {
+        return StoreError::Unusable(format!(
+            "the database {database} wants a password, and the address has none"
+        ));
+    }
+    if all.contains("does not allow writes") {
+        return StoreError::Unavailable(format!(
+            "the database {database} can be read but not written now; it may be a replica"
+        ));
+    }
+    StoreError::Unavailable(format!(
+        "the database {database} can't be reached ({said}); check that it runs and that this machine may connect to it"
+    ))
 }
 
 fn innermost(error: &Error) -> String {

@@ -7,7 +7,9 @@
 //!   idempotency keys, sessions, memory) have the statements; `archive` answers listings, `find`
 //!   full-text queries by the index that `search` keeps. `batch` builds the one statement that
 //!   writes the facts of many discussions.
+//! - `lanes` shares the time of providers between nodes.
 //! - `news` carries hints between nodes by LISTEN and NOTIFY, packed by `bag`.
+//! - `transfer` reads and writes whole discussions, to move them, and `flaws` checks the tables.
 //! - `address` reads the URL and prepares TLS, `connection` is one connection with its prepared
 //!   statements, `migrate` brings the tables up to date, and `error` words errors.
 
@@ -19,8 +21,10 @@ mod claims;
 mod connection;
 mod error;
 mod find;
+mod flaws;
 mod inbox;
 mod kept;
+mod lanes;
 mod migrate;
 mod news;
 mod nodes;
@@ -32,6 +36,7 @@ mod search;
 mod seats;
 mod spending;
 mod store;
+mod transfer;
 mod writer;
 
 pub use address::Address;

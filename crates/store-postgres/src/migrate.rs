@@ -9,19 +9,52 @@ use quorum_core::seams::StoreError;
 use crate::{connection::Connection, error::JobError};
 
 /// A step from one version of the tables to the next.
-struct Migration {
+pub(crate) struct Migration {
     sql: &'static str,
     /// The oldest version of the program, by its newest migration, that can use the tables then.
     min_reader: i32,
+    kind: Change,
+}
+
+/// What a step does to the tables.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    /// It adds something, so any node may take it when it starts.
+    Expand,
+    /// It takes away what older nodes use, so it is taken only when asked for, and when every node
+    /// knows the tables as they are then.
+    Contract,
+}
+
+/// Which steps are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Those that add, as at every start.
+    Expanding,
+    /// All.
+    All,
 }
 
 /// In order; the version of the tables is the number of steps taken. Steps are never changed once
 /// they were released.
-const MIGRATIONS: &[Migration] =
-    &[Migration { sql: include_str!("../migrations/0001_first.sql"), min_reader: 1 }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { sql: include_str!("../migrations/0001_first.sql"), min_reader: 1, kind: Change::Expand },
+    Migration { sql: include_str!("../migrations/0002_titles.sql"), min_reader: 1, kind: Change::Expand },
+    Migration {
+        sql: include_str!("../migrations/0003_moved_and_lanes.sql"),
+        min_reader: 1,
+        kind: Change::Expand,
+    },
+];
 
 /// The version of this program.
-const VERSION: i32 = MIGRATIONS.len() as i32;
+pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
+
+/// How often a step is tried again that had to wait for a lock of other nodes.
+const TRIES: u32 = 5;
+
+/// How long nodes may work in between.
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// The number of the lock under which one process at a time migrates a schema.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('quorum schema ' || current_schema(), 0))";
@@ -35,34 +68,116 @@ const PREPARE: &str = "SET LOCAL lock_timeout = '2s';
      );
      INSERT INTO schema (version, min_reader) VALUES (0, 0) ON CONFLICT DO NOTHING";
 
-/// Migrates if needed. Returns the id of the store.
-pub(crate) async fn migrate(connection: &mut Connection, database: &str) -> Result<uuid::Uuid, JobError> {
-    if let Some((version, min_reader, store)) = look(connection).await? {
-        check(version, min_reader, database)?;
-        if VERSION <= version {
-            return Ok(store);
-        }
-    }
-    connection.begin().await?;
-    let upgraded = upgrade(connection, database).await;
-    connection.end(upgraded).await
+/// What a migration came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Migrated {
+    pub(crate) store: uuid::Uuid,
+    pub(crate) before: i32,
+    pub(crate) after: i32,
 }
 
-async fn upgrade(connection: &mut Connection, database: &str) -> Result<uuid::Uuid, JobError> {
+/// Migrates if needed, while other nodes work. A step that would wait for them for longer than two
+/// seconds is given up and tried again, so that nothing waits behind it.
+pub(crate) async fn migrate(
+    connection: &mut Connection,
+    database: &str,
+    extent: Extent,
+) -> Result<Migrated, JobError> {
+    migrate_by(MIGRATIONS, connection, database, extent).await
+}
+
+async fn migrate_by(
+    steps: &[Migration],
+    connection: &mut Connection,
+    database: &str,
+    extent: Extent,
+) -> Result<Migrated, JobError> {
+    let mut before = 0;
+    if let Some((version, min_reader, store)) = look(connection).await? {
+        check(version, min_reader, steps.len() as i32, database)?;
+        before = version;
+        if first_left_out(steps, version, extent) <= version as usize {
+            return Ok(Migrated { store, before, after: version });
+        }
+    }
+    let mut tries = 0;
+    loop {
+        connection.begin().await?;
+        let upgraded = upgrade(steps, connection, database, extent).await;
+        let upgraded = connection.end(upgraded).await;
+        tries += 1;
+        match upgraded {
+            Err(error) if error.is_lock_timeout() && tries < TRIES => tokio::time::sleep(PAUSE).await,
+            Err(error) => return Err(error),
+            Ok((store, after)) => return Ok(Migrated { store, before, after }),
+        }
+    }
+}
+
+/// The number of the first step that is not taken.
+fn first_left_out(steps: &[Migration], version: i32, extent: Extent) -> usize {
+    let taken = usize::try_from(version).unwrap_or_default();
+    let is_left_out = |it: &Migration| extent == Extent::Expanding && it.kind == Change::Contract;
+    steps.iter().skip(taken).position(is_left_out).map_or(steps.len(), |it| taken + it)
+}
+
+async fn upgrade(
+    steps: &[Migration],
+    connection: &mut Connection,
+    database: &str,
+    extent: Extent,
+) -> Result<(uuid::Uuid, i32), JobError> {
     connection.query(LOCK, &[]).await?;
     if look(connection).await?.is_none() {
+        refuse_foreign(connection, database).await?;
         connection.batch(PREPARE).await?;
     }
     let found = look(connection).await?;
     let (version, min_reader, store) = found.ok_or_else(|| no_schema(database))?;
-    check(version, min_reader, database)?;
+    check(version, min_reader, steps.len() as i32, database)?;
     connection.batch("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '2s'").await?;
-    for step in MIGRATIONS.iter().skip(usize::try_from(version).unwrap_or(0)) {
+    let end = first_left_out(steps, version, extent);
+    let taken = usize::try_from(version).unwrap_or_default();
+    for (number, step) in steps.iter().enumerate().take(end).skip(taken) {
+        if step.kind == Change::Contract {
+            check_nodes(connection, number as i32, database).await?;
+        }
         connection.batch(step.sql).await?;
         let sql = "UPDATE schema SET version = version + 1, min_reader = $1";
         connection.execute(sql, &[&step.min_reader]).await?;
     }
-    Ok(store)
+    Ok((store, version.max(end as i32)))
+}
+
+/// Fails while a node runs whose program doesn't know the tables as they were before this step.
+async fn check_nodes(connection: &mut Connection, before: i32, database: &str) -> Result<(), JobError> {
+    let sql = "SELECT name FROM nodes WHERE knows < $1 ORDER BY name";
+    let older: Vec<String> = connection.query(sql, &[&before]).await?.iter().map(|row| row.get(0)).collect();
+    if older.is_empty() {
+        return Ok(());
+    }
+    Err(StoreError::Unusable(format!(
+        "the tables of the database {database} can't be changed while older programs use them: {}; restart \
+         those with the new version first",
+        older.join(", ")
+    ))
+    .into())
+}
+
+/// Fails if there are tables, although none of ours.
+async fn refuse_foreign(connection: &mut Connection, database: &str) -> Result<(), JobError> {
+    let sql = "SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+               WHERE nspname = current_schema() AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY relname LIMIT 3";
+    let rows = connection.query(sql, &[]).await?;
+    let tables: Vec<String> = rows.iter().map(|row| row.get::<_, String>(0)).collect();
+    if tables.is_empty() {
+        return Ok(());
+    }
+    Err(StoreError::Unusable(format!(
+        "the database {database} has tables of another program ({}); use an empty database, or a schema of its own",
+        tables.join(", ")
+    ))
+    .into())
 }
 
 /// The version, the oldest reader and the id of the store; `None` if there are no tables yet.
@@ -76,12 +191,12 @@ async fn look(connection: &mut Connection) -> Result<Option<(i32, i32, uuid::Uui
     Ok(row.map(|row| (row.get(0), row.get(1), row.get(2))))
 }
 
-fn check(version: i32, min_reader: i32, database: &str) -> Result<(), StoreError> {
-    if min_reader <= VERSION {
+fn check(version: i32, min_reader: i32, known: i32, database: &str) -> Result<(), StoreError> {
+    if min_reader <= known {
         return Ok(());
     }
     Err(StoreError::Unusable(format!(
-        "the tables of the database {database} are of a newer version ({version}) than this program ({VERSION}) \
+        "the tables of the database {database} are of a newer version ({version}) than this program ({known}) \
          can use; update the program"
     )))
 }
@@ -92,12 +207,48 @@ fn no_schema(database: &str) -> StoreError {
 
 #[cfg(test)]
 mod tests {
+    use quorum_testkit::postgres::Database;
+
     use super::*;
+    use crate::{address::Address, connection::Place};
+
+    const fn step(sql: &'static str, kind: Change) -> Migration {
+        Migration { sql, min_reader: 1, kind }
+    }
+
+    #[tokio::test]
+    async fn what_older_nodes_use_is_taken_away_last() {
+        let database = Database::fresh();
+        let address = Address::parse(&database.url()).unwrap();
+        let place = Place { address, runtime: tokio::runtime::Handle::current() };
+        let mut connection = Connection::open(&place).await.unwrap();
+        let (add, remove) =
+            (step("ALTER TABLE nodes ADD COLUMN more integer", Change::Expand), Change::Contract);
+        let steps = [
+            Migration { ..step(MIGRATIONS[0].sql, Change::Expand) },
+            Migration { ..step(MIGRATIONS[1].sql, Change::Expand) },
+            add,
+            step("ALTER TABLE nodes DROP COLUMN draining", remove),
+        ];
+        let mut run = async |extent| {
+            let migrated = migrate_by(&steps, &mut connection, "panel", extent).await;
+            migrated.map(|it| (it.before, it.after)).map_err(|it| it.into_store_error("panel").to_string())
+        };
+        assert_eq!(run(Extent::Expanding).await, Ok((0, 3)));
+        assert_eq!(run(Extent::Expanding).await, Ok((3, 3)));
+        let node = "INSERT INTO nodes (id, name, version, config, lease_ms, channel, knows) VALUES
+            (gen_random_uuid(), 'old node', '', '', 1, '', ";
+        database.run(&format!("{node}2)"));
+        let refused = run(Extent::All).await.unwrap_err();
+        assert!(refused.contains("old node"), "{refused}");
+        database.run(&format!("DELETE FROM nodes; {node}3)"));
+        assert_eq!(run(Extent::All).await, Ok((3, 4)));
+    }
 
     #[test]
     fn a_newer_database_is_used_as_long_as_it_allows() {
-        assert_eq!(check(VERSION + 3, VERSION, "panel"), Ok(()));
-        let refused = check(VERSION + 3, VERSION + 1, "panel").map_err(|error| error.to_string());
+        assert_eq!(check(VERSION + 3, VERSION, VERSION, "panel"), Ok(()));
+        let refused = check(VERSION + 3, VERSION + 1, VERSION, "panel").map_err(|error| error.to_string());
         assert!(refused.is_err_and(|it| it.contains("newer version")));
     }
 }

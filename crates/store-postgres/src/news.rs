@@ -6,7 +6,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -49,6 +52,10 @@ const MOST_TEXT: usize = 4 * 1_024 * 1_024;
 /// The first and the longest wait before connecting again.
 const RECONNECT: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
 
+/// The timeline that is written now. What `pg_control_checkpoint()` tells is that of the last
+/// checkpoint, which a replica makes only some time after it has taken over.
+const TIMELINE: &str = "SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint";
+
 pub(crate) struct News {
     shared: Arc<Shared>,
     task: JoinHandle<()>,
@@ -64,8 +71,12 @@ struct Shared {
     followed: Mutex<HashMap<DiscussionId, Instant>>,
     /// The channels of other processes that follow a discussion, and since when.
     followers: Mutex<HashMap<DiscussionId, HashMap<String, Instant>>>,
+    /// Until when providers asked, through any process, to be left alone.
+    closed: Mutex<HashMap<String, Instant>>,
     outbox: Mutex<Outbox>,
     bell: Notify,
+    /// The timeline of the database, as of the last connection.
+    epoch: AtomicU64,
 }
 
 /// What waits to be sent.
@@ -75,6 +86,7 @@ struct Outbox {
     commands: BTreeSet<(String, DiscussionId)>,
     facts: BTreeMap<DiscussionId, Seq>,
     follows: BTreeSet<DiscussionId>,
+    closed: BTreeMap<String, u64>,
     pieces: BTreeMap<(DiscussionId, Step), Vec<Piece>>,
     text: usize,
 }
@@ -90,17 +102,30 @@ impl News {
             subscribers: Mutex::default(),
             followed: Mutex::default(),
             followers: Mutex::default(),
+            closed: Mutex::default(),
             outbox: Mutex::default(),
             bell: Notify::new(),
+            epoch: AtomicU64::new(0),
         });
         let line = Listening::open(&place, &shared).await?;
         let task = place.runtime.clone().spawn(run(place, shared.clone(), line));
         Ok(News { shared, task })
     }
 
+    /// The epoch of the log: the timeline of the database. A replica that takes over begins a new
+    /// one, and every connection to the old one breaks.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.shared.epoch.load(Ordering::Acquire)
+    }
+
     /// The channel of this process.
     pub(crate) fn channel(&self) -> &str {
         &self.shared.own
+    }
+
+    /// Tells other processes of providers that want a pause.
+    pub(crate) fn announcer(&self) -> Announcer {
+        Announcer(self.shared.clone())
     }
 
     pub(crate) fn subscribe(&self) -> BoxStream<'static, Wake> {
@@ -160,6 +185,27 @@ impl News {
     }
 }
 
+/// Tells other processes of providers that want a pause, and knows what they told.
+#[derive(Clone)]
+pub(crate) struct Announcer(Arc<Shared>);
+
+impl Announcer {
+    /// Tells all processes that a provider asked to wait.
+    pub(crate) fn close(&self, lane: &str, wait: Duration) {
+        let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        self.0.post(|outbox| {
+            let known = outbox.closed.entry(lane.to_owned()).or_default();
+            *known = ms.max(*known);
+        });
+    }
+
+    /// For how long a provider asked, through another process, to be left alone.
+    pub(crate) fn closed_for(&self, lane: &str) -> Duration {
+        let until = lock(&self.0.closed).get(lane).copied();
+        until.map_or(Duration::ZERO, |it| it.saturating_duration_since(Instant::now()))
+    }
+}
+
 impl Drop for News {
     fn drop(&mut self) {
         self.task.abort();
@@ -202,6 +248,13 @@ impl Shared {
         followers.entry(id).or_default().insert(channel, Instant::now()).is_none()
     }
 
+    fn note_closed(&self, lane: &str, wait: Duration) {
+        let (mut closed, until) = (lock(&self.closed), Instant::now() + wait);
+        closed.retain(|_, until| Instant::now() < *until);
+        let known = closed.entry(lane.to_owned()).or_insert(until);
+        *known = (*known).max(until);
+    }
+
     /// Takes what waits, packed by channel.
     fn collect(&self) -> (Vec<String>, Vec<String>) {
         let outbox = std::mem::take(&mut *lock(&self.outbox));
@@ -211,6 +264,7 @@ impl Shared {
             post(&self.all, Line::Work);
         }
         outbox.follows.into_iter().for_each(|id| post(&self.all, Line::Follow(id, self.own.clone())));
+        outbox.closed.into_iter().for_each(|(lane, ms)| post(&self.all, Line::Closed(lane, ms)));
         outbox.commands.into_iter().for_each(|(channel, id)| post(&channel, Line::Commands(id)));
         for (id, last) in outbox.facts {
             self.followers(id).iter().for_each(|channel| post(channel, Line::Facts(id, last)));
@@ -233,6 +287,10 @@ impl Shared {
                 Line::Commands(id) => self.tell(&Wake::Commands(id)),
                 Line::Facts(id, last) => self.tell(&Wake::Facts { id, last }),
                 Line::Piece(piece) => self.tell(&Wake::Text(LiveText::Piece(Arc::new(*piece)))),
+                Line::Closed(lane, ms) => {
+                    self.note_closed(&lane, Duration::from_millis(ms));
+                    self.tell(&Wake::Lane(lane));
+                }
                 Line::Follow(id, channel) => {
                     if self.is_new_follower(id, channel) {
                         self.tell(&Wake::Text(LiveText::Wanted(id)));
@@ -284,6 +342,8 @@ impl Listening {
         let mut connection = Connection::of(client, place);
         connection.batch(&format!("LISTEN {}; LISTEN {}", shared.own, shared.all)).await?;
         let pid = connection.query("SELECT pg_backend_pid()", &[]).await?[0].get(0);
+        let timeline: i64 = connection.query(TIMELINE, &[]).await?[0].get(0);
+        shared.epoch.store(timeline.unsigned_abs(), Ordering::Release);
         Ok(Listening { connection, heard, pid })
     }
 

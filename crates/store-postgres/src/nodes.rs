@@ -7,16 +7,19 @@ use quorum_core::{
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::{batch::text, connection::Connection, error::JobError};
+use crate::{batch::text, connection::Connection, error::JobError, migrate};
 
 /// Adds a node that listens at this channel, unless its id has a row.
 pub(crate) async fn join(connection: &mut Connection, node: &Node, channel: &str) -> Result<(), JobError> {
     let Node { id, name, version, config, lease_ms } = node;
     let sql =
-        "INSERT INTO nodes (id, name, version, config, lease_ms, channel) VALUES ($1, $2, $3, $4, $5, $6)
+        "INSERT INTO nodes (id, name, version, config, lease_ms, channel, knows) VALUES ($1, $2, $3, $4, $5, $6, $7)
                ON CONFLICT DO NOTHING";
     let (id, lease_ms) = (Uuid::from(*id), *lease_ms as i64);
-    connection.execute(sql, &[&id, &text(name), &text(version), &text(config), &lease_ms, &channel]).await?;
+    let shown: [_; 3] = [name, version, config].map(|it| text(it));
+    connection
+        .execute(sql, &[&id, &shown[0], &shown[1], &shown[2], &lease_ms, &channel, &migrate::VERSION])
+        .await?;
     Ok(())
 }
 
@@ -51,6 +54,11 @@ pub(crate) async fn reap(connection: &mut Connection, node: NodeId, beat: u64) -
 pub(crate) async fn part(connection: &mut Connection, node: NodeId) -> Result<(), JobError> {
     connection.execute("DELETE FROM nodes WHERE id = $1", &[&Uuid::from(node)]).await?;
     Ok(())
+}
+
+/// The time by the database's clock.
+pub(crate) async fn clock(connection: &mut Connection) -> Result<Timestamp, JobError> {
+    Ok(Timestamp(connection.query("SELECT now_us()", &[]).await?[0].get(0)))
 }
 
 /// All nodes.

@@ -1,9 +1,10 @@
 //! The store in a PostgreSQL database: appends go to the one writer, everything else to the pool.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use futures::{future::BoxFuture, stream::BoxStream};
 use quorum_core::{
+    call::grants::Grants,
     model::{
         account::{Account, CapStatus, Caps},
         command::{Command, CommandId},
@@ -19,8 +20,10 @@ use quorum_core::{
         Found, KnownOutcome, MemoryQuery, NewMemory, Node, NodeStatus, Nodes, OutcomesWanted, Pulse, Query,
         Queueing, Release, Remembered, Reservation, Retention, Session, Store, StoreError, Summary, Taken,
         Then, Wake, Wanted,
+        transfer::{Bundle, Bundles, Flaw, Mark, Page, Row, Table, Totals, Transfer},
     },
 };
+use uuid::Uuid;
 
 use crate::{
     address::Address,
@@ -28,14 +31,16 @@ use crate::{
     batch::AppendRow,
     claims,
     connection::Place as ConnectionPlace,
-    find, inbox, kept, migrate,
+    find, flaws, inbox, kept,
+    lanes::Lanes,
+    migrate::{self, Extent, Migrated},
     news::News,
     nodes, outcomes,
     pool::{Pool, run, transact},
     record::{self, Opening, Place},
     retention,
     seats::{self, SeatsCache},
-    spending,
+    spending, transfer,
     writer::{Writer, Written},
 };
 
@@ -44,11 +49,13 @@ use crate::{
 pub struct Options {
     /// How many connections are used, besides one that writes facts and one that listens.
     pub connections: usize,
+    /// Whether tables may be changed in a way that older nodes can't use.
+    pub migrating: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { connections: 6 }
+        Options { connections: 6, migrating: false }
     }
 }
 
@@ -61,6 +68,8 @@ pub struct PostgresStore {
     seats: SeatsCache,
     /// Commands of this process are sent one after the other, so that they keep their order.
     sending: tokio::sync::Mutex<()>,
+    migrated: Migrated,
+    lanes: Arc<Lanes>,
     /// Dropped last.
     _runtime: Background,
 }
@@ -84,13 +93,29 @@ impl Drop for Background {
     }
 }
 
+/// What a store is made of.
+struct Parts {
+    pool: Pool,
+    writer: Writer,
+    news: News,
+    migrated: Migrated,
+    lanes: Arc<Lanes>,
+}
+
 /// Prepares the tables and the tasks.
-async fn start(place: ConnectionPlace, options: Options) -> Result<(Pool, Writer, News), StoreError> {
+async fn start(place: ConnectionPlace, options: Options) -> Result<Parts, StoreError> {
     let pool = Pool::new(place.clone(), options.connections);
     let database = place.address.to_string();
-    let store = run!(pool, connection, migrate::migrate(connection, &database))?;
-    let news = News::start(place.clone(), store).await.map_err(|error| pool.explain(error))?;
-    Ok((pool, Writer::start(place), news))
+    let extent = if options.migrating { Extent::All } else { Extent::Expanding };
+    let migrated = run!(pool, connection, migrate::migrate(connection, &database, extent))?;
+    let news = News::start(place.clone(), migrated.store).await.map_err(|error| pool.explain(error))?;
+    let lanes = Lanes {
+        pool: pool.clone(),
+        runtime: place.runtime.clone(),
+        news: news.announcer(),
+        nodes: Arc::default(),
+    };
+    Ok(Parts { pool, writer: Writer::start(place), news, migrated, lanes: Arc::new(lanes) })
 }
 
 impl PostgresStore {
@@ -117,9 +142,15 @@ impl PostgresStore {
             let _ = sender.send(start(place, options).await);
         });
         let stopped = || StoreError::Unavailable("the store was stopped while it was opened".to_owned());
-        let (pool, writer, news) = opened.recv().map_err(|_| stopped())??;
+        let Parts { pool, writer, news, migrated, lanes } = opened.recv().map_err(|_| stopped())??;
         let (seats, sending) = (SeatsCache::default(), tokio::sync::Mutex::new(()));
-        Ok(PostgresStore { pool, writer, news, seats, sending, _runtime: runtime })
+        Ok(PostgresStore { pool, writer, news, seats, sending, migrated, lanes, _runtime: runtime })
+    }
+
+    /// The version of the tables before it was opened, and now.
+    #[must_use]
+    pub fn versions(&self) -> (u32, u32) {
+        (self.migrated.before.unsigned_abs(), self.migrated.after.unsigned_abs())
     }
 
     async fn open_discussion(
@@ -288,6 +319,14 @@ impl Store for PostgresStore {
         })
     }
 
+    fn epoch(&self) -> Option<u64> {
+        Some(self.news.epoch())
+    }
+
+    fn grants(&self) -> Option<Arc<dyn Grants>> {
+        Some(self.lanes.clone())
+    }
+
     fn watch(&self) -> BoxStream<'static, Wake> {
         self.news.subscribe()
     }
@@ -309,7 +348,13 @@ impl Nodes for PostgresStore {
     }
 
     fn beat(&self, node: NodeId, duty: Duty) -> BoxFuture<'_, Result<Option<Pulse>, StoreError>> {
-        Box::pin(async move { run!(self.pool, connection, nodes::beat(connection, node, duty)) })
+        Box::pin(async move {
+            let pulse = run!(self.pool, connection, nodes::beat(connection, node, duty))?;
+            if let Some(pulse) = &pulse {
+                self.lanes.nodes.store(pulse.beats.len(), Ordering::Relaxed);
+            }
+            Ok(pulse)
+        })
     }
 
     fn reap(&self, node: NodeId, beat: u64) -> BoxFuture<'_, Result<bool, StoreError>> {
@@ -326,6 +371,10 @@ impl Nodes for PostgresStore {
             self.news.work();
             Ok(())
         })
+    }
+
+    fn clock(&self) -> BoxFuture<'_, Result<Option<Timestamp>, StoreError>> {
+        Box::pin(async move { run!(self.pool, connection, nodes::clock(connection)).map(Some) })
     }
 
     fn nodes(&self) -> BoxFuture<'_, Result<Vec<NodeStatus>, StoreError>> {
@@ -364,6 +413,12 @@ impl Archive for PostgresStore {
 
     fn remove(&self, id: DiscussionId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move { transact!(self.pool, connection, retention::remove(connection, id)) })
+    }
+
+    fn rename(&self, id: DiscussionId, title: Option<String>) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(
+            async move { run!(self.pool, connection, archive::rename(connection, id, title.as_deref())) },
+        )
     }
 
     fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>> {
@@ -416,5 +471,54 @@ impl Archive for PostgresStore {
 
     fn backlog(&self, tenant: Option<Tenant>) -> BoxFuture<'_, Result<Backlog, StoreError>> {
         Box::pin(async move { run!(self.pool, connection, archive::backlog(connection, tenant.as_ref())) })
+    }
+}
+
+impl Transfer for PostgresStore {
+    fn identity(&self) -> BoxFuture<'_, Result<Uuid, StoreError>> {
+        Box::pin(async move { run!(self.pool, connection, transfer::identity(connection)) })
+    }
+
+    fn totals(&self) -> BoxFuture<'_, Result<Totals, StoreError>> {
+        Box::pin(async move { transact!(self.pool, connection, transfer::totals(connection)) })
+    }
+
+    fn bundles(&self, wanted: Bundles) -> BoxFuture<'_, Result<Vec<Bundle>, StoreError>> {
+        Box::pin(async move { run!(self.pool, connection, transfer::bundles(connection, &wanted)) })
+    }
+
+    fn import(&self, bundle: Bundle, mark: Mark) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move { run!(self.pool, connection, transfer::import(connection, &bundle, &mark)) })
+    }
+
+    fn shelf(&self, page: Page) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
+        Box::pin(async move { run!(self.pool, connection, transfer::shelf(connection, &page)) })
+    }
+
+    fn import_shelf(
+        &self,
+        table: &'static Table,
+        rows: Vec<Row>,
+        mark: Mark,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            transact!(self.pool, connection, transfer::import_shelf(connection, table, &rows, &mark))
+        })
+    }
+
+    fn marks(
+        &self,
+        source: Uuid,
+        names: Vec<String>,
+    ) -> BoxFuture<'_, Result<Vec<(String, u64)>, StoreError>> {
+        Box::pin(async move { run!(self.pool, connection, transfer::marks(connection, source, &names)) })
+    }
+
+    fn strangers(&self, source: Uuid) -> BoxFuture<'_, Result<u64, StoreError>> {
+        Box::pin(async move { run!(self.pool, connection, transfer::strangers(connection, source)) })
+    }
+
+    fn flaws(&self) -> BoxFuture<'_, Result<Vec<Flaw>, StoreError>> {
+        Box::pin(async move { transact!(self.pool, connection, flaws::flaws(connection)) })
     }
 }

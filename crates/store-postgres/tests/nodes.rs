@@ -108,32 +108,6 @@ async fn a_takeover_between_two_processes_fences_the_child_too() {
 }
 
 #[tokio::test]
-async fn what_cant_be_used_is_told_without_the_password() {
-    let check = |url: &str, expected: &str, may_pass: bool| {
-        let error = PostgresStore::open(Address::parse(url).unwrap()).err().unwrap();
-        assert_eq!(matches!(error, StoreError::Unavailable(_)), may_pass, "{error:?}");
-        let told = error.to_string();
-        assert!(told.contains(expected) && !told.contains("hidden-word"), "{told}");
-    };
-    check("postgres://ann:hidden-word@127.0.0.1:1/panel", "can't be reached", true);
-    let database = Database::fresh();
-    let port = database.port();
-    check(&format!("postgres://ann:hidden-word@127.0.0.1:{port}/postgres"), "ann@127.0.0.1", false);
-    check(
-        &format!("postgres://postgres:hidden-word@127.0.0.1:{port}/nowhere"),
-        "there is no database",
-        false,
-    );
-    let newer = opened(&database);
-    drop(newer);
-    database.run("UPDATE schema SET version = 99, min_reader = 99");
-    check(&database.url(), "newer version", false);
-    let foreign = Database::fresh();
-    foreign.run("CREATE TABLE discussions (of_another integer)");
-    check(&foreign.url(), "another program", false);
-}
-
-#[tokio::test]
 async fn nodes_of_two_processes_see_each_other() {
     let database = Database::fresh();
     let (one, two) = (opened(&database), opened(&database));

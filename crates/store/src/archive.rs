@@ -17,7 +17,8 @@ use crate::{
 };
 
 pub(crate) const SUMMARY: &str = "id, topic, pattern, status, opened_at, ended_at, success, \
-                                  synthesis, simulated, session, run, node IS NOT NULL, stuck, digest";
+                                  synthesis, simulated, session, run, node IS NOT NULL, stuck, digest, \
+                                  title";
 
 /// Whether to list visible discussions or those that retention has hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +59,7 @@ pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
     Ok(Summary {
         id: parsed::<DiscussionId>(row, 0)?,
         topic: row.get(1)?,
+        title: row.get(14)?,
         pattern: row.get(2)?,
         status: lifecycle(&row.get::<_, String>(3)?),
         opened_at: Timestamp(row.get(4)?),
@@ -99,6 +101,18 @@ pub(crate) fn backlog(
         Ok(Backlog { queued: count(0)?, oldest_ms: oldest, running: count(2)?, stuck: count(3)? })
     };
     Ok(statement.query_row([tenant.map(Tenant::name)], backlog)?)
+}
+
+/// Gives a discussion another name in lists.
+pub(crate) fn rename(
+    context: &mut WriteContext,
+    id: DiscussionId,
+    title: Option<&str>,
+) -> Result<(), JobError> {
+    let number = context.root(id)?.number;
+    let sql = "UPDATE discussions SET title = ?2 WHERE number = ?1";
+    context.connection.prepare_cached(sql)?.execute(params![number, title])?;
+    Ok(())
 }
 
 /// Creates a session, unless it exists.

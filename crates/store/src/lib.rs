@@ -13,6 +13,7 @@
 //!   `watch` notices what other processes wrote.
 //! - `connection` and `migrate` open a database, accessible to its owner only (`private`); `error`
 //!   words its errors.
+//! - `transfer` reads and writes whole discussions, to move them, and `flaws` checks the tables.
 //! - `salvage` recovers what can be read of a damaged database.
 
 mod archive;
@@ -23,6 +24,7 @@ mod claims;
 mod connection;
 mod error;
 mod find;
+mod flaws;
 mod idempotency;
 mod inbox;
 mod liveness;
@@ -39,6 +41,7 @@ mod search;
 mod seeds;
 mod spending;
 mod sqlite;
+mod transfer;
 mod watch;
 mod write_context;
 mod writer;

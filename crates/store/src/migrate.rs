@@ -21,15 +21,21 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0010_memory.sql"),
     include_str!("../migrations/0011_outcomes.sql"),
     include_str!("../migrations/0012_nodes.sql"),
+    include_str!("../migrations/0013_titles.sql"),
+    include_str!("../migrations/0014_moved.sql"),
 ];
 
-const NEWEST: usize = FIRST + STEPS.len() - 1;
+pub(crate) const NEWEST: usize = FIRST + STEPS.len() - 1;
 
-/// Applies the missing steps. A database of an unsupported version is refused and not changed.
-pub(crate) fn migrate(connection: &Connection, file: &Path) -> Result<(), StoreError> {
+/// Applies the missing steps, and returns the version from before. A database of an unsupported
+/// version is refused and not changed.
+pub(crate) fn migrate(connection: &Connection, file: &Path) -> Result<usize, StoreError> {
+    let before = version(connection).map_err(|error| explain(&error, file))?;
     match schema(connection).map_err(|error| explain(&error, file))? {
-        Schema::Current => Ok(()),
-        Schema::New | Schema::Behind => apply(connection).map_err(|error| explain(&error, file)),
+        Schema::Current => Ok(before),
+        Schema::New | Schema::Behind => {
+            apply(connection).map_err(|error| explain(&error, file)).map(|()| before)
+        }
         Schema::Refused(refusal) => Err(refusal.into_store_error(file)),
     }
 }

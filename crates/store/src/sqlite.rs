@@ -17,8 +17,10 @@ use quorum_core::{
         Found, KnownOutcome, MemoryQuery, NewMemory, Node, NodeStatus, Nodes, OutcomesWanted, Pulse, Query,
         Queueing, Release, Remembered, Reservation, Retention, Session, Store, StoreError, Summary, Taken,
         Wake, Wanted,
+        transfer::{Bundle, Bundles, Flaw, Mark, Page, Row, Table, Totals, Transfer},
     },
 };
+use uuid::Uuid;
 
 use crate::{
     archive::{self, Visibility},
@@ -27,12 +29,12 @@ use crate::{
     claims,
     connection::{self, Access, Now, Options},
     error::{cant_create, explain},
-    find, idempotency, inbox,
+    find, flaws, idempotency, inbox,
     liveness::{self, Liveness},
     memory, migrate, nodes, outcomes,
     readers::Readers,
     record::{self, Bodies, Opening, Place},
-    retention, search, spending,
+    retention, search, spending, transfer,
     watch::{Seen, Watch},
     write_context::WriteContext,
     writer::Writer,
@@ -47,6 +49,7 @@ pub struct SqliteStore {
     readers: Readers,
     writer: Writer,
     now: Now,
+    versions: (usize, usize),
 }
 
 impl SqliteStore {
@@ -76,13 +79,14 @@ impl SqliteStore {
         migrate::check(&connection.map_err(|error| explain(&error, file))?, file)?;
         let now = options.now.clone();
         let readers = Readers::new(file.to_owned(), options, Access::ReadOnly);
-        Ok(SqliteStore { watch: Watch::idle(), readers, writer: Writer::refusing(file.to_owned()), now })
+        let (watch, writer) = (Watch::idle(), Writer::refusing(file.to_owned()));
+        Ok(SqliteStore { watch, readers, writer, now, versions: (migrate::NEWEST, migrate::NEWEST) })
     }
 
     fn open_to_write(file: &Path, options: Options, liveness: Liveness) -> Result<Self, StoreError> {
         let wrong = |error: rusqlite::Error| explain(&error, file);
         let connection = connection::to_write(file, &options)?;
-        migrate::migrate(&connection, file)?;
+        let versions = (migrate::migrate(&connection, file)?, migrate::NEWEST);
         let seen = Seen::now(&connection).map_err(wrong)?;
         let watching = connection::to_read(file, &options, Access::Write).map_err(wrong)?;
         let no_thread = |error| StoreError::Unavailable(format!("no thread can be started: {error}"));
@@ -93,7 +97,7 @@ impl SqliteStore {
         let now = options.now.clone();
         let context = WriteContext::new(connection, liveness, file.to_owned(), options);
         let writer = Writer::start(context, checkpointer).map_err(no_thread)?;
-        Ok(SqliteStore { watch, readers, writer, now })
+        Ok(SqliteStore { watch, readers, writer, now, versions })
     }
 
     /// Brings the search index up to date.
@@ -102,6 +106,12 @@ impl SqliteStore {
             while self.writer.write(search::index_batch).await? == search::BATCH {}
         }
         Ok(())
+    }
+
+    /// The version of the tables before it was opened, and now.
+    #[must_use]
+    pub fn versions(&self) -> (u32, u32) {
+        (self.versions.0 as u32, self.versions.1 as u32)
     }
 
     /// What is wrong with the file according to SQLite; `None` if it is intact.
@@ -307,6 +317,10 @@ impl Archive for SqliteStore {
         Box::pin(self.writer.write(move |context| retention::remove(context, id)))
     }
 
+    fn rename(&self, id: DiscussionId, title: Option<String>) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |context| archive::rename(context, id, title.as_deref())))
+    }
+
     fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>> {
         Box::pin(self.writer.write(move |context| idempotency::reserve(context, &wanted)))
     }
@@ -358,5 +372,52 @@ impl Archive for SqliteStore {
     fn backlog(&self, tenant: Option<Tenant>) -> BoxFuture<'_, Result<Backlog, StoreError>> {
         let now = (self.now)();
         Box::pin(self.readers.read(move |connection| archive::backlog(connection, tenant.as_ref(), now)))
+    }
+}
+
+impl Transfer for SqliteStore {
+    fn identity(&self) -> BoxFuture<'_, Result<Uuid, StoreError>> {
+        Box::pin(self.writer.write(transfer::identity))
+    }
+
+    fn totals(&self) -> BoxFuture<'_, Result<Totals, StoreError>> {
+        Box::pin(self.readers.read(transfer::totals))
+    }
+
+    fn bundles(&self, wanted: Bundles) -> BoxFuture<'_, Result<Vec<Bundle>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| transfer::bundles(connection, &wanted)))
+    }
+
+    fn import(&self, bundle: Bundle, mark: Mark) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |context| transfer::import(context, &bundle, &mark)))
+    }
+
+    fn shelf(&self, page: Page) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| transfer::shelf(connection, &page)))
+    }
+
+    fn import_shelf(
+        &self,
+        table: &'static Table,
+        rows: Vec<Row>,
+        mark: Mark,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |context| transfer::import_shelf(context, table, &rows, &mark)))
+    }
+
+    fn marks(
+        &self,
+        source: Uuid,
+        names: Vec<String>,
+    ) -> BoxFuture<'_, Result<Vec<(String, u64)>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| transfer::marks(connection, source, &names)))
+    }
+
+    fn strangers(&self, source: Uuid) -> BoxFuture<'_, Result<u64, StoreError>> {
+        Box::pin(self.readers.read(move |connection| transfer::strangers(connection, source)))
+    }
+
+    fn flaws(&self) -> BoxFuture<'_, Result<Vec<Flaw>, StoreError>> {
+        Box::pin(self.readers.read(flaws::flaws))
     }
 }

@@ -3,11 +3,13 @@
 
 #![expect(clippy::expect_used, reason = "a test that can't go on should say so and stop")]
 
+pub mod attack;
 pub mod call;
 pub mod clock;
 pub mod conformance;
 pub mod embedder;
 pub mod faulty;
+pub mod forgeries;
 pub mod kill;
 pub mod labels;
 pub mod log;

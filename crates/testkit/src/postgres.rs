@@ -26,6 +26,7 @@ const START: Duration = Duration::from_secs(60);
 /// stop, so that no test begins meanwhile.
 const SUPERVISE: &str = r#"
 "$1/postgres" -D data -k "$PWD" -p "$2" -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=300 \
+    -c ssl=on -c ssl_cert_file=../server.crt -c ssl_key_file=../server.key \
     -c shared_buffers=32MB -c autovacuum=off -c log_min_messages=fatal >log 2>&1 &
 server=$!
 idle=0
@@ -41,6 +42,28 @@ while kill -0 "$server" 2>/dev/null; do
 done
 rm -f port
 "#;
+
+/// Makes a certificate for `localhost`, and an authority that has signed it.
+const CERTIFY: &str = r#"
+new="-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+printf subjectAltName=DNS:localhost >names
+openssl req -x509 $new -keyout ca.key -out ca.crt -days 3650 -subj /CN=authority &&
+openssl req $new -keyout server.key -out server.csr -subj /CN=localhost &&
+openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -out server.crt -days 3650 -extfile names
+"#;
+
+/// Who may log in: `guarded` with a password, `unsafe` without TLS only, and everyone else freely.
+const LOGINS: &str = "host all guarded all scram-sha-256
+hostnossl all unsafe all trust
+hostssl all unsafe all reject
+local all all trust
+host all all all trust
+";
+
+/// `guarded` has a password, and `reader` may not write.
+const ROLES: &str = "CREATE ROLE guarded LOGIN SUPERUSER PASSWORD 'right-word';
+    CREATE ROLE unsafe LOGIN SUPERUSER;
+    CREATE ROLE reader LOGIN SUPERUSER; ALTER ROLE reader SET default_transaction_read_only = on";
 
 /// A schema of its own in the test server, dropped at the end.
 pub struct Database {
@@ -70,6 +93,24 @@ impl Database {
     #[must_use]
     pub fn tcp_url(&self, port: u16) -> String {
         format!("postgres://postgres@127.0.0.1:{port}/postgres?options=-c%20search_path%3D{}", self.schema)
+    }
+
+    /// The URL of the schema over TCP for this host and login (`guarded:right-word`, `reader`, `unsafe`),
+    /// with further parameters.
+    #[must_use]
+    pub fn login_url(&self, login: &str, host: &str, parameters: &str) -> String {
+        let Database { server, schema } = self;
+        format!(
+            "postgres://{login}@{host}:{}/postgres?options=-c%20search_path%3D{schema}{parameters}",
+            server.port
+        )
+    }
+
+    /// The certificate of the authority that has signed that of the server, which is for
+    /// `localhost`.
+    #[must_use]
+    pub fn authority(&self) -> PathBuf {
+        self.server.folder.join("ca.crt")
     }
 
     /// The TCP port of the server.
@@ -108,7 +149,7 @@ impl Server {
     fn find_or_start() -> io::Result<Self> {
         let programs = programs().expect("PostgreSQL is installed; `cargo xtask setup` installs it");
         let owner = Owner::find();
-        let folder = std::env::temp_dir().join(format!("quorum-postgres-{}", owner.user));
+        let folder = std::env::temp_dir().join(format!("quorum-postgres-tls-{}", owner.user));
         fs::create_dir_all(&folder)?;
         chown(&folder, Some(owner.user), Some(owner.group))?;
         let (start, users) = (lock_file(&folder.join("start"))?, lock_file(&folder.join("users"))?);
@@ -141,6 +182,9 @@ impl Server {
             ])
             .output()?;
         assert!(initialised.status.success(), "{}", String::from_utf8_lossy(&initialised.stderr));
+        fs::write(data.join("pg_hba.conf"), LOGINS)?;
+        let certified = owner.command(Path::new("sh"), &self.folder).args(["-c", CERTIFY]).status()?;
+        assert!(certified.success(), "`openssl` makes a certificate");
         self.port = free_port();
         let mut supervisor = owner.command(Path::new("sh"), &self.folder);
         supervisor.args(["-c", SUPERVISE, "postgres"]).arg(&self.programs).arg(self.port.to_string());
@@ -151,6 +195,7 @@ impl Server {
             assert!(began.elapsed() < START, "PostgreSQL doesn't start: {error}");
             std::thread::sleep(Duration::from_millis(50));
         }
+        self.psql(ROLES);
         fs::write(self.folder.join("port"), self.port.to_string())
     }
 

@@ -37,6 +37,8 @@ const STABILITY: Opt<f64> =
 pub static PATTERN: Pattern = Pattern {
     name: "delphi",
     summary: "Anonymous estimates, revised until they are stable",
+    suits: "Estimates and forecasts, where nobody should follow the loudest voice",
+    sketch: &["123", "123", "123", "*"],
     usual: Usual { rounds: 4, ..Usual::PLAIN },
     options: &[&STABILITY],
     forms: &[&FORM],

@@ -22,11 +22,16 @@ const BANNED: &[(&[&str], &str)] = &[
 
 const SLEEPS: &[&[&str]] = &[&["thread", ":", ":", "sleep", "("], &["time", ":", ":", "sleep", "("]];
 
+/// The attribute, or the builder's method, that pauses the clock.
+const VIRTUAL_TIME: &str = "start_paused";
+
 /// A comment with these words, on the same line or right before it, allows a test to sleep.
 const EXCUSE: &str = "sleeps because";
 
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
-    Ok(tree.rust().flat_map(|(file, scan)| banned_in(file, scan).chain(sleeps_in(file, scan))).collect())
+    let pausing: Vec<&str> = tree.rust().map(|it| it.0).filter(|it| pauses(it)).map(folder_of_main).collect();
+    let found = |(file, scan)| banned_in(file, scan).chain(sleeps_in(file, scan, &pausing));
+    Ok(tree.rust().flat_map(found).collect())
 }
 
 fn banned_in<'a>(file: &'a File, scan: &'a Scan) -> impl Iterator<Item = Finding> + 'a {
@@ -38,11 +43,28 @@ fn banned_in<'a>(file: &'a File, scan: &'a Scan) -> impl Iterator<Item = Finding
     })
 }
 
-fn sleeps_in<'a>(file: &'a File, scan: &'a Scan) -> impl Iterator<Item = Finding> + 'a {
-    let lines = SLEEPS.iter().flat_map(|words| scan.lines_with(words));
+/// Sleeps in tests. An imported `sleep` is fine where the clock is paused: in this file, or in the
+/// `main.rs` of its test binary.
+fn sleeps_in<'a>(file: &'a File, scan: &'a Scan, pausing: &[&str]) -> impl Iterator<Item = Finding> + 'a {
+    let is_virtual = pauses(file) || pausing.contains(&folder(&file.path));
+    let imported = scan.imported_calls("sleep").filter(move |_| !is_virtual);
+    let lines = SLEEPS.iter().flat_map(|words| scan.lines_with(words)).chain(imported);
     let bare = lines.filter(|line| scan.is_test_line(*line) && !is_excused(&file.text, *line));
     let advice = format!("a test that sleeps; use the paused clock, or say in a comment why it `{EXCUSE} …`");
     bare.map(move |line| Finding::error(&file.path, line, advice.clone()))
+}
+
+fn pauses(file: &File) -> bool {
+    file.text.contains(VIRTUAL_TIME)
+}
+
+fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The folder that a `main.rs` speaks for; any other file speaks for none.
+fn folder_of_main(file: &File) -> &str {
+    file.path.strip_suffix("/main.rs").unwrap_or("-")
 }
 
 /// Whether the comment on this line, or the one of any length right before it, has the words.
@@ -100,6 +122,20 @@ mod tests {
             &[&format!("crates/ax/tests/a.rs:2: error: {ADVICE}")],
         );
         expect(check, &[("a.rs", helper)], &[]);
+    }
+
+    #[test]
+    fn an_imported_sleep_was_missed() {
+        let sleeping = "use tokio::time::sleep;\nasync fn a() {\n    b();\n    sleep(b).await;\n}\n";
+        let found = format!("crates/ax/tests/a/b.rs:4: error: {ADVICE}");
+        expect(check, &[("crates/ax/tests/a/b.rs", sleeping)], &[&found]);
+        let paused = "#[tokio::test(start_paused = true)]\nasync fn c() {}\n";
+        let both = format!("{sleeping}{paused}");
+        expect(check, &[("crates/ax/tests/a/b.rs", &both)], &[]);
+        expect(check, &[("crates/ax/tests/a/b.rs", sleeping), ("crates/ax/tests/a/main.rs", paused)], &[]);
+        expect(check, &[("crates/ax/tests/a/b.rs", sleeping), ("crates/ax/tests/a/c.rs", paused)], &[&found]);
+        let own = "fn sleep(a: u8) {}\nfn c(d: D) {\n    d.sleep(1);\n}\n";
+        expect(check, &[("crates/ax/tests/a/b.rs", own)], &[]);
     }
 
     #[test]

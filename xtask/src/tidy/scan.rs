@@ -51,6 +51,15 @@ impl Scan {
             .map(|window| window[0].line)
     }
 
+    /// The lines that call a function by its name alone: without a path, and not as a method.
+    pub(super) fn imported_calls<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
+        let is_call = move |window: &&[Token]| {
+            let [before, called, open] = window else { return false };
+            called.text == name && open.text == "(" && ![":", ".", "fn"].contains(&before.text.as_str())
+        };
+        self.tokens.windows(3).filter(is_call).map(|window| window[1].line)
+    }
+
     fn walk(&mut self, stream: TokenStream) {
         let mut item = Item::default();
         for tree in stream {

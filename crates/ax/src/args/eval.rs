@@ -39,6 +39,9 @@ pub(crate) struct Eval {
     /// The model that grades answers by a description; both orders are asked
     #[arg(long, value_name = "NAME")]
     pub(crate) judge: Option<String>,
+    /// Let the model of --judge be a member of the panel, which then grades its own answers too
+    #[arg(long, requires = "judge")]
+    pub(crate) judge_on_panel: bool,
     /// Where the report goes [default: a folder named after the file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

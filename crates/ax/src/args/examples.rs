@@ -251,6 +251,18 @@ Its keys are the long flags of `ax discuss`. Flags on the command line override
 a preset, and a preset overrides the defaults:
   ax discuss \"…\" --preset architecture --rounds 4";
 
+pub(super) const DB: &str = "\
+Examples:
+  ax db migrate
+  ax db check
+  ax db check --all --json
+  ax db move --to copy.db
+
+Without a database, the configured one is meant: AX_DATABASE_URL, [store] url, or
+the file in the data directory. `ax db move` moves that file to the configured
+URL, and `ax db move --back` the other way. The source is only read. Processes
+that use either database have to end first.";
+
 pub(super) const COMPLETIONS: &str = "\
 Examples:
   ax completions bash > ax.bash

@@ -56,7 +56,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "sessions",
         ],
     ),
-    ("Set up", &["agents", "models", "keys", "prices", "config", "doctor"]),
+    ("Set up", &["agents", "models", "keys", "prices", "config", "doctor", "db"]),
     ("More", &["serve", "mcp", "completions", "man", "help"]),
 ];
 

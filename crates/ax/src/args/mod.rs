@@ -3,6 +3,7 @@
 mod agents;
 mod bare;
 mod choices;
+mod db;
 mod discuss;
 mod eval;
 mod examples;
@@ -29,6 +30,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::log::LogFormat;
 
 pub(crate) use agents::{AgentVerb, Agents, Registering};
+pub(crate) use db::{CheckDatabase, Db, DbVerb, MoveDatabase, OneDatabase};
 pub(crate) use discuss::Discuss;
 pub(crate) use eval::Eval;
 pub(crate) use follow::Follow;
@@ -159,6 +161,9 @@ pub(crate) enum Verb {
     /// Check keys, endpoints, prices, data and clock, and say what to fix
     #[command(after_help = "Examples:\n  ax doctor\n  ax doctor --live\n  ax doctor --salvage")]
     Doctor(Doctor),
+    /// Update, check or move the database that discussions are kept in
+    #[command(after_help = examples::DB)]
+    Db(Db),
     /// List sessions (folders for discussions), or create one
     #[command(after_help = examples::SESSIONS)]
     Sessions(Sessions),

@@ -4,6 +4,7 @@ mod agents;
 mod annotate;
 pub(crate) mod complete;
 mod config;
+mod db;
 mod demo;
 mod detach;
 mod discuss;
@@ -54,6 +55,7 @@ pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Keys(args) => return keys::keys(app, args),
         Verb::Doctor(args) => return doctor::doctor(app, args),
         Verb::Config(args) => return config::config(app, &args.verb),
+        Verb::Db(args) => return db::db(app, args),
         Verb::Completions { shell } => return shell::completions(app, *shell),
         Verb::Man { verb, part } => return shell::man(app, verb.as_deref(), part.as_deref()),
         _ => {}
@@ -123,6 +125,7 @@ async fn perform(app: &App, quorum: &Quorum, verb: Verb) -> anyhow::Result<Exit>
         Verb::Patterns(listed) => patterns::patterns(app, &listed),
         Verb::Agents(args) => agents::agents(app, &args),
         Verb::Config(args) => config::config(app, &args.verb),
+        Verb::Db(args) => db::db(app, &args),
         Verb::Completions { shell } => shell::completions(app, shell),
         Verb::Man { verb, part } => shell::man(app, verb.as_deref(), part.as_deref()),
     }

@@ -1,7 +1,10 @@
 //! `ax resolve` and `ax calibration`: records what turned out to be right, and shows what that says
 //! about the voices.
 
-use quorum::{CalibrationReport, Resolved, Scope, VoiceReport, text::line};
+use quorum::{
+    CalibrationReport, Resolved, Scope, VoiceReport,
+    text::{count, line},
+};
 use serde_json::json;
 
 use crate::{
@@ -72,12 +75,13 @@ pub(crate) async fn calibration(scope: &Scope, args: &Calibration) -> anyhow::Re
 
 fn shown(report: &CalibrationReport) -> String {
     let whose = if report.simulated { " of simulated voices" } else { "" };
-    let mut lines = vec![format!("{} outcomes{whose}", report.outcomes)];
+    let mut lines = vec![format!("{}{whose}", count(report.outcomes as u64, "outcome"))];
     if report.outcomes < report.needed {
         lines.push(format!("Votes are weighed by them from {} on.", report.needed));
     }
     if let Some(right) = report.results_right {
-        lines.push(format!("{} of {} results were right.", percent(right), report.results));
+        let results = count(report.results as u64, "result");
+        lines.push(format!("{} of {results} right.", percent(right)));
     }
     lines.extend(
         report.slope.map(|it| format!("Stated confidence: slope {it:.2} (1 is a chance, 0 says nothing)")),

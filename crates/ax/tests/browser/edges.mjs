@@ -3,7 +3,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, scenario, SCREENSHOTS } from './harness.mjs';
+import { assert, choosePattern, scenario, SCREENSHOTS } from './harness.mjs';
 
 const WIDTHS = [1280, 640, 375, 320];
 
@@ -112,16 +112,16 @@ async function tabs(server, open) {
 /** Going back to the form keeps the chosen pattern; opening it anew does not. */
 async function back(server, open) {
   const page = await open();
-  const chosen = () => page.inputValue('select[name=pattern]');
+  const chosen = () => page.inputValue('input[name=pattern]:checked');
   await page.goto(server.base);
   await page.waitForSelector('.pill');
   const usual = await chosen();
-  await page.selectOption('select[name=pattern]', 'voting');
+  await choosePattern(page, 'voting');
   await page.goto(`${server.base}/compare`);
   await page.goBack();
   await page.waitForSelector('.pill');
   assert.equal(await chosen(), 'voting');
-  assert.match(await page.textContent('.order .hint'), /vote/i);
+  assert.match(await page.textContent('.patterns summary .hint'), /vote/i);
   await page.goto(`${server.base}/compare`);
   await page.click('.brand');
   await page.waitForSelector('.pill');
@@ -151,8 +151,11 @@ async function keys(server, open) {
   await page.waitForSelector('.pill');
   await page.focus('textarea[name=topic]');
   await page.keyboard.type('No mouse?');
-  await press('Tab', 'r', 'o', 'u', 'n', 'd', 't');
-  await page.waitForFunction(() => document.querySelector('select[name=pattern]').value === 'roundtable');
+  // The cards open with Enter, and arrows move between them.
+  await press('Tab', 'Enter', 'Tab');
+  const at = await page.evaluate(() => [...document.querySelectorAll('input[name=pattern]')].findIndex((it) => it.value === 'roundtable'));
+  await press(...Array(at).fill('ArrowDown'));
+  await page.waitForFunction(() => document.querySelector('input[name=pattern]:checked').value === 'roundtable');
   await page.focus('input[name=me]');
   await press('Space');
   await page.focus('textarea[name=topic]');
@@ -168,7 +171,14 @@ async function keys(server, open) {
   await press('Control+Enter');
   await page.waitForFunction(() => quorum.whole.turns.some((it) => it.participant === 'me'));
   await page.waitForFunction(() => quorum.whole.awaiting[0]?.round === 2);
+  // A key that ends something asks first.
   await press('s');
+  await page.waitForSelector('dialog >> text=Stop here?');
+  await press('Escape');
+  assert.equal(await page.evaluate(() => quorum.whole.wish), null);
+  await press('s');
+  await page.waitForSelector('dialog >> text=Stop here?');
+  await press('Control+Enter');
   await page.waitForFunction(() => quorum.whole.conclusion);
   await page.waitForSelector('.remark >> text=Mind the time.');
   // The export opens and closes, the timeline moves, and its keys work from the timeline itself.

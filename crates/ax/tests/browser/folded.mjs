@@ -94,8 +94,8 @@ async function markdown(page) {
     ['- a\n- b\n  - c\n', '<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul>'],
     ['3. a\n4. b', '<ol start="3"><li>a</li><li>b</li></ol>'],
     ['> said\n> twice', '<blockquote><p>said\ntwice</p></blockquote>'],
-    ['```js\n<b>\n```\nafter', '<pre tabindex="0"><code>&lt;b&gt;</code></pre><p>after</p>'],
-    ['```\nnever closed', '<pre tabindex="0"><code>never closed</code></pre>'],
+    ['```js\n<b>\n```\nafter', '<div class="code"><pre tabindex="0"><code>&lt;b&gt;</code></pre><button class="link copy" type="button">Copy</button></div><p>after</p>'],
+    ['```\nnever closed', '<div class="code"><pre tabindex="0"><code>never closed</code></pre><button class="link copy" type="button">Copy</button></div>'],
     [
       '| a | b |\n|---|:-:|\n| 1 | 2 |',
       '<div class="wide"><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table></div>',

@@ -98,6 +98,18 @@ export function tell(page, facts) {
   });
 }
 
+/** Chooses a pattern by its card. */
+export async function choosePattern(page, name) {
+  await page.waitForSelector(`input[name=pattern][value="${name}"]`, { state: 'attached' });
+  if (!(await page.evaluate(() => document.querySelector('.patterns').open))) await page.click('.patterns summary');
+  await page.click(`.pattern:has(input[value="${name}"])`);
+}
+
+/** Adds seats to the panel of the form. */
+export async function addSeats(page, ...seats) {
+  for (const it of seats) await page.click(`.pill[value="${it}"]`);
+}
+
 /** A page that records dialogs, foreign requests, reports and errors. */
 export async function visitor(browser, base, options = {}) {
   const context = await browser.newContext({

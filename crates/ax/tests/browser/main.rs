@@ -24,6 +24,7 @@ fn play(scenario: &str) {
         .arg(script)
         .env("QUORUM_AX", env!("CARGO_BIN_EXE_ax"))
         .env("QUORUM_DRIVER", driver)
+        .env("QUORUM_AXE", target().join("browser/node_modules/axe-core/axe.min.js"))
         .env("QUORUM_FOLDER", folder.path())
         .env("QUORUM_SCREENSHOTS", target().join("screenshots"))
         .output()
@@ -49,6 +50,11 @@ fn s6_200_payloads_make_no_dialog_no_request_and_no_report() {
 }
 
 #[test]
+fn s6_200_payloads_in_exported_pages_make_no_dialog_and_no_request() {
+    play("exported.mjs");
+}
+
+#[test]
 fn s2_the_page_asks_for_a_token_once_and_keeps_it_out_of_addresses() {
     play("token.mjs");
 }
@@ -66,6 +72,16 @@ fn d15_the_page_folds_the_record_as_the_server_does() {
 #[test]
 fn the_page_looks_as_it_should_in_light_and_dark_wide_and_narrow() {
     play("pictures.mjs");
+}
+
+#[test]
+fn every_view_is_accessible_in_light_and_dark_wide_and_narrow() {
+    play("accessible.mjs");
+}
+
+#[test]
+fn discussions_are_copied_asked_again_forked_renamed_deleted_and_sorted_on_the_page() {
+    play("managed.mjs");
 }
 
 #[test]

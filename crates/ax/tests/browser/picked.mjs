@@ -3,7 +3,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, scenario } from './harness.mjs';
+import { addSeats, assert, scenario } from './harness.mjs';
 
 const folder = join(process.env.QUORUM_FOLDER, 'agents');
 mkdirSync(folder, { recursive: true });
@@ -35,15 +35,13 @@ await scenario(CONFIG, async (server, open) => {
 /** The picker shows enabled agents with the provider behind them, and a chosen one takes part. */
 async function picked(page, server) {
   await page.goto(server.base);
-  const agents = page.locator('.pill:has(input[value$=":agent"])');
+  const agents = page.locator('.pill[value$=":agent"]');
   await agents.first().waitFor();
   const shown = (await agents.allInnerTexts()).map((it) => it.replaceAll(/\s+/g, ' '));
-  assert.deepEqual(shown, ['The Reviewer through alpha']);
+  assert.deepEqual(shown, ['+ The Reviewer through alpha']);
   assert.equal(await agents.getAttribute('title'), 'review: Reads the diff first');
   await page.fill('textarea[name=topic]', 'Is this diff safe?');
-  for (const it of await page.locator('input[name=seat]:checked').all()) await it.uncheck();
-  await page.check('input[value=claude]');
-  await page.check('input[value="reviewer:agent"]');
+  await addSeats(page, 'claude', 'reviewer:agent');
   await page.waitForSelector('.plan >> text=reviewer');
   const [sent] = await Promise.all([
     page.waitForRequest((it) => it.url().endsWith('/api/discussions') && it.method() === 'POST'),

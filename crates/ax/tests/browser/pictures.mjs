@@ -1,58 +1,26 @@
-// Screenshots of the page for people to look at: light and dark, wide and narrow, running, awaiting
-// a person, finished.
+// Screenshots of every view for people to look at: light and dark, on a desktop and on a phone.
+// `cargo xtask screenshots` takes them without the tests.
 
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert, scenario, SCREENSHOTS } from './harness.mjs';
+import { CONFIG, live, opened, prepared, views } from './views.mjs';
 
-const WIDE = { width: 1280, height: 860 };
-const NARROW = { width: 390, height: 844 };
+const SIZES = [
+  ['wide', { width: 1280, height: 860 }],
+  ['narrow', { width: 390, height: 844 }],
+];
 
-await scenario('[defaults]\nsimulate = "latency=1500ms"\nseed = 5\n', async (server, open) => {
+await scenario(CONFIG, async (server, open) => {
   mkdirSync(SCREENSHOTS, { recursive: true });
-  const order = async (body) => (await server.post('/api/discussions', body)).discussionId;
-  const quick = { latencyMs: 20 };
-  const over = await order({
-    topic: 'Should we move the billing service to event sourcing?',
-    pattern: 'debate',
-    rounds: 3,
-    providers: ['claude', 'gemini', 'qwen', 'grok'],
-    roles: { claude: 'proponent', gemini: 'opponent', qwen: 'opponent', grok: 'judge' },
-    maxCost: 0.25,
-    simulate: quick,
-  });
-  const voted = await order({
-    topic: 'Which database for a real-time app?',
-    pattern: 'voting',
-    rounds: 3,
-    votingOptions: ['Postgres', 'SQLite', 'Redis'],
-    providers: ['claude', 'gemini', 'qwen', 'grok'],
-    simulate: { ...quick, stubbornness: 0 },
-  });
-  const awaited = await order({
-    topic: 'What shall we build next quarter?',
-    pattern: 'roundtable',
-    rounds: 2,
-    participants: ['claude', 'gemini', 'ada:person'],
-    simulate: quick,
-  });
-  const page = await open({ viewport: WIDE, reducedMotion: 'reduce' });
-  const show = async (path, ready) => {
-    await page.goto(server.base + path);
-    await page.waitForFunction(ready);
-  };
+  const ids = await prepared(server);
+  const page = await open({ viewport: SIZES[0][1], reducedMotion: 'reduce' });
   const take = async (name) => {
-    for (const [size, viewport] of [
-      ['wide', WIDE],
-      ['narrow', NARROW],
-    ]) {
+    for (const [size, viewport] of SIZES) {
       for (const colorScheme of ['light', 'dark']) {
         await page.setViewportSize(viewport);
         await page.emulateMedia({ colorScheme });
-        await page.evaluate(() => {
-          scrollTo(0, 0);
-          return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-        });
+        await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
         await page.screenshot({ path: join(SCREENSHOTS, `${name}-${size}-${colorScheme}.png`) });
         assert.ok(
           await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
@@ -60,33 +28,15 @@ await scenario('[defaults]\nsimulate = "latency=1500ms"\nseed = 5\n', async (ser
         );
       }
     }
-    await page.setViewportSize(WIDE);
+    await page.setViewportSize(SIZES[0][1]);
   };
-  await show(`/d/${over}`, () => globalThis.quorum?.whole.conclusion && document.querySelector('.synthesis .said'));
-  await take('over');
-  await show(`/d/${voted}`, () => globalThis.quorum?.whole.conclusion && document.querySelector('.tally'));
-  await take('voted');
-  await show(`/d/${awaited}`, () => document.querySelector('.person'));
-  await take('awaited');
-  await show(`/compare?a=${over}&b=${voted}`, () => document.querySelector('table.figures'));
-  await take('compare');
-  const live = await order({
-    topic: 'Should we move the billing service to event sourcing?',
-    pattern: 'debate',
-    rounds: 3,
-    providers: ['claude', 'gemini', 'qwen', 'grok'],
-    roles: { claude: 'proponent', gemini: 'opponent', qwen: 'opponent', grok: 'judge' },
-    maxCost: 0.25,
-    simulate: { latencyMs: 1500 },
-  });
-  await show(
-    `/d/${live}`,
-    () => globalThis.quorum?.whole.round === 2 && [...quorum.texts.values()].some((it) => it.text.length > 200),
-  );
-  await take('live');
-  await show('/', () => document.querySelectorAll('.entry').length === 4);
-  await page.fill('textarea[name=topic]', 'Should we rewrite it?');
-  await page.waitForSelector('.plan li');
-  await take('home');
+  const all = views(ids);
+  const look = async (view) => {
+    await opened(page, server.base, view);
+    await take(view[0]);
+  };
+  for (const view of all) await look(view);
+  await look(await live(ids));
   assert.ok(statSync(join(SCREENSHOTS, 'live-wide-dark.png')).size > 10000);
+  console.log(`${(all.length + 1) * 4} pictures`);
 });

@@ -30,7 +30,7 @@ await scenario(CONFIG, async (server, open) => {
   assert.equal(await page.textContent('.entry a'), 'Is it secret?');
   assert.equal(await page.locator('dialog').count(), 0, 'it is asked once');
   await page.goto(`${server.base}/d/${id}`);
-  await page.click('.menu summary');
+  await page.click('.menu summary >> text=Export');
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.click('.menu a >> text=Record as JSONL'),

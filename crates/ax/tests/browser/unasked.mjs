@@ -47,7 +47,11 @@ async function simulated(page, server) {
 async function oneVendor(page, server) {
   await page.goto(server.base);
   await page.waitForSelector('.pill');
-  assert.equal(await page.locator('[name=seat]:checked').count(), 0);
+  assert.equal(await page.locator('.seat').count(), 0);
+  // Only what can be asked is offered; what the others lack can be read.
+  assert.deepEqual(await page.locator('.pill').allInnerTexts(), ['+ openai', '+ codex']);
+  await page.click('.lacking summary');
+  await page.waitForSelector('.lacking li >> text=claude there is no key in ANTHROPIC_API_KEY');
   await page.fill('textarea[name=topic]', 'Tabs or spaces?');
   await page.waitForSelector(`.plan >> text=${ONE_VENDOR}`);
   await page.click('text=Start the discussion');

@@ -105,6 +105,17 @@ fn bad_files_are_refused_before_anything_is_asked() {
         "- vars: {question: Hi}\n  assert: [{type: llm-rubric, value: polite}]\n",
         &["--judge"],
     );
+    let good = "{\"question\":\"Q?\",\"answer\":1}";
+    check("mark.jsonl", &format!("\u{feff}{good}\n"), &["line 1, byte-order mark", "Nothing was asked"]);
+    check("windows.jsonl", &format!("{good}\n{good}\r\n"), &["line 2, line end", "Nothing was asked"]);
+    let bytes = desk.home().join("bytes.jsonl");
+    fs::write(&bytes, b"{\"question\":\"\xff\",\"answer\":1}\n").unwrap();
+    let bytes = bytes.display().to_string();
+    desk.ax(&["eval", &bytes, "--offline"])
+        .ends(2)
+        .says(&["line 1, question: is not UTF-8", "Nothing was asked"]);
+    let listed = desk.ax(&["history", "--json"]).ends(0).json();
+    assert_eq!(listed.as_array().map_or(0, Vec::len), 0, "{listed:#}");
     let file = questions(&desk, 2);
     desk.ax(&["eval", &file, "--offline", "--protocols", "dice"]).ends(2).says(&["--protocols: `dice`"]);
     desk.ax(&["eval", &file, "--world", "utopia"]).ends(2).says(&["`utopia` is not one of martingale"]);

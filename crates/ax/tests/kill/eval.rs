@@ -1,6 +1,6 @@
 //! Evaluations, killed with -9 twice each and continued: the same report, as many calls as
-//! undisturbed, and no answered call again. They are killed when so many facts are recorded, at 5
-//! pairs of places all over the run; at 50 with `QUORUM_LONG=1`.
+//! undisturbed, and no answered call again. They are killed when so many facts are recorded, at 4
+//! pairs of places all over a short run; with `QUORUM_LONG=1` at 50 pairs of a longer one.
 
 use std::{
     fs,
@@ -11,20 +11,30 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{Place, case::moment, difference, words};
+use crate::{Place, case::moment, difference, record::Record, words};
 
-const USUAL: usize = 5;
-const LONG: usize = 50;
+/// How many evaluations are killed, and how many questions each has.
+#[derive(Clone, Copy)]
+struct Effort {
+    evaluations: usize,
+    questions: usize,
+}
+
+const USUAL: Effort = Effort { evaluations: 4, questions: 6 };
+const LONG: Effort = Effort { evaluations: 50, questions: 24 };
 const AT_ONCE: usize = 4;
-const QUESTIONS: usize = 24;
+
+fn effort() -> Effort {
+    if std::env::var("QUORUM_LONG").is_ok() { LONG } else { USUAL }
+}
 
 #[test]
 fn e8_an_evaluation_killed_anywhere_comes_to_the_same_report_with_the_same_calls() {
-    let wanted = if std::env::var("QUORUM_LONG").is_ok() { LONG } else { USUAL };
+    let Effort { evaluations: wanted, questions } = effort();
     let whole = Place::new();
     let undisturbed = whole.ax(&command(&whole, 0));
     let all = whole.record().facts;
-    assert_eq!(undisturbed["complete"], QUESTIONS, "{undisturbed:#}");
+    assert_eq!(undisturbed["complete"], questions, "{undisturbed:#}");
     let (next, in_the_middle) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
         while let Some(number) = Some(next.fetch_add(1, Ordering::SeqCst)).filter(|it| *it < wanted) {
@@ -64,7 +74,7 @@ fn survives(number: usize, all: usize, undisturbed: &Value) -> usize {
 /// Runs the evaluation and kills it when so many facts are recorded. `false` if it had ended.
 fn killed_at(place: &Place, facts: usize) -> bool {
     let mut child = place.spawn_for(&command(place, 0), Duration::ZERO);
-    while place.record().facts < facts.max(1) {
+    while Record::count(&place.database()) < facts.max(1) {
         if child.try_wait().unwrap().is_some() {
             return false;
         }
@@ -78,7 +88,7 @@ fn killed_at(place: &Place, facts: usize) -> bool {
 /// The command that starts the evaluation, or continues it if it had been started.
 fn command(place: &Place, seed: u64) -> Vec<String> {
     let (file, out) = (place.home.path().join("questions.jsonl"), place.home.path().join("out"));
-    let lines: Vec<String> = (0..QUESTIONS).map(question).collect();
+    let lines: Vec<String> = (0..effort().questions).map(question).collect();
     fs::write(&file, lines.join("\n")).unwrap();
     let resume = if out.join("eval.json").exists() { " --resume" } else { "" };
     let line = format!(

@@ -2,12 +2,13 @@
 //! until it is over: the result is the undisturbed one, and no answered call is made again. The
 //! same with SIGTERM, where no call may be made twice at all. With early exit, real time decides
 //! which participants are heard, so only the record is checked; in virtual time the results are
-//! compared, too. 20 discussions, 200 with `QUORUM_LONG=1`.
+//! compared, too. 20 discussions, 200 with `QUORUM_LONG=1`, and as many as `QUORUM_KILLS` says.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod case;
 mod eval;
+mod power;
 mod record;
 mod workflow;
 
@@ -34,17 +35,28 @@ const AT_ONCE: usize = 4;
 
 #[test]
 fn f1_a_command_killed_at_any_moment_comes_to_the_same_result() {
-    let wanted = if std::env::var("QUORUM_LONG").is_ok() { LONG } else { USUAL };
-    let (next, in_the_middle) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let (wanted, began) = (wanted(), Instant::now());
+    let (next, in_the_middle, kills) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
         while let Some(number) = Some(next.fetch_add(1, Ordering::SeqCst)).filter(|it| *it < wanted) {
             let deaths = survives(&Case::number(number));
             in_the_middle.fetch_add(usize::from(deaths > 0), Ordering::SeqCst);
+            kills.fetch_add(deaths, Ordering::SeqCst);
         }
     };
     thread::scope(|scope| (0..AT_ONCE).for_each(|_| drop(scope.spawn(work))));
-    let hit = in_the_middle.into_inner();
+    let (hit, took) = (in_the_middle.into_inner(), began.elapsed());
+    println!(
+        "{} kills in the middle of {wanted} discussions in {took:.0?}, nothing lost or paid twice",
+        kills.into_inner()
+    );
     assert!(hit * 2 >= wanted, "only {hit} of {wanted} discussions were killed in the middle");
+}
+
+/// The number of discussions to kill.
+fn wanted() -> usize {
+    let said = std::env::var("QUORUM_KILLS").map(|it| it.parse().expect("QUORUM_KILLS is a number"));
+    said.unwrap_or(if std::env::var("QUORUM_LONG").is_ok() { LONG } else { USUAL })
 }
 
 /// The number of cases without early exit, which may rightly drop a call.

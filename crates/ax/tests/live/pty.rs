@@ -159,7 +159,8 @@ impl Terminal {
         shown
     }
 
-    fn waited(&mut self) -> ExitStatus {
+    /// Waits for the end.
+    pub(crate) fn waited(&mut self) -> ExitStatus {
         let end = Instant::now() + PATIENCE;
         while let Ok(bytes) = self.output.recv_timeout(end.saturating_duration_since(Instant::now())) {
             self.take(&bytes);

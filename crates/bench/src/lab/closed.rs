@@ -7,8 +7,8 @@
 use quorum::voices::world::{Drawn, Heard, Lots, World, persuaded};
 
 /// The options of every question; the right one is the first.
-const OPTIONS: usize = 4;
-const VOICES: usize = 4;
+pub(crate) const OPTIONS: usize = 4;
+pub(crate) const VOICES: usize = 4;
 
 /// The share of the weight at which a vote is closed.
 const THRESHOLD: f64 = 0.5;
@@ -117,12 +117,12 @@ fn sums(answers: &[Drawn], weight: impl Fn(&Drawn) -> f64) -> [f64; OPTIONS] {
 }
 
 /// The chance that the right option wins: ties are split.
-fn success(sums: &[f64; OPTIONS]) -> f64 {
+pub(crate) fn success(sums: &[f64; OPTIONS]) -> f64 {
     let leading = leading(sums);
     if leading.contains(&0) { 1.0 / leading.len() as f64 } else { 0.0 }
 }
 
-fn leading(sums: &[f64; OPTIONS]) -> Vec<usize> {
+pub(crate) fn leading(sums: &[f64; OPTIONS]) -> Vec<usize> {
     let most = sums.iter().copied().fold(0.0, f64::max);
     (0..OPTIONS).filter(|it| most - sums[*it] < 1e-9).collect()
 }

@@ -5,7 +5,13 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use quorum::{
     Quorum, Request, Scope,
-    eval::{Evaluation, Progress, Question, Report, Watch, grade::Key, protocols, report::About},
+    eval::{
+        Evaluation, Posed, Progress, Question, Report, Watch,
+        grade::Key,
+        protocols,
+        report::About,
+        run::{First, FirstAnswers},
+    },
     model::id::Tenant,
     request::Simulate,
     voices::{
@@ -13,6 +19,8 @@ use quorum::{
         world::{NAMES, World},
     },
 };
+
+use quorum_patterns::evidence::{KnownAnswer, KnownQuestion};
 
 /// What protocols came to on the engine.
 pub(crate) struct Ran {
@@ -53,6 +61,46 @@ pub(crate) async fn ran(world: &World, questions: usize) -> Result<Ran> {
     })
 }
 
+/// What `settle` came to with learned weights.
+pub(crate) struct Learned {
+    /// The first answers that it learned from.
+    pub(crate) known: Vec<KnownQuestion>,
+    pub(crate) accuracy: f64,
+    pub(crate) calls: f64,
+}
+
+/// Runs `settle` in a world after the outcomes of an earlier evaluation are recorded.
+pub(crate) async fn learned(world: &World, outcomes: usize, count: usize) -> Result<Learned> {
+    let (quorum, voices) = in_memory(world)?;
+    let scope = quorum.scope(Tenant::default(), "lab");
+    let task = |list| Task { questions: 0, list, voices: NAMES.len() };
+    let all = questions(outcomes + count);
+    let past = evaluation(&quorum, world, &task("majority"), ("past", all[..outcomes].to_vec()))?;
+    know(&voices, &past);
+    let answers = past.run(&scope, &Unwatched).await?;
+    past.record_outcomes(&scope, &answers).await?;
+    let now = evaluation(&quorum, world, &task("settle"), ("now", all[outcomes..].to_vec()))?;
+    know(&voices, &now);
+    let report = Report::of(&now, &now.run(&scope, &Unwatched).await?, &About::default());
+    let settle = report.protocols.iter().find(|it| it.name == "settle").context("a protocol")?;
+    let known = answers.firsts.iter().map(|it| known(it, &answers.posed[it.question]));
+    Ok(Learned { known: known.collect(), accuracy: settle.accuracy, calls: settle.calls })
+}
+
+fn known(first: &FirstAnswers, posed: &Posed) -> KnownQuestion {
+    let answer = |it: &First| KnownAnswer {
+        voice: it.voice.clone(),
+        choice: it.answer.clone(),
+        confidence: it.confidence,
+        is_right: matches!(posed.key, Key::Choice(right) if posed.letters[right] == it.answer),
+    };
+    KnownQuestion {
+        weight: 1.0,
+        options: posed.letters.len(),
+        answers: first.answers.iter().map(answer).collect(),
+    }
+}
+
 /// A fresh store in memory, with the voices of a world.
 pub(crate) fn in_memory(world: &World) -> Result<(Quorum, Arc<WorldVoices>)> {
     let voices = Arc::new(WorldVoices::new(world.clone()));
@@ -82,14 +130,32 @@ async fn evaluated_by(
     task: Task<'_>,
 ) -> Result<(usize, Report)> {
     let scope: Scope = quorum.scope(Tenant::default(), "lab");
-    let questions = questions(task.questions);
-    let panel: Vec<String> = NAMES.iter().take(task.voices).map(|it| (*it).to_owned()).collect();
+    let evaluation = evaluation(&quorum, world, &task, ("lab", questions(task.questions)))?;
+    know(&voices, &evaluation);
+    let answers = evaluation.run(&scope, &Unwatched).await?;
+    let held =
+        answers.firsts.len() + answers.rows.iter().filter(|it| is_held(&evaluation, it.protocol)).count();
+    let about = About { panel: panel(&task), simulated: true, ..About::default() };
+    Ok((held, Report::of(&evaluation, &answers, &about)))
+}
+
+fn panel(task: &Task<'_>) -> Vec<String> {
+    NAMES.iter().take(task.voices).map(|it| (*it).to_owned()).collect()
+}
+
+/// The evaluation of a task in a world, with its run and its questions.
+fn evaluation(
+    quorum: &Quorum,
+    world: &World,
+    task: &Task<'_>,
+    (run, questions): (&str, Vec<Question>),
+) -> Result<Evaluation> {
     let protocols = protocols(Some(task.list), quorum.registry(), |_| false).map_err(anyhow::Error::msg)?;
-    let evaluation = Evaluation {
+    Ok(Evaluation {
         questions,
         protocols,
         request: Request {
-            providers: Some(panel.clone()),
+            providers: Some(panel(task)),
             offline: Some(true),
             simulate: Some(Simulate { latency_ms: Some(0), ..Simulate::default() }),
             world: Some(world.to_string()),
@@ -101,20 +167,18 @@ async fn evaluated_by(
         max_cost: None,
         grader: None,
         known_best: Some(NAMES[0].to_owned()),
-        run: "lab".to_owned(),
+        run: run.to_owned(),
         session: None,
-    };
+    })
+}
+
+/// Tells the voices of a world what is right.
+fn know(voices: &WorldVoices, evaluation: &Evaluation) {
     for question in &evaluation.questions {
         let posed = question.posed(evaluation.seed);
         let Key::Choice(right) = posed.key else { continue };
         voices.know(&posed.topic, right);
     }
-    let watch = Unwatched;
-    let answers = evaluation.run(&scope, &watch).await?;
-    let held =
-        answers.firsts.len() + answers.rows.iter().filter(|it| is_held(&evaluation, it.protocol)).count();
-    let about = About { panel, simulated: true, ..About::default() };
-    Ok((held, Report::of(&evaluation, &answers, &about)))
 }
 
 fn is_held(evaluation: &Evaluation, protocol: usize) -> bool {

@@ -4,6 +4,7 @@
 //! [`tokens`].
 
 mod census;
+pub mod grants;
 pub mod lane;
 pub mod ledger;
 pub mod retry;

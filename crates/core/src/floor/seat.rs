@@ -69,7 +69,13 @@ pub(crate) enum Stage {
 impl Seat {
     /// Creates a seat, in the state that the record left it.
     pub(crate) fn restore(floor: &Floor, asked: Asked) -> Seat {
-        let voice = floor.services.voices.voice(&floor.record.state.spec, &asked.who);
+        let spec = &floor.record.state.spec;
+        let voice = floor.services.voices.voice(spec, &asked.who);
+        if let (Some(voice), None) = (&voice, &spec.simulation)
+            && let Some(grants) = floor.services.store.grants()
+        {
+            voice.lane.share(&asked.who.provider, grants);
+        }
         let is_person = asked.who.is_person();
         let labels = floor.labels_for(&asked);
         let mut seat = Seat::new(asked, voice, labels);

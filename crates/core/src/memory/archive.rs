@@ -101,6 +101,13 @@ impl Archive for MemoryStore {
         })
     }
 
+    fn rename(&self, id: DiscussionId, title: Option<String>) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.lock().root(id)?.title = title;
+            Ok(())
+        })
+    }
+
     fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>> {
         Box::pin(async move {
             let mut contents = self.lock();
@@ -191,6 +198,7 @@ impl Discussion {
         Summary {
             id: state.id,
             topic: state.spec.topic.clone(),
+            title: self.title.clone(),
             pattern: state.spec.pattern.clone(),
             status: state.lifecycle,
             opened_at: state.opened_at,

@@ -91,6 +91,7 @@ struct Discussion {
     written: u64,
     /// When retention hid it.
     hidden_at: Option<Timestamp>,
+    title: Option<String>,
     /// When it was restored; its retention restarts then.
     restored_at: Option<Timestamp>,
 }
@@ -296,6 +297,7 @@ impl Contents {
             digest: Digest::opened(),
             written: self.writes,
             hidden_at: None,
+            title: None,
             restored_at: None,
         };
         let is_root = discussion.is_root();

@@ -60,12 +60,13 @@ pub fn positions_by_round(state: &State) -> Vec<Position> {
     held.into_iter().map(position).collect()
 }
 
-/// Every change of mind, in the order of the record.
+/// Every change of mind, in the order of the record. A second blind draw is none: nobody has heard
+/// anything in between.
 #[must_use]
 pub fn flips(state: &State) -> Vec<Flip> {
     let mut last: BTreeMap<&str, String> = BTreeMap::new();
     let mut flips = Vec::new();
-    for held in positions(state) {
+    for held in positions(state).filter(|it| !it.is_redraw) {
         let before = last.insert(held.participant, held.position.clone());
         let Some(from) = before.filter(|it| *it != held.position) else { continue };
         let reason = if held.reason.trim().is_empty() { UNEXPLAINED } else { held.reason.trim() };
@@ -121,6 +122,7 @@ struct WeightedPosition<'s> {
     reason: &'s str,
     weight: f64,
     joins: bool,
+    is_redraw: bool,
 }
 
 /// The positions taken during the talk. Positions that were only assumed don't count, and neither
@@ -139,6 +141,7 @@ fn positions(state: &State) -> impl Iterator<Item = WeightedPosition<'_>> {
             reason: heard.reading.reason(),
             weight: state.spec.seat(participant).map_or(1.0, |it| it.weight) * sure,
             joins: stance.joins,
+            is_redraw: heard.is_redraw(),
         })
     })
 }
@@ -194,7 +197,7 @@ mod tests {
     use crate::model::{
         event::{Event, UnreadReply},
         id::Step,
-        phase::DECIDING,
+        phase::{DECIDING, REDRAW},
         reading::{Reading, Stance},
         spec::{Spec, tests::order},
         state::tests::after,
@@ -248,6 +251,24 @@ mod tests {
         let expected =
             [flip("ann", "1990", "1989", "bob has the deed"), flip("bob", "1989", "1988", UNEXPLAINED)];
         assert_eq!(flips(&state), expected);
+    }
+
+    #[test]
+    fn a_redraw_counted_as_a_change_of_mind() {
+        let redrawn = |who: &str, position: &str| {
+            let (_, event) = held(who, 2, chosen(position, 0.5), "");
+            (Some(Step::new(2, REDRAW.0, who).purpose("read")), event)
+        };
+        let events = vec![
+            held("ann", 1, chosen("1990", 0.5), ""),
+            redrawn("ann", "1989"),
+            held("ann", 3, chosen("1988", 0.5), ""),
+        ];
+        let state = after(order(), events);
+        let found = flips(&state);
+        let found: Vec<_> = found.iter().map(|it| (it.round, it.from.as_str(), it.to.as_str())).collect();
+        assert_eq!(found, [(3, "1990", "1988")]);
+        assert_eq!(positions_by_round(&state).len(), 3, "it is a position all the same");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::model::phase::{DECIDING, FIRST};
+use crate::model::phase::{DECIDING, FIRST, REDRAW};
 
 /// A discussion's id. Always a UUIDv7, so ids sort by creation time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -230,6 +230,12 @@ impl Step {
         self.0.split('/').nth(1) == Some(DECIDING)
     }
 
+    /// Whether this is a step of a second blind draw.
+    #[must_use]
+    pub fn is_redraw(&self) -> bool {
+        self.0.split('/').nth(1) == Some(REDRAW.0)
+    }
+
     /// Whether this is the step of a first answer, or of a reminder of one.
     #[must_use]
     pub fn is_first(&self) -> bool {
@@ -287,6 +293,13 @@ mod tests {
         assert_eq!(Step::first("ann").as_str(), "0/first/ann");
         assert!(Step::first("ann").is_first() && Step::first("ann").purpose("remind1").is_first());
         assert!(!Step::new(1, FIRST, "ann").is_first() && !Step::new(0, "working", "ann").is_first());
+    }
+
+    #[test]
+    fn the_step_of_a_redraw_is_known_by_its_phase() {
+        let step = Step::new(2, REDRAW.0, "ann");
+        assert!(step.is_redraw() && step.purpose("remind1").is_redraw());
+        assert!(!Step::new(2, "settling", "redraw").is_redraw() && !Step::first("ann").is_redraw());
     }
 
     #[test]

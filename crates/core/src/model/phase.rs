@@ -7,6 +7,10 @@ pub const DECIDING: &str = "deciding";
 /// knows of no other.
 pub const FIRST: &str = "first";
 
+/// The phase of a round in which participants answer again without having heard anyone. Such an
+/// answer is a second draw of the same voice, and no change of mind.
+pub const REDRAW: Phase = Phase("redraw");
+
 /// A named stage of a pattern, such as `speaking`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Phase(pub &'static str);

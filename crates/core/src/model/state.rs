@@ -184,6 +184,12 @@ impl RecordedReading {
         self.round > 0 && !self.is_deciding()
     }
 
+    /// Whether it is a second blind draw, which is a position but no change of mind.
+    #[must_use]
+    pub fn is_redraw(&self) -> bool {
+        self.step.as_ref().is_some_and(Step::is_redraw)
+    }
+
     /// Whether it is a first answer, whichever round that counts for.
     #[must_use]
     pub fn is_first(&self) -> bool {

@@ -26,6 +26,11 @@ pub struct Pattern {
     pub name: &'static str,
     /// One line for help, schemas and docs.
     pub summary: &'static str,
+    /// The questions it suits, in one sentence for people who choose between patterns.
+    pub suits: &'static str,
+    /// A sketch of it, for a small picture: a string for each moment, with a digit for each seat
+    /// that speaks then. Seats of one string speak at once; `*` is the decision at the end.
+    pub sketch: &'static [&'static str],
     /// Whether programs alone hold it: no list shows it and no request can name it.
     pub hidden: bool,
     /// Whether its talk always reaches the decision itself, so that no budget and no time is kept
@@ -87,6 +92,8 @@ impl Pattern {
     pub const PLAIN: Pattern = Pattern {
         name: "",
         summary: "",
+        suits: "",
+        sketch: &[],
         hidden: false,
         decides: false,
         flow: 1,

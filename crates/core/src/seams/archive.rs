@@ -59,6 +59,10 @@ pub trait Archive: Send + Sync {
     /// [`StoreError::Held`] while it is running.
     fn remove(&self, id: DiscussionId) -> BoxFuture<'_, Result<(), StoreError>>;
 
+    /// Gives a discussion another name in lists; `None` restores its topic. The record and the
+    /// search index keep the topic.
+    fn rename(&self, id: DiscussionId, title: Option<String>) -> BoxFuture<'_, Result<(), StoreError>>;
+
     /// Reserves an id for a request under the sender's idempotency key, unless the key already has
     /// one. Returns the reservation that holds, new or old. It is deleted with the discussion.
     fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>>;
@@ -290,6 +294,8 @@ pub struct Summary {
     pub id: DiscussionId,
     /// Its topic.
     pub topic: String,
+    /// The name that a person gave it.
+    pub title: Option<String>,
     /// Its pattern.
     pub pattern: String,
     /// Its lifecycle state.

@@ -32,6 +32,11 @@ pub trait Nodes: Send + Sync {
     /// Deletes the row of a node that ends, and ends its claims.
     fn part(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>>;
 
+    /// The time by the store's clock; `None` if it has none of its own.
+    fn clock(&self) -> BoxFuture<'_, Result<Option<Timestamp>, StoreError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
     /// All nodes, in the order of their ids.
     fn nodes(&self) -> BoxFuture<'_, Result<Vec<NodeStatus>, StoreError>>;
 }

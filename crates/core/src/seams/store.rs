@@ -6,6 +6,7 @@ use futures::{future::BoxFuture, stream::BoxStream};
 use uuid::Uuid;
 
 use super::{ClaimRequest, Nodes, Queueing, Release, Taken, Wake};
+use crate::call::grants::Grants;
 use crate::model::{
     account::{Account, CapReached, CapStatus, Caps},
     command::{Command, CommandId},
@@ -117,6 +118,19 @@ pub trait Store: Nodes {
         caps: Caps,
         at: Timestamp,
     ) -> BoxFuture<'_, Result<Vec<CapStatus>, StoreError>>;
+
+    /// The epoch of the log, if the store can lose facts that it had acknowledged: it grows when a
+    /// replica takes over, and numbers of facts from before may mean others since. `None` if that
+    /// can't happen.
+    fn epoch(&self) -> Option<u64> {
+        None
+    }
+
+    /// What grants the time of providers, if processes that share this store also share those;
+    /// `None` if each process counts by itself.
+    fn grants(&self) -> Option<Arc<dyn Grants>> {
+        None
+    }
 
     /// A stream of [news](Wake), of this process and of others, as far as the store can tell. It
     /// yields [`Wake::Resync`] after it may have missed something. Commands are reported within

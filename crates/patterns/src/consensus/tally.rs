@@ -336,6 +336,14 @@ impl Count {
                 |it: &CastBallot| self.tally.tie.iter().position(|option| *option == it.ballot.choice);
             others.sort_by_key(|it| (place(it).unwrap_or(usize::MAX), it.ballot.choice.clone()));
         }
+        // A voice that was drawn twice dissents once.
+        let mut seen: Vec<(&str, &str)> = Vec::new();
+        others.retain(|it| {
+            let held = (it.participant.as_str(), it.ballot.choice.as_str());
+            let is_new = !seen.contains(&held);
+            seen.push(held);
+            is_new
+        });
         let view =
             |it: &CastBallot| Dissent::of_position(&it.participant, &it.ballot.choice, &it.ballot.reasoning);
         others.into_iter().map(view).collect()

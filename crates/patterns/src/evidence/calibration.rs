@@ -113,8 +113,10 @@ pub struct Correction {
     pub offset: f64,
 }
 
-/// The ridge that holds a correction back at none.
-const CORRECTION_RIDGE: f64 = 2.0;
+/// The ridges that hold a correction back at none. The slope is held back more: a few hundred
+/// outcomes tell how often results are right, but little about how that follows their probability.
+const CORRECTION_SLOPE_RIDGE: f64 = 20.0;
+const CORRECTION_OFFSET_RIDGE: f64 = 0.5;
 
 impl Correction {
     /// No correction.
@@ -125,8 +127,8 @@ impl Correction {
     pub fn learned(stated: &[Stated]) -> Self {
         let Correction { mut slope, mut offset } = Correction::NONE;
         for _ in 0..MOST_STEPS {
-            let mut gradient = vec![CORRECTION_RIDGE * (slope - 1.0), CORRECTION_RIDGE * offset];
-            let mut curvature = vec![vec![CORRECTION_RIDGE, 0.0], vec![0.0, CORRECTION_RIDGE]];
+            let mut gradient = vec![CORRECTION_SLOPE_RIDGE * (slope - 1.0), CORRECTION_OFFSET_RIDGE * offset];
+            let mut curvature = vec![vec![CORRECTION_SLOPE_RIDGE, 0.0], vec![0.0, CORRECTION_OFFSET_RIDGE]];
             for it in stated {
                 let inputs = [logit(it.chance), 1.0];
                 let found = expit(slope * inputs[0] + offset);

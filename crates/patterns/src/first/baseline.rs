@@ -131,17 +131,22 @@ pub(super) fn report(state: &State) -> Option<Value> {
     let name = quorum_core::vocabulary::option::Named::name(kind);
     Some(json!({
         "kind": name, "answer": answer, "same": same, "cost": cost.dollars(),
-        "told": told(name, answer.as_deref(), same, cost),
+        "told": told(kind, answer.as_deref(), same, cost),
     }))
 }
 
-fn told(kind: &str, answer: Option<&str>, same: Option<bool>, cost: Usd) -> String {
+fn told(kind: Baseline, answer: Option<&str>, same: Option<bool>, cost: Usd) -> String {
+    let what = match kind {
+        Baseline::Majority => "A plain vote on the first answers",
+        Baseline::Single => "The first answer of the best voice alone",
+        Baseline::SelfConsistency => "Several blind answers of the best voice",
+    };
     let cost = if cost == Usd::ZERO { String::new() } else { format!(", for {cost}") };
     match (answer, same) {
-        (None, _) => format!("{kind}: no single answer{cost}"),
-        (Some(answer), Some(true)) => format!("{kind}: the same, {answer}{cost}"),
-        (Some(answer), Some(false)) => format!("{kind}: another, {answer}{cost}"),
-        (Some(answer), None) => format!("{kind}: {answer}{cost}"),
+        (None, _) => format!("{what} would have been a tie{cost}."),
+        (Some(answer), Some(true)) => format!("{what} would have decided the same, {answer}{cost}."),
+        (Some(answer), Some(false)) => format!("{what} would have decided {answer} instead{cost}."),
+        (Some(answer), None) => format!("{what} would have decided {answer}{cost}."),
     }
 }
 

@@ -78,7 +78,10 @@ pub(crate) fn remarks(spec: &Spec) -> Vec<Refusal> {
     let is_round = votes_itself(spec).then_some("the first answers are the first round");
     let left_out = is_round.and_then(|why| no_effect(spec, NO_FIRST.name(), why));
     let none = !votes_itself(spec) && !are_asked(spec);
-    let why = "there are no first answers to compare with; they need options";
+    let why = match spec.option(&NO_FIRST) && !spec.options.is_empty() {
+        true => "the first answers to compare with are left out",
+        false => "there are no first answers to compare with; they need options",
+    };
     let compared = none.then(|| no_effect(spec, baseline::BASELINE.name(), why)).flatten();
     left_out.into_iter().chain(compared).collect()
 }

@@ -36,7 +36,8 @@ pub(crate) const FIRST_ANSWERS: ResultField = ResultField {
 pub(crate) const FIRST_AGREEMENT: ResultField = ResultField {
     name: "firstAgreement",
     title: "First agreement",
-    view: View::Line { label: "First agreement", cell: Cell::Share },
+    // The sentence on what they would have decided says it in words: 3 of 4.
+    view: View::Hidden,
     of: |state| Some(json!(rounded(First::of(state)?.agreement()))),
 };
 

@@ -39,6 +39,8 @@ const CHECKING: Phase = Phase("checking");
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "critique",
     summary: "One proposes, the others criticise, the author refines",
+    suits: "A text, plan or piece of code that should get better with every round",
+    sketch: &["1", "23", "1", "23", "1", "*"],
     flow: 2,
     forms: &[&draft_check::FORM],
     starters: &[starters::CRITIQUE],

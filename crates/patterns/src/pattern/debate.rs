@@ -43,6 +43,8 @@ const JUDGING: Phase = Phase("judging");
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "debate",
     summary: "Opposing sides before a judge",
+    suits: "A decision for or against something, where the best case of each side should be heard",
+    sketch: &["12", "1", "2", "3", "1", "2", "3", "*"],
     flow: 5,
     usual: Usual { rounds: 3, ..Usual::PLAIN },
     options: OPTIONS,

@@ -19,6 +19,8 @@ const SPEAKING: Phase = Phase("speaking");
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "round-robin",
     summary: "Each in turn, building on what was said",
+    suits: "Ideas that should grow from one voice to the next",
+    sketch: &["1", "2", "3", "1", "2", "3", "*"],
     phases: PhaseTable { first: &[SPEAKING], next: &[(SPEAKING, &[SPEAKING])] },
     check: two_speakers,
     run: |floor| Box::pin(run(floor)),

@@ -37,6 +37,8 @@ const STOP_SEQUENCES: Opt<BTreeMap<String, Vec<String>>> = Opt::texts_by_seat(
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "roundtable",
     summary: "One at a time in a fixed order, with people taking part",
+    suits: "Thinking together with the models, with a seat for yourself",
+    sketch: &["1", "2", "3", "1", "2", "3", "*"],
     usual: Usual { rounds: 3, panel: &["claude", "gemini"], ..Usual::PLAIN },
     options: &[&STOP_SEQUENCES],
     roles: roles::AT_A_ROUNDTABLE,

@@ -17,6 +17,8 @@ const ANSWERING: Phase = Phase("answering");
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "synthesis",
     summary: "Everyone answers, then reacts to the others; one answer is made from it",
+    suits: "Open questions that deserve several views and one answer; a good first choice",
+    sketch: &["123", "123", "*"],
     phases: PhaseTable { first: &[ANSWERING], next: &[(ANSWERING, &[ANSWERING])] },
     check: two_speakers,
     answer_in: |_, text| Some(confidence::without_statement(text)),

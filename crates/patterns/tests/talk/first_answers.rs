@@ -212,10 +212,13 @@ async fn a_baseline_is_told_with_its_cost_inside_the_budget() {
         (&found["answer"], &found["same"], &found["cost"]),
         (&json!("tabs"), &json!(true), &json!(0.0))
     );
-    assert_eq!(found["told"], json!("majority: the same, tabs"));
+    assert_eq!(found["told"], json!("A plain vote on the first answers would have decided the same, tabs."));
     let (outcome, table) = hold(asking("single"), votes()).await;
     assert_eq!(table.panel.steps().len(), calls, "it takes no call");
-    assert_eq!(baseline(&outcome)["told"], json!("single: another, spaces"));
+    assert_eq!(
+        baseline(&outcome)["told"],
+        json!("The first answer of the best voice alone would have decided spaces instead.")
+    );
     let (outcome, table) = hold(asking("self-consistency"), votes()).await;
     let draws: Vec<String> = table.panel.steps().into_iter().filter(|it| it.contains("/draw")).collect();
     assert_eq!(draws.len(), 8, "{draws:?}");

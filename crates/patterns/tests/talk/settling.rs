@@ -87,9 +87,9 @@ async fn a_tie_is_drawn_once_more_blind() {
         "0/first/bob",
         "0/first/cyd",
         "0/first/dan",
-        "2/settling/ann",
-        "2/settling/bob",
-        "2/settling/cyd",
+        "2/redraw/ann",
+        "2/redraw/bob",
+        "2/redraw/cyd",
     ];
     assert_eq!(table.panel.steps(), expected);
     for asked in table.panel.asked() {
@@ -101,7 +101,29 @@ async fn a_tie_is_drawn_once_more_blind() {
     assert_eq!(told, ["3 ahead, 1 left: dan not asked"]);
     let votes = outcome.voting_results().unwrap();
     assert_eq!((votes.winner.as_str(), &votes.votes["tabs"], &votes.votes["spaces"]), ("tabs", &5, &2));
+    let dissent: Vec<&str> = outcome.dissent.iter().map(|it| it.participant.as_str()).collect();
+    assert_eq!(dissent, ["cyd", "dan"], "dan was drawn once, and cyd dissented in its first draw only");
     assert_eq!(outcome.outcome.unwrap().standing, Standing::voted(ResultKind::Adopted, 5, 7));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_voice_that_was_drawn_twice_dissented_twice() {
+    let even = panel().votes("*", "spaces", 0.9).votes("ann", "tabs", 0.6).votes("bob", "tabs", 0.6);
+    let (outcome, _) = hold(order(), even).await;
+    let dissent: Vec<&str> = outcome.dissent.iter().map(|it| it.participant.as_str()).collect();
+    assert_eq!(dissent, ["ann", "bob"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_redraw_counted_as_a_flip_and_only_a_talk_does() {
+    // cyd says spaces at first and tabs in the second draw.
+    let (outcome, _) = hold(order(), split()).await;
+    assert_eq!(outcome.flips, []);
+    let mut talked = order();
+    talked.settings.set("open", "talk");
+    let (outcome, _) = hold(talked, split()).await;
+    let flips: Vec<_> = outcome.flips.iter().map(|it| (it.participant.as_str(), it.round)).collect();
+    assert_eq!(flips, [("cyd", 2)]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -89,6 +89,11 @@ pub struct PatternEntry {
     pub name: &'static str,
     /// One line about it.
     pub summary: &'static str,
+    /// The questions it suits; empty if the pattern doesn't say.
+    pub suits: &'static str,
+    /// A sketch of it: a string for each moment with a digit for each seat that speaks then, and
+    /// `*` for the decision.
+    pub sketch: &'static [&'static str],
     /// The defaults for this pattern.
     pub usual: UsualEntry,
     /// The options it reads.
@@ -276,6 +281,8 @@ impl Quorum {
         PatternEntry {
             name: pattern.name,
             summary: pattern.summary,
+            suits: pattern.suits,
+            sketch: pattern.sketch,
             usual: self.usual(pattern),
             options: self.option_entries(pattern.options),
             roles: pattern.roles.iter().map(|it| named(it.name, it.summary)).collect(),

@@ -13,7 +13,7 @@ use quorum_core::{
         spec::Spec,
     },
     registry::Snapshot,
-    seams::{AuditEntry, Release, StoreError},
+    seams::{AuditEntry, Release, StoreError, Wanted},
 };
 
 use tokio::sync::MutexGuard;
@@ -244,6 +244,19 @@ impl Discussion {
         let _locked = self.locked().await;
         let removed = self.scope.archive().remove(self.id).await.map_err(Error::from);
         self.logged("delete", removed).await
+    }
+
+    /// The name that a person gave it.
+    pub async fn title(&self) -> Result<Option<String>, Error> {
+        let itself = Wanted { prefix: Some(self.id.to_string()), limit: 1, ..Wanted::default() };
+        Ok(self.scope.archive().list(itself).await?.into_iter().next().and_then(|it| it.title))
+    }
+
+    /// Gives it another name in lists; an empty one restores its topic. The record stays unchanged.
+    pub async fn rename(&self, title: &str) -> Result<(), Error> {
+        let title = Some(title.trim()).filter(|it| !it.is_empty()).map(str::to_owned);
+        let renamed = self.scope.archive().rename(self.id, title).await.map_err(Error::from);
+        self.logged("rename", renamed).await
     }
 
     /// Discussions that hold a copy of its answer, because they recalled or followed it.

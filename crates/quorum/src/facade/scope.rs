@@ -174,6 +174,12 @@ impl Scope {
         }
     }
 
+    /// The discussion that was started under this key, if there is one.
+    pub(crate) async fn started_under(&self, key: &OrderKey) -> Result<Option<Discussion>, Error> {
+        let (id, began) = self.place(Some(key)).await?;
+        Ok((began && self.own(id).await.is_ok()).then(|| self.named(id)))
+    }
+
     /// Records a checked order for any node to run, once per key; at most `most` orders of a tenant
     /// may wait at the same time. Says whether it was there before.
     pub async fn queue_once(

@@ -63,6 +63,14 @@ impl Quorum {
         Ok(Some(Started { discussion, handle }))
     }
 
+    /// The epoch of the log; see [`Store::epoch`].
+    ///
+    /// [`Store::epoch`]: quorum_core::seams::Store::epoch
+    #[must_use]
+    pub fn log_epoch(&self) -> Option<u64> {
+        self.0.engine.services().store.epoch()
+    }
+
     /// News of the store: hints to look for work, facts and text.
     #[must_use]
     pub fn news(&self) -> BoxStream<'static, Wake> {

@@ -23,6 +23,7 @@ use quorum::{
 };
 use quorum_providers::{RealVoices, source::Source};
 use quorum_store::SqliteStore;
+use quorum_testkit::attack::withstood;
 use quorum_testkit::server::{At, Break, Fault, Noise, Place, RetryAfter, Server, server};
 
 use providers::{WIRES, request, scope, source};
@@ -198,6 +199,7 @@ async fn s1_no_key_is_found_anywhere() {
         log.len()
     );
     assert_eq!(found, [""; 0]);
+    withstood("keys at TRACE, through every fault on every wire", count);
     assert_eq!(
         leaks("a test", format!("x{}", &keys[0][4..14]).as_bytes(), &keys).len(),
         3,

@@ -82,6 +82,8 @@ pub(crate) struct EventLog {
     /// The text so far of turns under way.
     live: BTreeMap<Step, Live>,
     last: Seq,
+    /// The epoch of the log when this was begun.
+    epoch: Option<u64>,
 }
 
 /// A fact as SSE frames, one for each kind of subscriber.
@@ -101,7 +103,8 @@ struct Live {
 impl Channel {
     pub(crate) fn new(discussion: Discussion, registry: Registry) -> Self {
         let announcer = Announcer::new(discussion.id(), registry);
-        let log = EventLog { announcer, events: Vec::new(), live: BTreeMap::new(), last: Seq::START };
+        let epoch = discussion.quorum().log_epoch();
+        let log = EventLog { announcer, events: Vec::new(), live: BTreeMap::new(), last: Seq::START, epoch };
         Channel {
             discussion,
             log: Mutex::new(log),
@@ -169,7 +172,12 @@ impl Channel {
         }
     }
 
-    /// Ends the channel because the discussion was removed.
+    /// Whether facts that it has may have been lost, because a replica has taken over since.
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.log().epoch != self.discussion.quorum().log_epoch()
+    }
+
+    /// Ends the channel because the discussion was removed, or because it is outdated.
     pub(crate) fn end(&self) {
         self.over.store(true, Ordering::Release);
         let _ = self.news.send(News { up_to: self.log().events.len(), text: None, told: Told::Removed });
@@ -215,8 +223,8 @@ impl EventLog {
         if let Some(state) = self.announcer.state() {
             self.live.retain(|step, _| state.under_way.contains_key(step));
         }
-        let announced = announced.as_ref().map(frame::announced);
-        self.events.push(Event { seq: fact.seq, announced, fact: frame::fact(id, fact) });
+        let announced = announced.as_ref().map(|it| frame::announced(it, self.epoch));
+        self.events.push(Event { seq: fact.seq, announced, fact: frame::fact(id, fact, self.epoch) });
     }
 
     fn add(&mut self, piece: &Piece) -> Option<Bytes> {
@@ -245,7 +253,7 @@ impl EventLog {
         chunk.data["step"] = json!(step);
         chunk.data["attempt"] = json!(attempt);
         chunk.data["offset"] = json!(offset);
-        Some(frame::announced(&chunk))
+        Some(frame::announced(&chunk, self.epoch))
     }
 
     /// The text so far of all turns under way.

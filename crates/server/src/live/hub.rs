@@ -178,12 +178,25 @@ impl Hub {
     fn pass_on(&self, wake: &Wake) {
         match wake {
             Wake::Facts { id, .. } => self.known(*id).iter().for_each(|it| it.woken.notify_one()),
-            Wake::Resync => self.channels().values().for_each(|it| it.woken.notify_one()),
+            Wake::Resync => {
+                self.drop_outdated();
+                self.channels().values().for_each(|it| it.woken.notify_one());
+            }
             Wake::Text(LiveText::Piece(piece)) => {
                 self.known(piece.discussion).iter().for_each(|it| it.hear_elsewhere(piece));
             }
             Wake::Text(LiveText::Wanted(id)) => self.known(*id).iter().for_each(|it| it.tell_elsewhere()),
             Wake::Commands(_) | Wake::Work | Wake::Lane(_) => {}
+        }
+    }
+
+    /// Ends the streams of an older epoch of the log; their clients ask again and begin anew.
+    fn drop_outdated(&self) {
+        let mut channels = self.channels();
+        let outdated: Vec<_> = channels.values().filter(|it| it.is_outdated()).cloned().collect();
+        for channel in outdated {
+            channels.remove(&channel.discussion.id());
+            channel.end();
         }
     }
 
@@ -200,7 +213,9 @@ impl Hub {
         let mut channels = self.channels();
         let is_idle = channel.runs.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
         let is_done = is_idle && (channel.watchers() == 0 || channel.is_over());
-        if is_done {
+        let is_current =
+            channels.get(&channel.discussion.id()).is_some_and(|it| std::ptr::eq(&**it, channel));
+        if is_done && is_current {
             channels.remove(&channel.discussion.id());
         }
         is_done

@@ -14,7 +14,10 @@ use crate::{
     app::{App, StreamSlot},
     body::{Id, Params},
     guard::Caller,
-    live::watcher::{View, Watcher},
+    live::{
+        frame::EventId,
+        watcher::{View, Watcher},
+    },
     problem::{self, Problem},
     wire::answers,
 };
@@ -48,7 +51,8 @@ pub(crate) enum Kind {
 #[schema(as = StreamedEvent)]
 #[expect(dead_code, reason = "it documents the wire format; frames are rendered once for all watchers")]
 pub(crate) struct Told {
-    /// The sequence number of a recorded event; text deltas have none.
+    /// The sequence number of a recorded event; text deltas have none. With PostgreSQL, the epoch of
+    /// the log comes before it: `3-12`. It changes when a replica takes over.
     #[schema(value_type = String, example = "12")]
     id: Option<String>,
     /// Its name.
@@ -68,7 +72,10 @@ pub(crate) struct Told {
     get, path = "/api/discussions/{id}/events", tag = "discussions",
     params(
         Id, From,
-        ("Last-Event-ID" = inline(Option<u64>), Header, description = "Only events after this number")
+        (
+            "Last-Event-ID" = inline(Option<String>), Header, pattern = r"^([0-9]+-)?[0-9]+$|^$",
+            description = "Only events after the one with this id, or from the beginning if it is of an older epoch"
+        )
     ),
     responses(
         (status = 200, description = "The events", content_type = "text/event-stream", body = Told),
@@ -82,7 +89,10 @@ pub(super) async fn events(
     Params(from): Params<From>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let after = Seq(last_heard(&headers)?.or(from.after).unwrap_or_default());
+    let after = match last_heard(&headers)? {
+        Some(id) => id.resumed_in(app.quorum().log_epoch()),
+        None => Seq(from.after.unwrap_or_default()),
+    };
     let discussion = scope.discussion(id).await?;
     let slot = stream_slot(&app, &scope)?;
     let view = match from.view {
@@ -99,7 +109,7 @@ pub(super) async fn events(
 }
 
 /// The header that a browser sends when it reconnects.
-fn last_heard(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
+fn last_heard(headers: &HeaderMap) -> Result<Option<EventId>, Problem> {
     let Some(given) = headers.get("last-event-id") else { return Ok(None) };
     let given = given.to_str().map(str::trim).unwrap_or("?");
     if given.is_empty() {
@@ -110,7 +120,7 @@ fn last_heard(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
         .parse()
         .ok()
         .map(Some)
-        .ok_or_else(|| Problem::parameter("Last-Event-ID", "must be the number of an event"))
+        .ok_or_else(|| Problem::parameter("Last-Event-ID", "must be the id of an event"))
 }
 
 /// A stream slot, or an error if none is free.

@@ -3,6 +3,7 @@
 mod catalog;
 mod control;
 pub(crate) mod discussions;
+mod docs;
 pub(crate) mod events;
 mod one;
 mod operations;
@@ -18,7 +19,7 @@ use axum::{
     middleware::{from_fn, from_fn_with_state},
     routing::{MethodRouter, any},
 };
-use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::{catch_panic::CatchPanicLayer, compression::CompressionLayer};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -36,6 +37,8 @@ fn api() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(openapi::about())
         .routes(routes!(discussions::list, discussions::create))
         .routes(routes!(plan::plan))
+        .routes(routes!(plan::next))
+        .routes(routes!(one::title, one::rename))
         .routes(routes!(workflows::run))
         .routes(routes!(one::delete))
         .routes(routes!(one::result))
@@ -53,6 +56,22 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(past::rate))
         .routes(routes!(outcomes::resolve))
         .routes(routes!(outcomes::calibration))
+        .routes(routes!(catalog::sessions, catalog::create_session))
+        .routes(routes!(operations::audit))
+        .routes(routes!(operations::spending))
+        .routes(routes!(operations::health))
+        .routes(routes!(operations::ready))
+        .routes(routes!(operations::metrics))
+        .merge(compressed())
+        .merge(seeds::routes())
+        .merge(openai::routes())
+        .merge(anthropic::routes())
+}
+
+/// Routes whose answers are sent compressed: descriptions of this server, which have no text of
+/// users and models, so their length reveals nothing.
+fn compressed() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
         .routes(routes!(catalog::providers))
         .routes(routes!(catalog::agents))
         .routes(routes!(catalog::patterns))
@@ -60,18 +79,10 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(catalog::window_strategies))
         .routes(routes!(catalog::detectors))
         .routes(routes!(catalog::presets))
-        .routes(routes!(catalog::sessions, catalog::create_session))
-        .routes(routes!(operations::audit))
-        .routes(routes!(operations::spending))
-        .routes(routes!(operations::health))
-        .routes(routes!(operations::ready))
-        .routes(routes!(operations::metrics))
         .routes(routes!(operations::document))
         .routes(routes!(page::docs))
         .routes(routes!(page::style))
-        .merge(seeds::routes())
-        .merge(openai::routes())
-        .merge(anthropic::routes())
+        .layer(CompressionLayer::new())
 }
 
 /// The OpenAPI document.

@@ -8,12 +8,13 @@ use axum::{
 use quorum::{
     Discussion, export,
     model::{excerpt::in_short, outcome::Outcome},
+    request::limits::LONGEST_SESSION,
 };
-use serde::Deserialize;
-use utoipa::IntoParams;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    body::{Id, Params},
+    body::{Body, Id, Params},
     guard::Caller,
     problem::Problem,
     wire::answers,
@@ -29,6 +30,50 @@ use crate::{
 )]
 pub(super) async fn delete(Caller(scope): Caller, Id(id): Id) -> Result<StatusCode, Problem> {
     scope.discussion(id).await?.delete().await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The name of a discussion in lists.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "title": "Billing, first try" }))]
+pub(crate) struct Title {
+    /// The name. Empty or left out, lists show the topic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 200)]
+    title: Option<String>,
+}
+
+/// Get the name of a discussion in lists
+///
+/// Without a title, lists show the topic.
+#[utoipa::path(
+    get, path = "/api/discussions/{id}/title", tag = "discussions", params(Id),
+    responses((status = 200, description = "The name, if a person gave it one", body = Title))
+)]
+pub(super) async fn title(Caller(scope): Caller, Id(id): Id) -> Result<Json<Title>, Problem> {
+    Ok(Json(Title { title: scope.discussion(id).await?.title().await? }))
+}
+
+/// Rename a discussion
+///
+/// The name is for lists: the topic, the record and the search index stay as they are. An empty name
+/// shows the topic again.
+#[utoipa::path(
+    post, path = "/api/discussions/{id}/title", tag = "discussions", params(Id), request_body = Title,
+    responses((status = 204, description = "It is renamed"))
+)]
+pub(super) async fn rename(
+    Caller(scope): Caller,
+    Id(id): Id,
+    Body(given): Body<Title>,
+) -> Result<StatusCode, Problem> {
+    let discussion = scope.discussion(id).await?;
+    let title = given.title.unwrap_or_default();
+    if title.chars().count() > LONGEST_SESSION {
+        return Err(Problem::field("title", format!("has at most {LONGEST_SESSION} characters")));
+    }
+    discussion.rename(&title).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

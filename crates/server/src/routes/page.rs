@@ -3,35 +3,34 @@
 use std::fmt::Write;
 
 use axum::{
+    extract::State,
     http::header,
     response::{Html, IntoResponse, Response},
 };
+use serde_json::Value;
 
-use crate::{guard::Caller, openapi, seeds::event_names};
+use crate::{app::App, guard::Caller, routes::docs::described, seeds::event_names};
 
 const STYLE: &str = include_str!("page.css");
 
 /// Show this API description as a page
 ///
-/// Without scripts or external resources.
+/// Every operation with its parameters, body and answers, and every type with its fields. Without
+/// scripts or external resources.
 #[utoipa::path(
     get, path = "/docs", tag = "server",
     responses((status = 200, description = "A page", content_type = "text/html", body = String))
 )]
-pub(super) async fn docs(_: Caller) -> Html<String> {
+pub(super) async fn docs(State(app): State<App>, _: Caller) -> Html<String> {
+    let document: Value = serde_json::from_str(app.openapi()).unwrap_or_default();
     let mut body = String::from(
-        "<h1>Quorum over HTTP</h1>\n<p>For programs: <a href=\"/openapi.json\">openapi.json</a>. Errors \
-         are RFC 9457 problem documents that name the field.</p>\n<table>\n",
+        "<header><a href=\"/\">All discussions</a></header>\n<main>\n<h1>Quorum over HTTP</h1>\n\
+         <p>For programs: <a href=\"/openapi.json\">openapi.json</a>. Errors \
+         are RFC 9457 problem documents that name the field.</p>\n",
     );
-    for (method, path, summary) in openapi::ways(&super::document()) {
-        let _ = writeln!(
-            body,
-            "<tr><td>{method}</td><td><code>{}</code></td><td>{}</td></tr>",
-            escaped(&path),
-            escaped(&summary)
-        );
-    }
-    let _ = writeln!(body, "</table>\n<p>Events: <code>{}</code></p>", event_names().join("</code>, <code>"));
+    body.push_str(&described(&document));
+    let names = event_names().join("</code>, <code>");
+    let _ = writeln!(body, "<h2 id=\"events\">Events</h2>\n<p><code>{names}</code></p>\n</main>");
     page("Quorum over HTTP", &body)
 }
 
@@ -50,10 +49,8 @@ fn page(title: &str, body: &str) -> Html<String> {
     Html(format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<link rel=\"stylesheet\" href=\"/page.css\">\n</head>\n<body>\n{body}</body>\n</html>\n"
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n<link rel=\"icon\" href=\"/assets/icon.svg\" type=\"image/svg+xml\">\n\
+         <link rel=\"stylesheet\" href=\"/page.css\">\n</head>\n<body>\n{body}</body>\n</html>\n"
     ))
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -73,7 +73,7 @@ impl Fork {
     }
 }
 
-fn seats() -> Array {
+pub(super) fn seats() -> Array {
     let name = ObjectBuilder::new().schema_type(Type::String).max_length(Some(LONGEST_NAME));
     ArrayBuilder::new().items(name).max_items(Some(MOST_SEATS)).build()
 }
@@ -143,7 +143,7 @@ async fn fork_run(discussion: &Discussion, fork: Fork, key: Option<&OrderKey>) -
 }
 
 /// Reports a problem with a change under the field it was written in.
-fn of_fork(error: Error, Fields(changes): &Fields) -> Problem {
+pub(super) fn of_fork(error: Error, Fields(changes): &Fields) -> Problem {
     let Error::Refused(complaints) = error else { return Problem::from(error) };
     let placed = complaints.into_iter().map(|it| match changes.contains_key(&it.field) {
         true => Complaint { field: format!("changes.{}", it.field), ..it },

@@ -31,6 +31,7 @@ macro_rules! files {
 const FILES: &[File] = files! {
     "page.css" STYLE;
     "icon.svg" PICTURE;
+    "icon-turn.svg" PICTURE;
     "theme.js" SCRIPT;
     "main.js" SCRIPT;
     "api.js" SCRIPT;
@@ -39,22 +40,30 @@ const FILES: &[File] = files! {
     "columns.js" SCRIPT;
     "compare.js" SCRIPT;
     "controls.js" SCRIPT;
+    "copy.js" SCRIPT;
     "dom.js" SCRIPT;
     "earlier.js" SCRIPT;
     "fields.js" SCRIPT;
     "figures.js" SCRIPT;
     "fold.js" SCRIPT;
     "hidden.js" SCRIPT;
+    "highlight.js" SCRIPT;
     "home.js" SCRIPT;
+    "manage.js" SCRIPT;
     "markdown.js" SCRIPT;
+    "next.js" SCRIPT;
     "order.js" SCRIPT;
     "panels.js" SCRIPT;
+    "patterns.js" SCRIPT;
     "person.js" SCRIPT;
     "plan.js" SCRIPT;
     "reading.js" SCRIPT;
     "run.js" SCRIPT;
+    "seats.js" SCRIPT;
+    "sketch.js" SCRIPT;
     "sources.js" SCRIPT;
     "steps.js" SCRIPT;
+    "tab.js" SCRIPT;
     "talk.js" SCRIPT;
     "timeline.js" SCRIPT;
     "views.js" SCRIPT;

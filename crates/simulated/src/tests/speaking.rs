@@ -30,6 +30,17 @@ async fn everyone_states_a_position_and_nobody_says_the_same_twice() {
 }
 
 #[tokio::test]
+async fn a_question_that_wants_one_word_gets_one() {
+    let mut words = std::collections::BTreeSet::new();
+    for number in 0..40 {
+        let topic = format!("Case {number}: is it so? Reply with one word: yes or no.");
+        let meeting = meeting(&topic).run(1).await;
+        words.extend(meeting.said.iter().map(|turn| turn.text.to_string()));
+    }
+    assert_eq!(words.into_iter().collect::<Vec<_>>(), ["No", "Yes"]);
+}
+
+#[tokio::test]
 async fn others_are_answered_by_name_with_their_own_words() {
     let mut meeting = meeting("Best API style").options(&["REST", "GraphQL"]);
     meeting.add_turn(1, "speaking", "gemini", "Nobody here has ever operated GraphQL in production.");

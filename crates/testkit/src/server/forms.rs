@@ -33,13 +33,20 @@ pub(super) fn markers(asked: &Asked) -> Option<String> {
     if !prompt.contains("[CONSENSUS_CHECK]") || !prompt.contains("HAS_CONSENSUS") {
         return None;
     }
-    let said: usize = asked.messages.iter().map(|(_, text)| text.matches("\" round=\"").count()).sum();
+    let said: usize = asked.messages.iter().map(|(_, text)| turns(text)).sum();
     let answer = if said < 2 { "NO" } else { "YES" };
     let model = &asked.model;
     Some(format!(
         "[CONSENSUS_CHECK]\nHAS_CONSENSUS: {answer}\n[CONFIDENCE]\n80\n[REASONING]\n{model} thinks so.\n\
          [PROPOSED_SOLUTION]\nWhat {model} and its partner worked out together."
     ))
+}
+
+/// The turns in a message: the fences with the nonce of the first. Others are part of what was
+/// said.
+fn turns(message: &str) -> usize {
+    let nonce = message.split_once("<said-").and_then(|(_, rest)| rest.split_once(' '));
+    nonce.map_or(0, |(nonce, _)| message.matches(&format!("<said-{nonce} by=")).count())
 }
 
 fn ballot(prompt: &str) -> Value {

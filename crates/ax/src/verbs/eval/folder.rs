@@ -39,6 +39,8 @@ pub(super) struct Settings {
     pub(super) seed: u64,
     pub(super) repeat: u32,
     pub(super) judge: Option<String>,
+    #[serde(default)]
+    pub(super) judge_on_panel: bool,
     pub(super) skip_bad: bool,
     pub(super) independent: bool,
     pub(super) allow_unpriced: bool,
@@ -70,6 +72,7 @@ impl Settings {
             seed: args.seed.unwrap_or(1),
             repeat: args.repeat.unwrap_or(1) as u32,
             judge: args.judge.clone(),
+            judge_on_panel: args.judge_on_panel,
             skip_bad: args.skip_bad,
             independent: args.independent,
             allow_unpriced: args.allow_unpriced,

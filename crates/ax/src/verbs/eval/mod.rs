@@ -108,6 +108,13 @@ async fn held(
     let scope = local::scope(quorum);
     let evaluation = evaluation(&scope, settings, questions.questions.clone())?;
     let plan = evaluation.plan(&scope).await?;
+    if let Some(judge) = plan.judge.as_ref().filter(|it| it.sits_on_panel && !settings.judge_on_panel) {
+        let message = format!(
+            "--judge: {} is on the panel and would grade its own answers; name another model, or say --judge-on-panel",
+            judge.name
+        );
+        return Err(Usage(message).into());
+    }
     // A run that is continued uses what was known when it was started.
     let known_best = match args.resume {
         true => settings.known_best.clone(),
@@ -134,7 +141,10 @@ async fn held(
     bar.done();
     // What is true in a world says nothing about other simulated voices of the same names.
     if answers.stopped.is_none() && !plan.simulated {
-        evaluation.record_outcomes(&scope, &answers).await?;
+        let recorded = evaluation.record_outcomes(&scope, &answers).await?;
+        if recorded > 0 {
+            note(&told::recorded(recorded));
+        }
     }
     let about = About {
         file: file_name(args),

@@ -2,7 +2,11 @@
 
 use quorum::{
     Figures,
-    eval::{Planned, formats::Questions, run::PlannedProtocol},
+    eval::{
+        Planned,
+        formats::Questions,
+        run::{PlannedJudge, PlannedProtocol},
+    },
     text::{count, grouped},
 };
 
@@ -24,10 +28,17 @@ pub(super) fn plan(plan: &Planned, questions: &Questions) -> String {
         figures(plan.most),
         figures(plan.without_sharing)
     ));
+    parts.extend(plan.judge.as_ref().map(judge));
     if !plan.unpriced.is_empty() {
         parts.push(format!("No price is known for {}; their cost is in no sum.", plan.unpriced.join(", ")));
     }
     parts.join("\n\n")
+}
+
+fn judge(it: &PlannedJudge) -> String {
+    let cost = if it.cost_usd > 0.0 { format!(", about ${:.4}", it.cost_usd) } else { String::new() };
+    let calls = count(u64::from(it.calls), "call");
+    format!("Grading by {} comes on top: at most {calls}, both orders included{cost}.", it.name)
 }
 
 fn protocol(it: &PlannedProtocol, all: usize) -> String {
@@ -43,6 +54,12 @@ fn protocol(it: &PlannedProtocol, all: usize) -> String {
 fn figures(it: Figures) -> String {
     let cost = if it.cost_usd > 0.0 { format!(", at most ${:.4}", it.cost_usd) } else { String::new() };
     format!("at most {} and {} tokens{cost}", count(u64::from(it.calls), "call"), grouped(it.tokens))
+}
+
+/// What was learned for later discussions.
+pub(super) fn recorded(outcomes: usize) -> String {
+    let outcomes = count(outcomes as u64, "outcome");
+    format!("{outcomes} recorded: `ax calibration` shows what they say, and `settle` learns from them.")
 }
 
 /// The plan in one line, before it begins.

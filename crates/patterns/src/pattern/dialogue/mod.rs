@@ -59,6 +59,8 @@ const CHECK_B: Phase = Phase("consensus-check-b");
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "dialogue",
     summary: "Two partners take turns until they agree",
+    suits: "Working something out step by step, by two voices that must both be content",
+    sketch: &["1", "2", "1", "2", "*"],
     flow: 2,
     usual: Usual {
         rounds: 10,

@@ -13,7 +13,7 @@ use quorum_core::{
         error::Refusal,
         outcome::Decision,
         participant::Participant,
-        phase::{Phase, PhaseTable},
+        phase::{Phase, PhaseTable, REDRAW},
         spec::Spec,
     },
     registry::{Pattern, Usual},
@@ -58,6 +58,10 @@ const OPEN: Opt<Picked<Open>> = Opt::choice("open", "What follows if blind answe
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "settle",
     summary: "Blind answers, asked only while one could still change the outcome: best for questions with options",
+    suits: "Questions with one right answer, for as few calls as possible",
+    sketch: &["1", "2", "3", "*"],
+    // The second draw has a phase of its own since flow 2.
+    flow: 2,
     usual: Usual { method: "voting", ..Usual::PLAIN },
     options: &[&OPEN],
     forms: &[&ballot::FORM],
@@ -68,7 +72,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
         view: View::List,
         of: settled,
     }],
-    phases: PhaseTable { first: &[SETTLING], next: &[(SETTLING, &[SETTLING])] },
+    phases: PhaseTable { first: &[SETTLING], next: &[(SETTLING, &[SETTLING, REDRAW])] },
     check: |spec| [two_speakers(spec), ballot::check(&spec.options)].concat(),
     votes: true,
     remarks,
@@ -91,11 +95,20 @@ fn remarks(spec: &Spec) -> Vec<Refusal> {
 async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     let spec = floor.spec();
     for round in 1..=spec.rounds {
-        floor.enter(SETTLING, round).await?;
         match (round, floor.option(&OPEN).0) {
-            (1, _) | (2, Open::Redraw) => draw(floor, round).await?,
+            (1, _) => {
+                floor.enter(SETTLING, round).await?;
+                draw(floor, round).await?;
+            }
+            (2, Open::Redraw) => {
+                floor.enter(REDRAW, round).await?;
+                draw(floor, round).await?;
+            }
             (_, Open::Redraw) => break,
-            (_, Open::Talk) => talk(floor, round).await?,
+            (_, Open::Talk) => {
+                floor.enter(SETTLING, round).await?;
+                talk(floor, round).await?;
+            }
         }
         if !course(&spec, floor, round).is_open() {
             break;

@@ -41,6 +41,8 @@ const NO_CHOICE: &str = "nothing that could be read";
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "voting",
     summary: "Everyone votes on the options, with a confidence",
+    suits: "A choice between options you can name",
+    sketch: &["123", "123", "*"],
     flow: 3,
     usual: Usual { method: "voting", ..Usual::PLAIN },
     forms: &[&ballot::FORM],

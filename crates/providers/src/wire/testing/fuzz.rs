@@ -1,5 +1,5 @@
-//! Fuzzes the recordings: for a minute per wire with `QUORUM_LONG=1`, and a few hundred runs
-//! without.
+//! Fuzzes the recordings: a few hundred inputs per wire, a minute with `QUORUM_LONG=1`, and as many
+//! as `QUORUM_FUZZ` says.
 
 use std::time::{Duration, Instant};
 
@@ -58,9 +58,9 @@ impl Random {
 
 /// Checks that nothing panics, nothing follows an end, and pieces read like the whole.
 pub(super) fn fuzz(wire: &Wire, recorded: &[&'static str]) {
-    let until = std::env::var_os("QUORUM_LONG").map(|_| Instant::now() + LONG);
+    let (effort, began) = (Effort::of_environment(), Instant::now());
     let (mut random, mut runs, mut whole) = (Random(SEED), 0_u64, 0_u64);
-    while until.map_or(runs < DEFAULT_RUNS, |until| Instant::now() < until) {
+    while effort.goes_on(runs, began) {
         let bytes = broken(recorded, &mut random);
         let read = chunks(wire, &bytes);
         let (all, count) = (&read.0, ends(&read.0));
@@ -72,7 +72,32 @@ pub(super) fn fuzz(wire: &Wire, recorded: &[&'static str]) {
         runs += 1;
         whole += count.min(1) as u64;
     }
-    println!("{}: {runs} runs from seed {SEED:#x}, {whole} of them had an end", wire.name);
+    let (name, took) = (wire.name, began.elapsed());
+    println!("{name}: {runs} inputs from seed {SEED:#x} in {took:.1?}, {whole} of them had an end");
+}
+
+enum Effort {
+    Inputs(u64),
+    For(Duration),
+}
+
+impl Effort {
+    fn of_environment() -> Self {
+        let inputs = std::env::var("QUORUM_FUZZ").map(|it| it.parse().expect("QUORUM_FUZZ is a number"));
+        match inputs {
+            Ok(inputs) => Effort::Inputs(inputs),
+            Err(_) if std::env::var_os("QUORUM_LONG").is_some() => Effort::For(LONG),
+            Err(_) => Effort::Inputs(DEFAULT_RUNS),
+        }
+    }
+
+    fn goes_on(&self, runs: u64, began: Instant) -> bool {
+        match self {
+            Effort::Inputs(inputs) => runs < *inputs,
+            // Reading the clock costs as much as a short input.
+            Effort::For(time) => !runs.is_multiple_of(64) || began.elapsed() < *time,
+        }
+    }
 }
 
 fn broken(recorded: &[&str], random: &mut Random) -> Vec<u8> {

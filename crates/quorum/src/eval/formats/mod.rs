@@ -6,6 +6,7 @@
 
 mod choices;
 mod csv;
+mod encoding;
 mod fields;
 mod harness;
 mod own;
@@ -88,12 +89,16 @@ const FORMATS: &[Format] =
 
 /// Reads the questions of a file. The name tells the container: JSON, JSON lines, YAML, CSV or TSV.
 pub fn read(name: &str, bytes: &[u8], bad: BadRecords) -> Result<Questions, Vec<Mistake>> {
-    let text = text_of(bytes).map_err(|it| vec![it])?;
-    let (records, mut mistakes) = records::of(name, text).map_err(|it| vec![it])?;
+    check_size(bytes).map_err(|it| vec![it])?;
+    let decoded = encoding::decoded(bytes);
+    let (mut records, mut mistakes) = records::of(name, &decoded.text).map_err(|it| vec![it])?;
+    mistakes.extend(decoded.sorted_out(&mut records));
     let Some(first) = records.first() else {
-        let message = "there is no question in this file";
-        mistakes.push(Mistake::new(1, "", message));
-        return Err(mistakes);
+        if mistakes.is_empty() {
+            mistakes.push(Mistake::new(1, "", "there is no question in this file"));
+        }
+        mistakes.sort_by_key(|it| it.line);
+        return Err(shortened(mistakes));
     };
     let fields = Fields::of(first);
     let Some(format) = FORMATS.iter().find(|it| (it.is)(&fields)) else {
@@ -116,16 +121,12 @@ pub fn read(name: &str, bytes: &[u8], bad: BadRecords) -> Result<Questions, Vec<
     Ok(Questions { questions, format: format.name, skipped: mistakes })
 }
 
-fn text_of(bytes: &[u8]) -> Result<&str, Mistake> {
-    if bytes.len() > LARGEST_FILE {
-        let (has, most) = (bytes.len() / 1_000_000, LARGEST_FILE / 1_000_000);
-        return Err(Mistake::new(1, "", format!("the file has {has} MB; at most {most} MB are read")));
+fn check_size(bytes: &[u8]) -> Result<(), Mistake> {
+    if bytes.len() <= LARGEST_FILE {
+        return Ok(());
     }
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    std::str::from_utf8(bytes).map_err(|error| {
-        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|it| **it == b'\n').count();
-        Mistake::new(line, "", "is not UTF-8")
-    })
+    let (has, most) = (bytes.len() / 1_000_000, LARGEST_FILE / 1_000_000);
+    Err(Mistake::new(1, "", format!("the file has {has} MB; at most {most} MB are read")))
 }
 
 fn unknown(first: &Record) -> Mistake {

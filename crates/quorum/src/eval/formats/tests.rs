@@ -47,10 +47,9 @@ fn number(value: f64) -> Test {
 #[test]
 fn our_own_format_in_lines_lists_and_documents() {
     let lines = "{\"id\":\"a\",\"question\":\"Capital?\",\"options\":[\"Rome\",\"Paris\"],\"answer\":\"Paris\"}\n\n\
-                 {\"id\":\"b\",\"question\":\"6 · 7?\",\"answer\":42}\r\n";
+                 {\"id\":\"b\",\"question\":\"6 · 7?\",\"answer\":42}\n";
     let expected = [choice("a", 1, "Capital?", &["Rome", "Paris"], 1), open("b", 3, "6 · 7?", number(42.0))];
     assert_eq!(good("q.jsonl", lines), expected);
-    assert_eq!(good("q.jsonl", &format!("\u{feff}{lines}")), expected);
     let list = "[\n {\"id\":\"a\",\"question\":\"Capital?\",\"options\":[\"Rome\",\"Paris\"],\"answer\":\"B\"},\n \
                 {\"id\":\"b\",\"question\":\"6 · 7?\",\"answer\":42}\n]";
     assert_eq!(
@@ -231,10 +230,65 @@ fn bad_files_are_refused_with_line_and_field() {
     check("q.jsonl", &long, &["line 1, question: with its options it has 6072 characters; 5000 are allowed"]);
 }
 
+/// The ids of the questions that are left, and the mistakes of those that are not.
+#[track_caller]
+fn skipping(name: &str, bytes: &[u8]) -> (Vec<String>, Vec<String>) {
+    let found = read(name, bytes, BadRecords::Skip).unwrap();
+    let ids = found.questions.into_iter().map(|it| it.text).collect();
+    (ids, found.skipped.iter().map(ToString::to_string).collect())
+}
+
+const GOOD: &str = "{\"question\":\"Q?\",\"answer\":1}\n";
+const MARKED: &str = "line 1, byte-order mark: save the file as UTF-8 without one";
+
 #[test]
-fn a_file_that_is_not_utf_8_or_too_large_is_refused() {
-    let broken = b"{\"question\":\"Q?\",\"answer\":1}\n{\"question\":\"\xff?\",\"answer\":1}";
-    assert_eq!(bad("q.jsonl", broken), ["line 2: is not UTF-8"]);
+fn bytes_that_are_no_utf_8_are_refused_with_line_and_field_and_can_be_skipped() {
+    let broken = [GOOD.as_bytes(), b"{\"question\":\"\xff?\",\"answer\":1}\n", GOOD.as_bytes()].concat();
+    assert_eq!(bad("q.jsonl", &broken), ["line 2, question: is not UTF-8"]);
+    let twice = ["Q?".to_owned(), "Q?".to_owned()];
+    assert_eq!(
+        skipping("q.jsonl", &broken),
+        (twice.to_vec(), vec!["line 2, question: is not UTF-8".to_owned()])
+    );
+    let in_option = b"question,A,B,answer\nQ?,x,y,A\nR?,x\xc3,z,A\n";
+    assert_eq!(bad("q.csv", in_option), ["line 3, A: is not UTF-8"]);
+    assert_eq!(skipping("q.csv", in_option).1.len(), 1);
+    let list = b"[{\"question\":\"Q?\",\"answer\":1},\n{\"question\":\"R?\",\"answer\":\"\xe9\"}]";
+    assert_eq!(bad("q.json", list), ["line 2, answer: is not UTF-8"]);
+    assert_eq!(skipping("q.json", list).0, ["Q?"]);
+    // A replacement character that was written as such is a character like others.
+    assert_eq!(good("q.jsonl", "{\"question\":\"\u{fffd}?\",\"answer\":1}").len(), 1);
+}
+
+#[test]
+fn a_byte_order_mark_is_refused_and_its_record_can_be_skipped() {
+    let marked = format!("\u{feff}{GOOD}{GOOD}");
+    assert_eq!(bad("q.jsonl", marked.as_bytes()), [MARKED]);
+    assert_eq!(skipping("q.jsonl", marked.as_bytes()), (vec!["Q?".to_owned()], vec![MARKED.to_owned()]));
+    // The header of a table is no record: its mark is counted and nothing is lost.
+    let table = "\u{feff}question,answer\nQ?,1\n";
+    assert_eq!(bad("q.csv", table.as_bytes()), [MARKED]);
+    assert_eq!(skipping("q.csv", table.as_bytes()), (vec!["Q?".to_owned()], vec![MARKED.to_owned()]));
+}
+
+#[test]
+fn windows_line_ends_are_refused_and_their_records_can_be_skipped() {
+    let told =
+        |line: usize| format!("line {line}, line end: is that of Windows (CR LF); save the file with LF");
+    let one = format!("{GOOD}{{\"question\":\"R?\",\"answer\":2}}\r\n{GOOD}");
+    assert_eq!(bad("q.jsonl", one.as_bytes()), [told(2)]);
+    assert_eq!(skipping("q.jsonl", one.as_bytes()), (vec!["Q?".to_owned(); 2], vec![told(2)]));
+    let whole = "question,answer\r\nQ?,1\r\n";
+    assert_eq!(bad("q.csv", whole.as_bytes()), [told(1), told(2)]);
+    let nothing_left = read("q.csv", whole.as_bytes(), BadRecords::Skip).expect_err("a bad file");
+    assert_eq!(nothing_left.len(), 2);
+    let yaml = "- question: Q?\n  answer: 1\n- question: R?\n  answer: 2\r\n";
+    assert_eq!(bad("q.yaml", yaml.as_bytes()), [told(4)]);
+    assert_eq!(skipping("q.yaml", yaml.as_bytes()).0, ["Q?"]);
+}
+
+#[test]
+fn a_file_that_is_too_large_is_refused() {
     let large = vec![b' '; 100_000_000];
     assert_eq!(bad("q.jsonl", &large), ["line 1: the file has 100 MB; at most 67 MB are read"]);
 }

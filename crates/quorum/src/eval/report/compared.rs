@@ -13,7 +13,7 @@ use quorum_patterns::{
 
 use super::{
     About, AnswerReport, CalibrationBin, Conclusion, DifferingQuestion, EffectiveReport, FlipReport,
-    ProtocolReport, Report, VersusReport, VoiceReport,
+    JudgeReport, ProtocolReport, Report, VersusReport, VoiceReport,
 };
 use crate::eval::{
     Answers, Evaluation, Protocol, Way,
@@ -40,7 +40,7 @@ pub(super) fn report(evaluation: &Evaluation, answers: &Answers, about: &About) 
         protocols.into_iter().map(|it| with_frontier(it, frontier.as_ref(), cost_in_usd)).collect();
     let (differing, differing_unlisted) = differing(evaluation, answers);
     let known = known_questions(answers);
-    let alone: f64 = protocols.iter().map(|it| it.calls * it.questions as f64).sum();
+    let alone = total(protocols.iter().map(|it| it.calls * it.questions as f64));
     Report {
         file: about.file.clone(),
         format: about.format.clone(),
@@ -66,7 +66,13 @@ pub(super) fn report(evaluation: &Evaluation, answers: &Answers, about: &About) 
         calls: answers.calls,
         calls_alone: (alone * f64::from(evaluation.repeat.max(1))).round() as u64,
         spent_usd: answers.spent_usd,
-        grading_usd: answers.graded_usd,
+        judge: evaluation.grader.clone().filter(|_| answers.grading.calls > 0).map(|name| JudgeReport {
+            name,
+            answers: answers.grading.answers,
+            calls: answers.grading.calls,
+            disagreed: answers.grading.disagreed,
+            usd: answers.grading.usd.dollars(),
+        }),
         cost_in_usd,
         frontier: frontier.iter().flat_map(|it| it.corners()).map(|it| [it.cost, it.accuracy]).collect(),
         failed: answers.failed.iter().map(|(id, why)| [id.clone(), why.clone()]).collect(),
@@ -117,9 +123,9 @@ fn protocol(evaluation: &Evaluation, answers: &Answers, scores: &Scores, place: 
     let rows: Vec<&Row> =
         answers.rows.iter().filter(|it| it.protocol == place && graded.contains_key(&it.question)).collect();
     let questions = graded.len();
-    let accuracy = graded.values().sum::<f64>() / questions.max(1) as f64;
+    let accuracy = total(graded.values().copied()) / questions.max(1) as f64;
     let fitting = answers.posed.iter().filter(|it| protocol.fits(it)).count();
-    let mean = |of: fn(&Row) -> f64| rows.iter().map(|it| of(it)).sum::<f64>() / rows.len().max(1) as f64;
+    let mean = |of: fn(&Row) -> f64| total(rows.iter().map(|it| of(it))) / rows.len().max(1) as f64;
     let usd: Option<f64> = rows.iter().map(|it| it.cost.usd).sum();
     let count = |is: fn(&Row) -> bool| rows.iter().filter(|it| is(it)).count();
     let stated = rows.iter().filter_map(|it| Some(Stated::new(it.probability?, it.mark == Mark::Right)));
@@ -145,6 +151,11 @@ fn protocol(evaluation: &Evaluation, answers: &Answers, scores: &Scores, place: 
         ece: calibration_error(&stated).filter(|_| stated.len() >= LEAST_FOR_ERROR),
         bins: bins(&stated).iter().map(bin).collect(),
     }
+}
+
+/// The sum; that of nothing is 0, and not -0 as of floats.
+fn total(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |sum, it| sum + it)
 }
 
 fn bin(bin: &Bin) -> CalibrationBin {

@@ -58,8 +58,9 @@ pub struct Report {
     pub calls_alone: u64,
     /// What was spent, in USD.
     pub spent_usd: f64,
-    /// What grading by a model cost of that.
-    pub grading_usd: f64,
+    /// What the model that graded answers took of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeReport>,
     /// Whether costs are counted in US dollars; otherwise in calls.
     pub cost_in_usd: bool,
     /// The corners of what can be had without talk, as cost and accuracy.
@@ -71,6 +72,22 @@ pub struct Report {
     pub differing: Vec<DifferingQuestion>,
     /// How many of those are not listed.
     pub differing_unlisted: usize,
+}
+
+/// The model that graded answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JudgeReport {
+    /// Its name.
+    pub name: String,
+    /// Answers that it graded.
+    pub answers: usize,
+    /// Its calls, two for each description: one in each order.
+    pub calls: u64,
+    /// Descriptions on which it said yes in one order and no in the other; these count as not met.
+    pub disagreed: usize,
+    /// Its cost in USD, part of what was spent.
+    pub usd: f64,
 }
 
 /// One protocol.

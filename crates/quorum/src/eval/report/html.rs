@@ -105,7 +105,7 @@ fn header(report: &Report) -> String {
         };
         let _ = writeln!(
             out,
-            "<p class=\"warning\">{} of {} questions are complete{why}. Protocols are compared on common \
+            "<p class=\"warning\">{} of {} questions are graded{why}. Protocols are compared on common \
              questions only.</p>",
             report.complete, report.questions
         );

@@ -8,8 +8,8 @@ mod svg;
 mod text;
 
 pub use document::{
-    AnswerReport, CalibrationBin, Conclusion, DifferingQuestion, EffectiveReport, FlipReport, ProtocolReport,
-    Report, VersusReport, VoiceReport,
+    AnswerReport, CalibrationBin, Conclusion, DifferingQuestion, EffectiveReport, FlipReport, JudgeReport,
+    ProtocolReport, Report, VersusReport, VoiceReport,
 };
 pub use html::{LARGEST, html};
 pub use text::text;

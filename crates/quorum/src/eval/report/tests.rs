@@ -130,7 +130,7 @@ fn few_questions_tell_nothing_and_missing_answers_are_said() {
     let (evaluation, answers) = made_up(10, "Is it", right);
     let report = Report::of(&evaluation, &answers, &about());
     let told = text(&report);
-    assert!(told.contains("6 of 10 questions are complete."), "{told}");
+    assert!(told.contains("6 of 10 questions are graded."), "{told}");
     assert!(told.contains("Incomplete: synthesis:2 (4 missing)"), "{told}");
     assert!(told.contains("synthesis:2 against majority: cannot tell (0.0,"), "{told}");
     let versus = report.protocols[2].versus.as_ref().unwrap();

@@ -1,6 +1,7 @@
 //! The report as plain text: a table, and a sentence for each protocol.
 
-use super::{Conclusion, ProtocolReport, Report, VersusReport, VoiceReport, percent, points};
+use super::{Conclusion, JudgeReport, ProtocolReport, Report, VersusReport, VoiceReport, percent, points};
+use crate::text::count;
 
 /// The report as text.
 #[must_use]
@@ -49,7 +50,7 @@ fn heading(report: &Report) -> String {
             .filter(|it| it.missing > 0)
             .map(|it| format!("{} ({} missing)", it.name, it.missing))
             .collect();
-        lines.push(format!("{} of {} questions are complete{why}.", report.complete, report.questions));
+        lines.push(format!("{} of {} questions are graded{why}.", report.complete, report.questions));
         lines.push(format!(
             "Incomplete: {}. Protocols are compared on common questions only.",
             incomplete.join(", ")
@@ -176,16 +177,25 @@ pub(super) fn closing(report: &Report) -> Vec<String> {
         ));
     }
     if report.spent_usd > 0.0 {
-        let grading = match report.grading_usd {
-            usd if usd > 0.0 => format!(", of which grading took ${usd:.4}"),
-            _ => String::new(),
-        };
-        lines.push(format!("It cost ${:.4}{grading}.", report.spent_usd));
+        lines.push(format!("It cost ${:.4} in all.", report.spent_usd));
     }
+    lines.extend(report.judge.as_ref().map(judge));
     for [id, why] in report.failed.iter().take(5) {
         lines.push(format!("Discussion {id} failed: {why}."));
     }
     lines
+}
+
+/// What the model that graded answers took, and how often its order mattered.
+fn judge(it: &JudgeReport) -> String {
+    let cost = if it.usd > 0.0 { format!(" for ${:.4} of that", it.usd) } else { String::new() };
+    let orders = match it.disagreed {
+        0 => "Both orders always agreed.".to_owned(),
+        1 => "In 1 grading the two orders disagreed; it counts as not met.".to_owned(),
+        many => format!("In {many} gradings the two orders disagreed; they count as not met."),
+    };
+    let (answers, calls) = (count(it.answers as u64, "answer"), count(it.calls, "call"));
+    format!("The judge {} graded {answers} with {calls}{cost}. {orders}", it.name)
 }
 
 #[cfg(test)]

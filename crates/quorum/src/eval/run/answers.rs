@@ -1,10 +1,9 @@
 //! Reads the answers of discussions: first answers, what a protocol decided, and what it cost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quorum_core::{
     model::{
-        flips::Position,
         id::{DiscussionId, Step},
         outcome::Outcome,
         reading::Source,
@@ -111,7 +110,7 @@ pub(super) fn firsts(posed: &[Posed], ran: &Ran) -> Option<FirstAnswers> {
             continue;
         }
         let turns = ran.first_turns().into_iter().filter(|it| it.participant == reading.participant);
-        let cost = turns.fold(Cost::NONE, |sum, it| sum.and(cost_of(it, None)));
+        let cost = turns.fold(Cost::NONE, |sum, it| sum.and(cost_of(it, ran.paid_before(it))));
         answers.push(First {
             voice: reading.participant.clone(),
             answer: stance.position.clone(),
@@ -159,12 +158,12 @@ pub(super) fn row(evaluation: &Evaluation, all: &Answers, ran: &Ran, based: &[Ra
         is_tie: decided.is_tie,
         probability: decided.probability,
         cost: cost(ran, base),
-        flips: flips(posed, &ran.state, &outcome.positions_by_round),
+        flips: flips(posed, &ran.state, &outcome),
     })
 }
 
 fn is_origin(base: &Ran, ran: &Ran) -> bool {
-    ran.state.fork.as_ref().is_some_and(|it| it.of == base.state.id)
+    ran.job.fork.as_ref().is_some_and(|it| it.of == base.state.id)
 }
 
 struct Decided {
@@ -235,8 +234,9 @@ impl Cost {
 /// What a discussion would have cost alone: an answer that it took over counts as it did in the
 /// discussion it was asked in.
 fn cost(ran: &Ran, base: Option<&Ran>) -> Cost {
-    let original: BTreeMap<&str, &Turn> =
-        base.iter().flat_map(|it| &it.state.turns).map(|it| (it.step.as_str(), &**it)).collect();
+    let of_base = base.iter().flat_map(|it| it.failed.iter().chain([&it.state]));
+    let before = of_base.chain(&ran.failed).flat_map(|it| &it.turns).filter(|it| !it.reused);
+    let original: BTreeMap<&str, &Turn> = before.map(|it| (it.step.as_str(), &**it)).collect();
     let turns = ran.state.turns.iter();
     let sum = turns.fold(Cost::NONE, |sum, it| sum.and(cost_of(it, original.get(it.step.as_str()).copied())));
     let reused = ran.state.turns.iter().filter(|it| it.reused);
@@ -255,12 +255,17 @@ fn cost_of(turn: &Turn, original: Option<&Turn>) -> Cost {
     }
 }
 
-/// Changes of mind between the first position of a voice and its last.
-fn flips(posed: &Posed, state: &Snapshot, positions: &[Position]) -> Flips {
+/// Changes of mind between the first position of a voice and its last. A second blind draw is no
+/// change of mind, so only the flips of the record count.
+fn flips(posed: &Posed, state: &Snapshot, outcome: &Outcome) -> Flips {
     let mut ends: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
-    for it in positions {
-        let entry = ends.entry(&it.participant).or_insert((&it.position, &it.position));
-        entry.1 = &it.position;
+    for it in &outcome.positions_by_round {
+        ends.entry(&it.participant).or_insert((&it.position, &it.position));
+    }
+    for it in &outcome.flips {
+        if let Some(entry) = ends.get_mut(it.participant.as_str()) {
+            entry.1 = &it.to;
+        }
     }
     let mut flips = Flips::default();
     for seat in &state.spec.participants {
@@ -273,13 +278,18 @@ fn flips(posed: &Posed, state: &Snapshot, positions: &[Position]) -> Flips {
     flips
 }
 
-/// The answers of protocols that need no discussion of their own: they follow from first answers.
-pub(super) fn derived(evaluation: &Evaluation, all: &Answers) -> Vec<Row> {
+/// The answers of protocols that need no discussion of their own: they follow from the first answers
+/// to these questions. The other answers to them begin at this place of the rows.
+pub(super) fn derived(
+    evaluation: &Evaluation,
+    all: &Answers,
+    asked: &BTreeSet<usize>,
+    from: usize,
+) -> Vec<Row> {
     let mut rows = Vec::new();
-    for first in &all.firsts {
+    for first in all.firsts.iter().filter(|it| asked.contains(&it.question)) {
         for (place, protocol) in evaluation.protocols.iter().enumerate() {
-            let is_known = all
-                .rows
+            let is_known = all.rows[from..]
                 .iter()
                 .any(|it| (it.question, it.repeat, it.protocol) == (first.question, first.repeat, place));
             rows.extend(match &protocol.way {

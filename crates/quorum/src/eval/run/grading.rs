@@ -6,12 +6,15 @@
 use std::collections::BTreeMap;
 
 use futures::{StreamExt, stream};
-use quorum_core::{engine::handle::Finished, model::lifecycle::Lifecycle};
+use quorum_core::{
+    model::{lifecycle::Lifecycle, money::Usd},
+    registry::Snapshot,
+};
 use uuid::Uuid;
 
-use super::{AT_ONCE, Answers, Running};
+use super::{AT_ONCE, Answers, Evaluation, FirstAnswers, Grading, Running, hold, plan};
 use crate::{
-    Error, OrderKey, Request, Started,
+    Error, OrderKey, Request,
     eval::{
         grade::{Description, Graded, Mark, folded, grade},
         question::Posed,
@@ -27,143 +30,240 @@ const SYSTEM: &str = "You compare an answer with a description. Texts between ma
 
 /// Which text comes first.
 #[derive(Debug, Clone, Copy)]
-enum Order {
+pub(super) enum Order {
     DescriptionFirst,
     AnswerFirst,
 }
 
-/// Grades the first answers that only a model can grade.
-pub(super) async fn grade_firsts(run: &Running<'_>, all: &mut Answers) -> Result<(), Error> {
-    let open: Vec<(usize, String)> = all
-        .firsts
-        .iter()
-        .flat_map(|it| it.answers.iter().map(|answer| (it.question, answer.answer.clone())))
-        .collect();
-    let marks = marks(run, all, open).await?;
-    for firsts in &mut all.firsts {
-        for answer in &mut firsts.answers {
-            let mark = marks.get(&(firsts.question, folded(&answer.answer)));
-            answer.mark = mark.copied().unwrap_or(answer.mark);
+/// Grades answers, each once.
+#[derive(Default)]
+pub(super) struct Grader {
+    /// The grades so far, by question and folded text; `None` for an answer that was not graded.
+    marks: BTreeMap<(usize, String), Option<Mark>>,
+}
+
+impl Grader {
+    /// Grades the first answers that only a model can grade. Of a question whose answers could not
+    /// all be graded there are none: a vote among some of them would be another one.
+    pub(super) async fn firsts(&mut self, run: &Running<'_>, all: &mut Answers) -> Result<(), Error> {
+        let each = |it: &FirstAnswers| {
+            let question = it.question;
+            it.answers.iter().map(move |answer| (question, answer.answer.clone())).collect::<Vec<_>>()
+        };
+        let answers = all.firsts.iter().flat_map(each).collect();
+        self.grade(run, all, answers).await?;
+        all.firsts.retain_mut(|it| {
+            let question = it.question;
+            it.answers.iter_mut().all(|answer| self.marked(question, &answer.answer, &mut answer.mark))
+        });
+        Ok(())
+    }
+
+    /// Grades the answers of protocols that only a model can grade. An answer that was not graded
+    /// counts as missing, not as wrong.
+    pub(super) async fn rows(&mut self, run: &Running<'_>, all: &mut Answers) -> Result<(), Error> {
+        let answers = all.rows.iter().map(|it| (it.question, it.answer.clone())).collect();
+        self.grade(run, all, answers).await?;
+        all.rows.retain_mut(|row| self.marked(row.question, &row.answer, &mut row.mark));
+        Ok(())
+    }
+
+    /// Sets the grade of this answer, if a model had to grade it. `false` if it did not.
+    fn marked(&self, question: usize, answer: &str, mark: &mut Mark) -> bool {
+        match self.marks.get(&(question, folded(answer))) {
+            Some(Some(found)) => {
+                *mark = *found;
+                true
+            }
+            Some(None) => false,
+            None => true,
         }
     }
-    Ok(())
-}
 
-/// Grades the answers of protocols that only a model can grade.
-pub(super) async fn grade_rows(run: &Running<'_>, all: &mut Answers) -> Result<(), Error> {
-    let open: Vec<(usize, String)> = all.rows.iter().map(|it| (it.question, it.answer.clone())).collect();
-    let marks = marks(run, all, open).await?;
-    for row in &mut all.rows {
-        row.mark = marks.get(&(row.question, folded(&row.answer))).copied().unwrap_or(row.mark);
+    /// Grades those of these answers that only a model can grade.
+    async fn grade(
+        &mut self,
+        run: &Running<'_>,
+        all: &mut Answers,
+        answers: Vec<(usize, String)>,
+    ) -> Result<(), Error> {
+        let mut open: BTreeMap<(usize, String), (String, Vec<Description>)> = BTreeMap::new();
+        for (question, answer) in answers {
+            let (posed, key) = (&all.posed[question], (question, folded(&answer)));
+            if self.marks.contains_key(&key) || open.contains_key(&key) {
+                continue;
+            }
+            if let Graded::Open(descriptions) = grade(&posed.key, &posed.shown, &answer) {
+                open.insert(key, (answer, descriptions));
+            }
+        }
+        if run.evaluation.grader.is_none() {
+            return Ok(());
+        }
+        let posed = &all.posed;
+        let graded = stream::iter(open).map(|(key, (answer, descriptions))| async move {
+            let found = graded_by_model(run, &posed[key.0], &answer, &descriptions).await?;
+            Ok::<_, Error>((key, found))
+        });
+        let graded: Vec<Result<_, Error>> = graded.buffer_unordered(AT_ONCE).collect().await;
+        for it in graded {
+            let (key, (mark, took)) = it?;
+            all.grading = all.grading.and(took);
+            all.failed.extend(mark.as_ref().err().and_then(Ungraded::told));
+            self.marks.insert(key, mark.ok());
+        }
+        Ok(())
     }
-    Ok(())
 }
 
-/// The grades of these answers, by question and folded text; each is graded once.
-type Marks = BTreeMap<(usize, String), Mark>;
+/// Why an answer has no grade.
+enum Ungraded {
+    /// The evaluation was stopped, or its budget is used up.
+    Stopped,
+    /// The model could not be asked: the discussion and the reason.
+    Failed(String, String),
+}
 
-async fn marks(run: &Running<'_>, all: &mut Answers, answers: Vec<(usize, String)>) -> Result<Marks, Error> {
-    let mut open: BTreeMap<(usize, String), (String, Vec<Description>)> = BTreeMap::new();
-    for (question, answer) in answers {
-        let posed = &all.posed[question];
-        if let Graded::Open(descriptions) = grade(&posed.key, &posed.shown, &answer) {
-            open.insert((question, folded(&answer)), (answer, descriptions));
+impl Ungraded {
+    /// The discussion that failed, and the reason.
+    fn told(&self) -> Option<(String, String)> {
+        match self {
+            Ungraded::Failed(id, why) => Some((id.clone(), why.clone())),
+            Ungraded::Stopped => None,
         }
     }
-    if open.is_empty() || run.evaluation.grader.is_none() {
-        return Ok(Marks::new());
-    }
-    let posed = &all.posed;
-    let graded = stream::iter(open).map(|(key, (answer, descriptions))| async move {
-        let found = graded_by_model(run, &posed[key.0], &answer, &descriptions).await?;
-        Ok::<_, Error>((key, found))
-    });
-    let graded: Vec<Result<_, Error>> = graded.buffer_unordered(AT_ONCE).collect().await;
-    let mut marks = Marks::new();
-    for it in graded {
-        let (key, (mark, usd)) = it?;
-        all.graded_usd += usd;
-        marks.extend(mark.map(|mark| (key, mark)));
-    }
-    Ok(marks)
 }
 
-/// The grade of an answer, and what grading it cost. No grade if a person stopped the evaluation.
+impl Grading {
+    fn and(self, other: Grading) -> Grading {
+        Grading {
+            answers: self.answers + other.answers,
+            calls: self.calls + other.calls,
+            disagreed: self.disagreed + other.disagreed,
+            usd: self.usd + other.usd,
+        }
+    }
+}
+
+/// The grade of an answer, and what grading it took.
 async fn graded_by_model(
     run: &Running<'_>,
     posed: &Posed,
     answer: &str,
     descriptions: &[Description],
-) -> Result<(Option<Mark>, f64), Error> {
-    let mut usd = 0.0;
+) -> Result<(Result<Mark, Ungraded>, Grading), Error> {
+    let mut took = Grading { answers: 1, ..Grading::default() };
     for description in descriptions {
         let mut met = Vec::new();
         for order in [Order::DescriptionFirst, Order::AnswerFirst] {
-            if run.watch.is_stopped() {
-                return Ok((None, usd));
+            let opinion = opinion(run, posed, answer, description, order).await?;
+            match opinion {
+                Ok((said, calls, usd)) => {
+                    (took.calls, took.usd) = (took.calls + calls, took.usd + usd);
+                    met.push(said);
+                }
+                Err(ungraded) => return Ok((Err(ungraded), Grading { answers: 0, ..took })),
             }
-            let (opinion, cost) = opinion(run, posed, answer, description, order).await?;
-            usd += cost;
-            met.push(opinion);
         }
         let mark = match met[..] {
-            [Some(one), Some(other)] => Mark::of((one && other) != description.is_negated),
+            [Some(one), Some(other)] if one == other => Mark::of(one != description.is_negated),
+            [Some(_), Some(_)] => {
+                took.disagreed += 1;
+                Mark::Wrong
+            }
             _ => Mark::Unread,
         };
         if mark != Mark::Right {
-            return Ok((Some(mark), usd));
+            return Ok((Ok(mark), took));
         }
     }
-    Ok((Some(Mark::Right), usd))
+    Ok((Ok(Mark::Right), took))
 }
 
-/// Whether the model finds that the answer meets the description; `None` if it can't be read.
+/// What the model said: whether the answer meets the description (`None` if that can't be read),
+/// in how many calls, and at what cost.
+type Opinion = (Option<bool>, u64, Usd);
+
+/// Asks the model in one order, or finds what it said before.
 async fn opinion(
     run: &Running<'_>,
     posed: &Posed,
     answer: &str,
     description: &Description,
     order: Order,
-) -> Result<(Option<bool>, f64), Error> {
-    let name = format!("{}/grade/{}/{}/{answer}/{order:?}", run.evaluation.run, posed.id, description.text);
-    let id = Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes());
-    let nonce = &id.simple().to_string()[..8];
-    let asked = OneVoice {
-        text: question(posed, answer, &description.text, nonce, order),
-        system: Some(SYSTEM.to_owned()),
-        request: Request {
-            providers: run.evaluation.grader.clone().map(|it| vec![it]),
-            temperature: Some(0.0),
-            max_tokens_per_turn: Some(LONGEST),
-            session_id: run.evaluation.session.clone(),
-            offline: run.evaluation.request.offline,
-            ..Request::default()
-        },
-    };
-    let spec = run.scope.check_one_voice(&asked)?;
-    let key = OrderKey { key: format!("eval-{id}"), digest: id.to_string() };
-    let Started { discussion, handle } = run.scope.start_once(spec, Some(&key)).await?;
-    let state = match handle {
-        Some(handle) => finished(handle.finished().await?),
-        None => {
-            let state = discussion.state().await?;
-            match state.lifecycle {
-                Lifecycle::Completed | Lifecycle::Aborted => state,
-                _ => finished(discussion.resume_here().await?.finished().await?),
-            }
+) -> Result<Result<Opinion, Ungraded>, Error> {
+    // The folded text, so that the same answer written otherwise is not graded again when the
+    // evaluation is continued.
+    let about = format!("{}/{}/{}", posed.id, description.text, folded(answer));
+    let name = format!("{}/grade/{about}/{order:?}", run.evaluation.run);
+    // What failed in an earlier process is tried again.
+    let mut attempt = 0;
+    let (id, key) = loop {
+        let name = if attempt > 0 { format!("{name}/{attempt}") } else { name.clone() };
+        let id = Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes());
+        let key = OrderKey { key: format!("eval-{id}"), digest: id.to_string() };
+        match hold::over(run, &key).await? {
+            None => break (id, key),
+            Some(state) => match said(run, &state, Usd::ZERO) {
+                Err(Ungraded::Failed(..)) if attempt < hold::MOST_ATTEMPTS => attempt += 1,
+                found => return Ok(found),
+            },
         }
     };
-    run.budget.settle(Default::default(), state.spent.usd);
-    Ok((yes_or_no(&state.outcome().synthesis), state.spent.usd.dollars()))
-}
-
-fn finished(finished: Finished) -> quorum_core::registry::Snapshot {
-    match finished {
-        Finished::Over(state) | Finished::Waiting(state) => state,
+    let nonce = &id.simple().to_string()[..8];
+    let text = question(posed, answer, &description.text, nonce, order);
+    let spec = run.scope.check_one_voice(&asked(run.evaluation, text))?;
+    let most = match run.budget.is_limited() {
+        true => Usd::from_dollars(plan::with_reminders(&run.scope.plan(&spec).await?)).unwrap_or_default(),
+        false => Usd::ZERO,
+    };
+    let Some(reserved) = run.budget.reserve_cost(most).await else { return Ok(Err(Ungraded::Stopped)) };
+    if run.is_stopped() {
+        run.budget.release(reserved);
+        return Ok(Err(Ungraded::Stopped));
+    }
+    let started = match run.scope.start_once(run.budget.limited(spec, reserved), Some(&key)).await {
+        Ok(started) => hold::finished(started).await,
+        Err(error) => Err(error),
+    };
+    match started {
+        Ok((state, _)) => Ok(said(run, &state, reserved)),
+        Err(error) => {
+            run.budget.release(reserved);
+            Err(error)
+        }
     }
 }
 
-fn question(posed: &Posed, answer: &str, description: &str, nonce: &str, order: Order) -> String {
+/// The question to the model that grades.
+pub(super) fn asked(evaluation: &Evaluation, text: String) -> OneVoice {
+    OneVoice {
+        text,
+        system: Some(SYSTEM.to_owned()),
+        request: Request {
+            providers: evaluation.grader.clone().map(|it| vec![it]),
+            temperature: Some(0.0),
+            max_tokens_per_turn: Some(LONGEST),
+            session_id: evaluation.session.clone(),
+            offline: evaluation.request.offline,
+            simulate: evaluation.request.simulate.clone(),
+            allow_unpriced: evaluation.request.allow_unpriced,
+            ..Request::default()
+        },
+    }
+}
+
+fn said(run: &Running<'_>, state: &Snapshot, reserved: Usd) -> Result<Opinion, Ungraded> {
+    run.budget.settle(reserved, state.id, state.spent.usd);
+    let outcome = state.outcome();
+    if state.lifecycle != Lifecycle::Completed || !outcome.success {
+        let why = outcome.error.map_or("the judge gave no answer".to_owned(), |it| it.message.clone());
+        return Err(Ungraded::Failed(state.id.to_string(), format!("grading: {why}")));
+    }
+    Ok((yes_or_no(&outcome.synthesis), state.turns.len() as u64, state.spent.usd))
+}
+
+pub(super) fn question(posed: &Posed, answer: &str, description: &str, nonce: &str, order: Order) -> String {
     let fenced = |name: &str, text: &str| {
         let text = text.replace(nonce, "");
         format!("<{name}-{nonce}>\n{}\n</{name}-{nonce}>", text.trim())

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use quorum_core::{
     engine::handle::Finished,
     model::{
-        event::Fork, lifecycle::Lifecycle, outcome::StoppingReason, participant::Participant, spec::Spec,
+        event::Fork, lifecycle::Lifecycle, money::Usd, outcome::StoppingReason, participant::Participant,
         transcript::Turn,
     },
     registry::Snapshot,
 };
 
 use super::{Job, Running};
-use crate::{Error, Started};
+use crate::{Error, OrderKey, Started};
 
 /// What became of a discussion.
 pub(super) enum Held {
@@ -26,17 +26,38 @@ pub(super) enum Held {
 pub(crate) struct Ran {
     pub(crate) job: Job,
     pub(crate) state: Snapshot,
+    /// Its earlier attempts, which failed; what was answered in them is taken over.
+    pub(crate) failed: Vec<Snapshot>,
     /// Whether an earlier process had finished it.
     pub(super) was_found: bool,
 }
 
-/// Holds a discussion, within the budget.
+/// How often a discussion that failed is tried again, once each time the evaluation is continued.
+pub(super) const MOST_ATTEMPTS: usize = 20;
+
+/// Holds a discussion, within the budget. One that failed in an earlier process is held again from
+/// what was answered in it.
 pub(super) async fn held(run: &Running<'_>, job: Job) -> Result<Held, Error> {
-    let (spec, key) = job.order(run.evaluation, run.scope)?;
-    let spec = Spec { graded: job.is_open, ..spec };
-    let Some(reserved) = run.budget.reserve(&job) else { return Ok(Held::NotStarted) };
+    let spec = job.order(run.scope)?;
+    let mut failed: Vec<Snapshot> = Vec::new();
+    let key = loop {
+        let key = job.key(run.evaluation, &spec, failed.len());
+        // What is over needs no room in the budget.
+        let Some(state) = over(run, &key).await? else { break key };
+        run.budget.settle(Usd::ZERO, state.id, state.spent.usd);
+        if failure(&state).is_none() || failed.len() == MOST_ATTEMPTS {
+            return Ok(Held::Took(Box::new(Ran { job, state, failed, was_found: true })));
+        }
+        failed.push(state);
+    };
+    let Some(reserved) = run.budget.reserve(&job).await else { return Ok(Held::NotStarted) };
+    if run.is_stopped() {
+        run.budget.release(reserved);
+        return Ok(Held::NotStarted);
+    }
     let spec = run.budget.limited(spec, reserved);
-    let started = match job.fork.clone() {
+    let fork = failed.last().and_then(last_answer).or_else(|| job.fork.clone());
+    let started = match fork {
         Some(fork) => run.scope.branch_once(fork, spec, &key).await,
         None => run.scope.start_once(spec, Some(&key)).await,
     };
@@ -51,19 +72,48 @@ pub(super) async fn held(run: &Running<'_>, job: Job) -> Result<Held, Error> {
             return Err(error);
         }
     };
-    run.budget.settle(reserved, state.spent.usd);
-    Ok(Held::Took(Box::new(Ran { job, state, was_found })))
+    run.budget.settle(reserved, state.id, state.spent.usd);
+    Ok(Held::Took(Box::new(Ran { job, state, failed, was_found })))
 }
 
-/// The state at its end. One that failed, or that a process left behind, is continued; what was
-/// answered in it is not asked again.
-async fn finished(started: Started) -> Result<(Snapshot, bool), Error> {
+/// Where another discussion takes over all answers of this one.
+fn last_answer(state: &Snapshot) -> Option<Fork> {
+    let last = state.turns.last()?;
+    Some(Fork { of: state.id, at: last.step.clone() })
+}
+
+/// The discussion and the reason, if it has no result that could be graded.
+fn failure(state: &Snapshot) -> Option<(String, String)> {
+    let outcome = state.outcome();
+    let reason = match &outcome.stopping_reason {
+        _ if state.lifecycle != Lifecycle::Completed => Some("it was not finished".to_owned()),
+        Some(reason) if *reason == StoppingReason::BUDGET => Some("its budget was used up".to_owned()),
+        Some(reason) if *reason == StoppingReason::MODEL_UNAVAILABLE => {
+            Some("too few participants answered".to_owned())
+        }
+        Some(reason) if *reason == StoppingReason::TIMEOUT => Some("its time was up".to_owned()),
+        _ => None,
+    };
+    let told = outcome.error.map(|it| it.message.clone());
+    reason.map(|it| (state.id.to_string(), told.map_or(it.clone(), |told| format!("{it}: {told}"))))
+}
+
+/// The discussion that was started under this key, if it is over.
+pub(super) async fn over(run: &Running<'_>, key: &OrderKey) -> Result<Option<Snapshot>, Error> {
+    let Some(discussion) = run.scope.started_under(key).await? else { return Ok(None) };
+    let state = discussion.state().await?;
+    Ok(Some(state).filter(|it| it.lifecycle.is_terminal()))
+}
+
+/// The state at its end. One that a process left behind is continued; what was answered in it is
+/// not asked again.
+pub(super) async fn finished(started: Started) -> Result<(Snapshot, bool), Error> {
     let Started { discussion, handle } = started;
     let handle = match handle {
         Some(handle) => handle,
         None => {
             let state = discussion.state().await?;
-            if matches!(state.lifecycle, Lifecycle::Completed | Lifecycle::Aborted) {
+            if state.lifecycle.is_terminal() {
                 return Ok((state, true));
             }
             discussion.resume_here().await?
@@ -80,20 +130,9 @@ impl Ran {
         self.failure().is_some()
     }
 
-    /// The topic and the reason, if it failed.
+    /// The discussion and the reason, if it failed.
     pub(super) fn failure(&self) -> Option<(String, String)> {
-        let outcome = self.state.outcome();
-        let reason = match &outcome.stopping_reason {
-            _ if self.state.lifecycle != Lifecycle::Completed => Some("it was not finished".to_owned()),
-            Some(reason) if *reason == StoppingReason::BUDGET => Some("its budget was used up".to_owned()),
-            Some(reason) if *reason == StoppingReason::MODEL_UNAVAILABLE => {
-                Some("too few participants answered".to_owned())
-            }
-            Some(reason) if *reason == StoppingReason::TIMEOUT => Some("its time was up".to_owned()),
-            _ => None,
-        };
-        let told = outcome.error.map(|it| it.message.clone());
-        reason.map(|it| (self.state.id.to_string(), told.map_or(it.clone(), |told| format!("{it}: {told}"))))
+        failure(&self.state)
     }
 
     /// Where another discussion takes over its first answers.
@@ -110,7 +149,14 @@ impl Ran {
 
     /// Calls that were made for it, and not taken over.
     pub(super) fn calls(&self) -> u64 {
-        self.state.turns.iter().filter(|it| !it.reused).count() as u64
+        let all = self.failed.iter().chain([&self.state]).flat_map(|it| &it.turns);
+        all.filter(|it| !it.reused).count() as u64
+    }
+
+    /// The answer of an earlier attempt that this one was taken over from.
+    pub(super) fn paid_before(&self, turn: &Turn) -> Option<&Turn> {
+        let all = self.failed.iter().flat_map(|it| &it.turns);
+        all.map(|it| &**it).find(|it| !it.reused && it.step == turn.step)
     }
 
     /// A seat's voice as a request names it: `claude`, or `claude/MODEL`.

@@ -13,13 +13,15 @@ mod order;
 mod plan;
 
 use futures::{StreamExt, stream};
+use quorum_core::model::money::Usd;
 
 pub use answers::{Cost, First, FirstAnswers, Flips, Row};
-pub use plan::{Planned, PlannedProtocol};
+pub use plan::{Planned, PlannedJudge, PlannedProtocol};
 
 use self::{
     answers::{derived, firsts, row},
     budget::Budget,
+    grading::Grader,
     hold::{Held, Ran},
     order::Job,
 };
@@ -32,6 +34,9 @@ use crate::{Error, Request, Scope};
 
 /// How many discussions run at once. The lanes of providers have their own limits.
 const AT_ONCE: usize = 32;
+
+/// How many questions are begun before others, where there is a budget.
+const IN_A_PART: usize = 8;
 
 /// An evaluation.
 #[derive(Debug, Clone)]
@@ -78,10 +83,23 @@ pub struct Answers {
     pub failed: Vec<(String, String)>,
     /// What was spent, in USD, with what grading cost.
     pub spent_usd: f64,
-    /// What grading by a model cost, in USD.
-    pub graded_usd: f64,
+    /// Grading by a model.
+    pub grading: Grading,
     /// Calls that were made, without those that a protocol took over.
     pub calls: u64,
+}
+
+/// What grading by a model took.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Grading {
+    /// Answers that were graded.
+    pub answers: usize,
+    /// Calls: two for each description, one in each order.
+    pub calls: u64,
+    /// Descriptions on which the model said yes in one order and no in the other.
+    pub disagreed: usize,
+    /// The cost.
+    pub usd: Usd,
 }
 
 /// The best voice.
@@ -138,21 +156,14 @@ impl Evaluation {
         let held_later = self.protocols.iter().filter(|it| it.way.is_held()).count();
         let mut progress = Progress { all: bases.len() * (1 + held_later), ..Progress::default() };
         let run = Running { evaluation: self, scope, watch, budget: &budget };
-        let based = run.all(bases, &mut progress).await?;
-        let bases: Vec<&Ran> = based.iter().collect();
-        all.firsts = bases.iter().filter_map(|it| firsts(&all.posed, it)).collect();
-        grading::grade_firsts(&run, &mut all).await?;
-        all.best = self.best(&all.firsts);
-        let jobs = self.jobs(&all, &based);
-        progress.all = based.len() + jobs.len();
-        let held = run.all(jobs, &mut progress).await?;
-        for ran in based.iter().chain(&held) {
-            all.failed.extend(ran.failure());
-            all.rows.extend(row(self, &all, ran, &based));
-            all.calls += ran.calls();
+        let mut grader = Grader::default();
+        // With a budget, some questions are finished before others are begun: first answers alone
+        // would be of no use. Without one, the best voice is known by all first answers.
+        let at_once = if budget.is_limited() { IN_A_PART } else { bases.len().max(1) };
+        for part in bases.chunks(at_once) {
+            progress.all -= part.len() * held_later;
+            run.part(part.to_vec(), &mut grader, (&mut all, &mut progress)).await?;
         }
-        all.rows.extend(derived(self, &all));
-        grading::grade_rows(&run, &mut all).await?;
         all.rows.sort_by_key(|it| (it.question, it.repeat, it.protocol));
         all.spent_usd = budget.spent();
         all.stopped = budget.stopped().or_else(|| watch.is_stopped().then_some(Stopped::User));
@@ -209,6 +220,33 @@ pub(super) struct Running<'r> {
 }
 
 impl Running<'_> {
+    /// Asks for these first answers, holds the discussions of all protocols on them, and grades.
+    async fn part(
+        &self,
+        bases: Vec<Job>,
+        grader: &mut Grader,
+        (all, progress): (&mut Answers, &mut Progress),
+    ) -> Result<(), Error> {
+        let based = self.all(bases, progress).await?;
+        all.firsts.extend(based.iter().filter_map(|it| firsts(&all.posed, it)));
+        grader.firsts(self, all).await?;
+        all.best = all.best.take().or_else(|| self.evaluation.best(&all.firsts));
+        let jobs = self.evaluation.jobs(all, &based);
+        progress.all += jobs.len();
+        let held = self.all(jobs, progress).await?;
+        let from = all.rows.len();
+        for ran in based.iter().chain(&held) {
+            all.failed.extend(ran.failure());
+            let row = row(self.evaluation, all, ran, &based);
+            all.rows.extend(row);
+            all.calls += ran.calls();
+        }
+        let asked = based.iter().map(|it| it.job.question).collect();
+        let derived = derived(self.evaluation, all, &asked, from);
+        all.rows.extend(derived);
+        grader.rows(self, all).await
+    }
+
     /// Holds these discussions, several at once, and returns those that took place.
     async fn all(&self, jobs: Vec<Job>, progress: &mut Progress) -> Result<Vec<Ran>, Error> {
         let mut holding = stream::iter(jobs).map(|job| self.held(job)).buffer_unordered(AT_ONCE);
@@ -227,8 +265,13 @@ impl Running<'_> {
         Ok(ran)
     }
 
+    /// Whether a person has stopped it.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.watch.is_stopped()
+    }
+
     async fn held(&self, job: Job) -> Result<Held, Error> {
-        if self.watch.is_stopped() {
+        if self.is_stopped() {
             return Ok(Held::NotStarted);
         }
         hold::held(self, job).await

@@ -33,14 +33,19 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// The checked order, and the key under which it is started once.
-    pub(super) fn order(&self, evaluation: &Evaluation, scope: &Scope) -> Result<(Spec, OrderKey), Error> {
-        let spec = scope.check(&self.request)?;
+    /// The checked order.
+    pub(super) fn order(&self, scope: &Scope) -> Result<Spec, Error> {
+        Ok(Spec { graded: self.is_open, ..scope.check(&self.request)? })
+    }
+
+    /// The key under which the order is started once, in each attempt.
+    pub(super) fn key(&self, evaluation: &Evaluation, spec: &Spec, attempt: usize) -> OrderKey {
         let name = format!("{}/{}/{}/{}", evaluation.run, self.name, self.request.topic, self.repeat);
+        let name = if attempt > 0 { format!("{name}/{attempt}") } else { name };
         let key = format!("eval-{}", Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()));
-        let digest = serde_json::to_string(&spec).unwrap_or_default();
+        let digest = serde_json::to_string(spec).unwrap_or_default();
         let digest = Uuid::new_v5(&Uuid::NAMESPACE_OID, digest.as_bytes()).to_string();
-        Ok((spec, OrderKey { key, digest }))
+        OrderKey { key, digest }
     }
 }
 

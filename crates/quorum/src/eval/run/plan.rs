@@ -1,13 +1,17 @@
 //! The plan of an evaluation: how many discussions and calls, and what they may cost, with shared
 //! first answers and without.
 
-use quorum_core::model::{money::Usd, spec::Spec};
+use quorum_core::model::{money::Usd, participant::Participant, spec::Spec};
 use serde::Serialize;
 
-use super::Evaluation;
+use super::{
+    Evaluation,
+    grading::{self, Order},
+};
 use crate::{
-    Error, Figures, Scope,
+    Error, Figures, Plan, Scope,
     eval::{
+        grade::{Key, Test},
         protocol::{Protocol, Way},
         question::Posed,
     },
@@ -34,8 +38,25 @@ pub struct Planned {
     /// Participants without a known price.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unpriced: Vec<String>,
+    /// What grading by a model takes, where answers need it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<PlannedJudge>,
     /// Whether the voices are simulated.
     pub simulated: bool,
+}
+
+/// The plan of grading by a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedJudge {
+    /// Its name.
+    pub name: String,
+    /// Whether it is also a member of the panel, and would grade its own answers.
+    pub sits_on_panel: bool,
+    /// The most calls: two for each description and each answer, if no two answers are the same.
+    pub calls: u32,
+    /// Their cost in USD, with answers of the length of first answers.
+    pub cost_usd: f64,
 }
 
 /// The plan of one protocol.
@@ -55,7 +76,8 @@ pub struct PlannedProtocol {
 }
 
 /// How many questions are planned in full. Their mean stands for all.
-const SAMPLED: usize = 8;
+const SAMPLED: usize = 3;
+const SAMPLED_OF_MIXED: usize = 8;
 
 pub(super) async fn planned(evaluation: &Evaluation, scope: &Scope) -> Result<Planned, Error> {
     let posed = evaluation.posed();
@@ -99,6 +121,7 @@ pub(super) async fn planned(evaluation: &Evaluation, scope: &Scope) -> Result<Pl
             cost_usd: if protocol.way.is_held() { new.usd * times as f64 } else { 0.0 },
         });
     }
+    let judge = judge(evaluation, scope, &posed, &base).await?;
     let (questions, repeat) = (posed.len(), evaluation.repeat.max(1));
     let (most, without_sharing) = (most.figures(), alone.figures());
     Ok(Planned {
@@ -110,8 +133,50 @@ pub(super) async fn planned(evaluation: &Evaluation, scope: &Scope) -> Result<Pl
         most,
         without_sharing,
         unpriced,
+        judge,
         simulated,
     })
+}
+
+/// What grading by a model takes; `None` if no question needs it, or no model is named.
+async fn judge(
+    evaluation: &Evaluation,
+    scope: &Scope,
+    posed: &[Posed],
+    base: &Spec,
+) -> Result<Option<PlannedJudge>, Error> {
+    let Some(name) = evaluation.grader.clone() else { return Ok(None) };
+    let open = || posed.iter().filter(|it| descriptions(it) > 0);
+    let Some(longest) = open().max_by_key(|it| it.topic.len()) else { return Ok(None) };
+    let text = grading::question(longest, SAMPLE_ANSWER, SAMPLE_ANSWER, "00000000", Order::AnswerFirst);
+    let asked = grading::asked(&Evaluation { session: None, ..evaluation.clone() }, text);
+    let spec = scope.check_one_voice(&asked)?;
+    let seat = spec.participants.first();
+    let sits = |member: &Participant| {
+        let same =
+            |one: &Option<String>, other: &Option<String>| one.is_none() || other.is_none() || one == other;
+        seat.is_some_and(|it| it.provider == member.provider && same(&it.model, &member.model))
+    };
+    let voices = base.participants.iter().filter(|it| !it.is_person()).count();
+    let held =
+        |it: &Posed| evaluation.protocols.iter().filter(|way| way.way.is_held() && way.fits(it)).count();
+    let each = |it: &Posed| 2 * descriptions(it) * (voices + held(it)) * evaluation.repeat.max(1) as usize;
+    let calls: usize = open().map(each).sum();
+    let one = scope.plan(&spec).await?.usual.cost_usd;
+    let sits_on_panel = base.participants.iter().any(sits);
+    Ok(Some(PlannedJudge { name, sits_on_panel, calls: calls as u32, cost_usd: one * calls as f64 }))
+}
+
+/// An answer as long as first answers usually are.
+const SAMPLE_ANSWER: &str =
+    "An answer that takes about as much room as first answers usually do, with its reason.";
+
+/// The descriptions that a model has to compare answers to this question with.
+fn descriptions(posed: &Posed) -> usize {
+    match &posed.key {
+        Key::Checks(checks) => checks.iter().filter(|it| matches!(it.test, Test::Rubric(_))).count(),
+        Key::Choice(_) => 0,
+    }
 }
 
 /// What a discussion of each protocol may cost at most, for the longest question; the last is that
@@ -127,20 +192,33 @@ pub(super) async fn dearest(evaluation: &Evaluation, scope: &Scope) -> Result<Ve
         let request = evaluation.sample_request(protocol, longest, &panel);
         // A protocol that this question can't be put to costs nothing with it.
         let cost = match scope.check(&request) {
-            Ok(spec) => scope.plan(&spec).await?.usual.cost_usd,
+            Ok(spec) => with_reminders(&scope.plan(&spec).await?),
             Err(_) => 0.0,
         };
         costs.push(Usd::from_dollars(cost).unwrap_or_default());
     }
-    let first = scope.plan(&base).await?.usual.cost_usd;
+    let first = with_reminders(&scope.plan(&base).await?);
     costs.push(Usd::from_dollars(first).unwrap_or_default());
     Ok(costs)
 }
 
-/// Questions at equal distances.
+/// What a discussion may cost if every reply has to be asked for once more, because it can't be
+/// read. A discussion that runs out of money in its middle has spent it for nothing.
+pub(super) fn with_reminders(plan: &Plan) -> f64 {
+    (2.0 * plan.usual.cost_usd).min(plan.most.cost_usd)
+}
+
+/// Questions that stand for all: by length, each in the middle of its part of the file. Where some
+/// have options and others don't, more of them, at equal distances.
 fn sampled(posed: &[Posed]) -> Vec<&Posed> {
-    let step = posed.len().div_ceil(SAMPLED).max(1);
-    posed.iter().step_by(step).collect()
+    let is_mixed = posed.iter().any(|it| it.letters.is_empty() != posed[0].letters.is_empty());
+    if is_mixed {
+        return posed.iter().step_by(posed.len().div_ceil(SAMPLED_OF_MIXED).max(1)).collect();
+    }
+    let mut sorted: Vec<&Posed> = posed.iter().collect();
+    sorted.sort_by_key(|it| it.topic.len() + it.context.as_ref().map_or(0, String::len));
+    let count = SAMPLED.min(sorted.len());
+    (0..count).map(|it| sorted[(2 * it + 1) * sorted.len() / (2 * count)]).collect()
 }
 
 fn nothing(evaluation: &Evaluation) -> Planned {
@@ -153,6 +231,7 @@ fn nothing(evaluation: &Evaluation) -> Planned {
         most: Figures::default(),
         without_sharing: Figures::default(),
         unpriced: Vec::new(),
+        judge: None,
         simulated: false,
     }
 }

@@ -138,6 +138,7 @@ pub async fn a_summary_says_how_it_ended<S: Whole>(subject: Subject<S>) {
     let opened = Summary {
         id,
         topic: "tabs or spaces?".to_owned(),
+        title: None,
         pattern: "round-robin".to_owned(),
         status: Lifecycle::Ready,
         opened_at: second(1),
@@ -383,6 +384,28 @@ pub async fn s12_tenants_see_their_own<S: Whole>(subject: Subject<S>) {
     let spec = Spec { session: Some(session.id), ..of(&bob) };
     let refused = store.create(DiscussionId::fresh(), opening(spec, second(4), None)).await;
     assert_eq!(refused, Err(StoreError::UnknownSession(session.id)));
+}
+
+/// A name is for lists: the record, the topic and the search index stay as they are, and a finished
+/// discussion can be renamed.
+pub async fn a_name_is_for_lists_only<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let id = finish(store, "tabs or spaces?", "tabs", second(1)).await;
+    let child = id.derived("sub1");
+    store.create(child, opening(about("below"), second(1), below(id))).await.expect("its root is there");
+    let before = store.read(id, Seq::START, 100).await;
+    for title in [Some("The old question"), None, Some("Indentation")] {
+        store.rename(id, title.map(str::to_owned)).await.expect("it is there");
+        let listed = store.list(Wanted::default()).await.expect("the store is there");
+        let names: Vec<_> = listed.iter().map(|it| (it.topic.as_str(), it.title.as_deref())).collect();
+        assert_eq!(names, [("tabs or spaces?", title)]);
+    }
+    assert_eq!(store.read(id, Seq::START, 100).await, before);
+    assert_eq!(ids(store.search("tabs", first(10)).await), [id]);
+    assert_eq!(ids(store.search("indentation", first(10)).await), []);
+    for unknown in [child, DiscussionId::fresh()] {
+        assert_eq!(store.rename(unknown, None).await, Err(StoreError::Unknown(unknown)));
+    }
 }
 
 /// A running discussion is kept; others are removed with all their sub-discussions, finished or

@@ -5,6 +5,7 @@ pub mod archive;
 pub mod claims;
 pub mod fixture;
 pub mod inbox;
+pub mod lanes;
 pub mod nodes;
 pub mod outcomes;
 pub mod queue;
@@ -107,6 +108,10 @@ macro_rules! store_conformance {
                 the_list_says_what_is_run
                 watchers_hear_of_work_and_facts
             }
+            lanes {
+                the_time_of_a_provider_is_granted_once
+                a_closed_lane_is_granted_later
+            }
             inbox {
                 commands_keep_their_order
                 commands_need_somebody_to_take_them
@@ -131,6 +136,7 @@ macro_rules! store_conformance {
                 a_session_must_exist
                 sessions_are_newest_first
                 s12_tenants_see_their_own
+                a_name_is_for_lists_only
                 removing_takes_what_nobody_runs
                 f12_an_order_is_reserved_once
                 audit_entries_are_kept_by_tenant

@@ -1,0 +1,181 @@
+//! Databases that can't be used, or not now: each is told clearly, and never with the password.
+
+#![expect(clippy::unwrap_used, reason = "a test whose store can't be opened can only stop")]
+
+use std::net::TcpListener;
+
+use quorum_core::{
+    model::id::Seq,
+    seams::{Archive, Nodes, Store, StoreError, Then, Wanted},
+};
+use quorum_store_postgres::{Address, PostgresStore};
+use quorum_testkit::{
+    conformance::store::fixture::{Writer, node, open, said, second},
+    postgres::Database,
+};
+
+fn opened(url: &str) -> Result<PostgresStore, StoreError> {
+    PostgresStore::open(Address::parse(url)?)
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Kind {
+    /// A retry may help.
+    Passing,
+    /// Somebody has to do something.
+    Staying,
+}
+
+/// Checks what is said about a database that can't be opened.
+fn check(url: &str, kind: Kind, expected: &[&str]) {
+    let error = opened(url).err().unwrap();
+    let found = if matches!(error, StoreError::Unavailable(_)) { Kind::Passing } else { Kind::Staying };
+    let told = error.to_string();
+    assert_eq!(found, kind, "{told}");
+    assert!(expected.iter().all(|it| told.contains(it)), "{expected:?} is not in: {told}");
+    assert!(!told.contains("-word"), "{told}");
+}
+
+#[test]
+fn an_unreachable_database() {
+    check(
+        "postgres://ann:hidden-word@127.0.0.1:1/panel",
+        Kind::Passing,
+        &["can't be reached", "ann@127.0.0.1:1"],
+    );
+    check("postgres://ann:hidden-word@no.such.host.example/panel", Kind::Passing, &["can't be reached"]);
+}
+
+#[test]
+fn a_database_that_does_not_answer() {
+    // It accepts the connection and says nothing, as a machine that hangs.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let url = format!("postgres://ann:hidden-word@127.0.0.1:{port}/panel");
+    check(&url, Kind::Passing, &["can't be reached"]);
+}
+
+#[test]
+fn a_wrong_password_and_a_wrong_name() {
+    let database = Database::fresh();
+    assert!(opened(&database.login_url("guarded:right-word", "127.0.0.1", "")).is_ok());
+    let url = database.login_url("guarded:hidden-word", "127.0.0.1", "");
+    check(&url, Kind::Staying, &["refused the login", "guarded@127.0.0.1", "password"]);
+    let url = database.login_url("guarded", "127.0.0.1", "");
+    check(&url, Kind::Staying, &["guarded@127.0.0.1", "password"]);
+    let url = database.login_url("nobody:hidden-word", "127.0.0.1", "");
+    check(&url, Kind::Staying, &["refused the login"]);
+    let nowhere = format!("postgres://postgres:hidden-word@127.0.0.1:{}/nowhere", database.port());
+    check(&nowhere, Kind::Staying, &["there is no database"]);
+}
+
+#[test]
+fn a_wrong_certificate_and_a_server_without_tls() {
+    let database = Database::fresh();
+    let authority = database.authority().display().to_string().replace('/', "%2F");
+    let trusting = format!("&sslmode=verify-full&sslrootcert={authority}");
+    assert!(opened(&database.login_url("guarded:right-word", "localhost", &trusting)).is_ok());
+    // Not for this name.
+    let url = database.login_url("guarded:right-word", "127.0.0.1", &trusting);
+    check(&url, Kind::Staying, &["certificate", "sslrootcert"]);
+    // Of an authority that is not trusted here.
+    let url = database.login_url("guarded:right-word", "localhost", "&sslmode=require");
+    check(&url, Kind::Staying, &["certificate", "sslrootcert"]);
+    let url = database.login_url("unsafe:hidden-word", "localhost", &trusting);
+    check(&url, Kind::Staying, &["refused the login"]);
+}
+
+#[test]
+fn a_read_only_database() {
+    let database = Database::fresh();
+    drop(opened(&database.url()).unwrap());
+    let url = database.login_url("reader:hidden-word", "127.0.0.1", "");
+    check(&url, Kind::Passing, &["can be read but not written"]);
+}
+
+#[test]
+fn of_several_hosts_the_first_that_can_be_written_is_used() {
+    let database = Database::fresh();
+    let one = database.login_url("guarded:right-word", "127.0.0.1", "");
+    let url = one.replace("@127.0.0.1:", "@127.0.0.1:1,127.0.0.1:");
+    let store = opened(&url).unwrap();
+    drop(store);
+    let nowhere = "postgres://ann:hidden-word@127.0.0.1:1,127.0.0.1:2/panel";
+    check(nowhere, Kind::Passing, &["127.0.0.1:1,127.0.0.1:2", "can't be reached"]);
+}
+
+/// A disk can't be filled here, so the server is made to report what it reports then, with its own
+/// error code.
+#[tokio::test]
+async fn a_full_disk_loses_nothing() {
+    let database = Database::fresh();
+    let store = opened(&database.url()).unwrap();
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    let mut writer = Writer::claiming(&store, id, "one").await;
+    database.run(
+        "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
+         CREATE TRIGGER full_disk BEFORE INSERT ON facts FOR EACH STATEMENT EXECUTE FUNCTION full_disk()",
+    );
+    let refused = writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.unwrap_err();
+    assert!(matches!(&refused, StoreError::Unavailable(told) if told.contains("is full")), "{refused:?}");
+    assert_eq!(store.read(id, Seq::START, 9).await.map(|facts| facts.len()), Ok(3), "nothing was written");
+    database.run("DROP TRIGGER full_disk ON facts");
+    assert_eq!(writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await, Ok(Seq(4)));
+}
+
+#[tokio::test]
+async fn an_older_database_is_updated_and_keeps_everything() {
+    let database = Database::fresh();
+    let store = opened(&database.url()).unwrap();
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    drop(store);
+    database.run(
+        "DROP TABLE moved; DROP TABLE lanes; ALTER TABLE nodes DROP COLUMN knows;
+         UPDATE schema SET version = 1, min_reader = 1",
+    );
+    let store = opened(&database.url()).unwrap();
+    assert_eq!(store.versions(), (1, 2));
+    node(&store, "one").await;
+    let listed = store.list(Wanted::default()).await.unwrap();
+    assert_eq!(listed.iter().map(|it| it.id).collect::<Vec<_>>(), [id]);
+}
+
+#[test]
+fn a_newer_database_is_refused_unless_it_allows_this_program() {
+    let database = Database::fresh();
+    drop(opened(&database.url()).unwrap());
+    database.run("UPDATE schema SET version = 99");
+    assert!(opened(&database.url()).is_ok(), "what was added does no harm");
+    database.run("UPDATE schema SET min_reader = 99");
+    check(&database.url(), Kind::Staying, &["newer version (99)", "update the program"]);
+}
+
+#[test]
+fn a_database_of_another_program() {
+    let other = "another program (customers, orders)";
+    let database = Database::fresh();
+    database.run("CREATE TABLE customers (name text); CREATE VIEW orders AS SELECT 1");
+    check(&database.url(), Kind::Staying, &[other, "empty database"]);
+    assert_eq!(database.run("SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"), "1");
+    // A table that happens to have our name.
+    let database = Database::fresh();
+    database.run("CREATE TABLE schema (of_another integer)");
+    check(&database.url(), Kind::Staying, &["another program"]);
+}
+
+#[tokio::test]
+async fn a_clock_two_hours_off_is_seen() {
+    let database = Database::fresh();
+    let store = opened(&database.url()).unwrap();
+    let id = node(&store, "one").await;
+    database.run(
+        "CREATE OR REPLACE FUNCTION now_us() RETURNS bigint LANGUAGE sql VOLATILE AS
+         $$ SELECT (extract(epoch FROM clock_timestamp() + interval '2 hours') * 1000000)::bigint $$",
+    );
+    let here = std::time::UNIX_EPOCH.elapsed().unwrap().as_micros() as i64;
+    let there = store.beat(id, quorum_core::seams::Duty::Serving).await.unwrap().unwrap().at.unwrap();
+    let ahead = (there.0 - here) / 1_000_000;
+    assert!((7_190..7_260).contains(&ahead), "{ahead}");
+    assert_eq!(store.clock().await.map(|it| it.is_some_and(|it| there <= it)), Ok(true));
+}
