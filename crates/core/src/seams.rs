@@ -108,7 +108,20 @@ pub struct Voice {
 impl Voice {
     /// The largest context window, in tokens, that is too small for the usual prompts.
     pub const SMALL_WINDOW: u64 = 8_192;
+
+    /// The tokens of reasoning that a call may produce after one that was all reasoning: twice as
+    /// many as usual, but at most half of the window.
+    #[must_use]
+    pub fn most_thinking(&self) -> u64 {
+        let usual = u64::from(self.thinking);
+        let doubled = if usual > 0 { 2 * usual } else { UNKNOWN_THINKING };
+        doubled.min(self.window / 2).max(usual)
+    }
 }
+
+/// The tokens of reasoning that are allowed to a model that turned out to reason, though nothing
+/// said that it does.
+const UNKNOWN_THINKING: u64 = 4_096;
 
 /// Finds the voice for each seat.
 pub trait Voices: Send + Sync {

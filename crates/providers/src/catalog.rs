@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use quorum_core::model::money::Price;
 use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::{prices::per_million, wire::Quirks};
+use crate::{prices::Dollars, wire::Quirks};
 
 /// The providers of a panel for which no participants were named.
 pub const DEFAULT_PANEL: [&str; 4] = ["claude", "glm", "qwen", "gemini"];
@@ -102,18 +102,8 @@ struct Catalog {
     provider: Vec<Row>,
 }
 
-/// A price as written in the file: dollars per million tokens.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Dollars {
-    input: f64,
-    output: f64,
-    cached: Option<f64>,
-}
-
 fn price<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Price>, D::Error> {
-    let Dollars { input, output, cached } = Dollars::deserialize(deserializer)?;
-    let price = per_million(input, output, cached);
+    let price = Dollars::deserialize(deserializer)?.price();
     price.map(Some).ok_or_else(|| D::Error::custom("a price must be a USD amount of 0 or more"))
 }
 
@@ -229,6 +219,48 @@ mod tests {
                 .chain(row.cli.iter().map(|it| &it.program));
             let missing: Vec<&String> = variables.filter(|it| !guide.contains(&format!("`{it}`"))).collect();
             assert!(missing.is_empty() && guide.contains(&row.name), "{}: {missing:?}", row.name);
+        }
+    }
+
+    /// All models of the catalogue with their quirks and prices.
+    fn models() -> impl Iterator<Item = (String, Quirks, Option<Price>)> {
+        rows().iter().flat_map(|row| {
+            let usual = row.model.iter().map(|name| (name.clone(), row.quirks, row.price));
+            let others = row.models.iter();
+            let others = others.map(|(name, it)| (name.clone(), it.quirks.unwrap_or(row.quirks), it.price));
+            usual.chain(others).collect::<Vec<_>>()
+        })
+    }
+
+    #[test]
+    fn models_are_told_an_effort_if_they_take_one() {
+        let told: Vec<String> = models().filter(|it| it.1.effort).map(|it| it.0).collect();
+        for taken in ["claude-sonnet-5-5", "gemini-3.8-flash", "gpt-5.6-terra", "gpt-5.3-codex", "grok-4.5"] {
+            assert!(told.iter().any(|it| it == taken), "{taken}");
+        }
+        for refused in ["claude-haiku-4-5", "gemini-2.5-pro", "gpt-4.1", "glm-5", "grok-4", "qwen3.7-max"] {
+            assert!(!told.iter().any(|it| it == refused), "{refused}");
+        }
+    }
+
+    #[test]
+    fn models_that_think_are_sent_no_temperature() {
+        let sent: Vec<String> =
+            models().filter(|it| it.1.thinking > 0 && it.1.temperature).map(|it| it.0).collect();
+        assert_eq!(sent, [""; 0]);
+        assert!(models().filter(|it| it.1.thinking > 0).count() > 15);
+    }
+
+    #[test]
+    fn where_a_cache_is_filled_by_marks_its_prices_are_known() {
+        for (model, quirks, price) in models() {
+            let price = price.map(|it| (it.cached, it.input, it.written));
+            if quirks.cache_marks > 0 {
+                let Some((Some(cached), input, Some(written))) = price else { panic!("{model}: {price:?}") };
+                assert!(cached < input && input < written && quirks.cache_marks >= 1_024, "{model}");
+            } else {
+                assert!(price.is_none_or(|it| it.2.is_none()), "{model}: nothing is written without marks");
+            }
         }
     }
 

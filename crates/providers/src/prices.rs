@@ -97,15 +97,32 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A price from dollars per million tokens; `None` where one of them is not an amount of money.
-#[must_use]
-pub fn per_million(input: f64, output: f64, cached: Option<f64>) -> Option<Price> {
-    let (input, output) = (Usd::from_dollars(input)?, Usd::from_dollars(output)?);
-    let cached = match cached {
-        Some(cached) => Some(Usd::from_dollars(cached)?),
-        None => None,
-    };
-    Some(Price { input, output, cached })
+/// Prices in dollars per million tokens, as people and tables write them.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dollars {
+    /// Of prompt tokens.
+    pub input: f64,
+    /// Of completion tokens.
+    pub output: f64,
+    /// Of prompt tokens that the provider has cached.
+    pub cached: Option<f64>,
+    /// Of prompt tokens that are written to the provider's cache.
+    pub written: Option<f64>,
+}
+
+impl Dollars {
+    /// The price; `None` if one of the numbers is not an amount of money.
+    #[must_use]
+    pub fn price(self) -> Option<Price> {
+        let amount = |dollars: Option<f64>| dollars.map(Usd::from_dollars);
+        let (cached, written) = (amount(self.cached), amount(self.written));
+        if [cached, written].contains(&Some(None)) {
+            return None;
+        }
+        let (input, output) = (Usd::from_dollars(self.input)?, Usd::from_dollars(self.output)?);
+        Some(Price { input, output, cached: cached.flatten(), written: written.flatten() })
+    }
 }
 
 impl Prices {
@@ -204,7 +221,9 @@ fn listed(entry: &Value) -> Option<(String, Listed)> {
     let provider = entry.get("litellm_provider")?.as_str()?.to_owned();
     let dollars = |field: &str| entry.get(field).and_then(Value::as_f64).map(|token| token * 1e6);
     let (input, output) = (dollars("input_cost_per_token")?, dollars("output_cost_per_token")?);
-    let price = per_million(input, output, dollars("cache_read_input_token_cost"))?;
+    let cached = dollars("cache_read_input_token_cost").or(dollars("input_cost_per_token_cache_hit"));
+    let written = dollars("cache_creation_input_token_cost");
+    let price = Dollars { input, output, cached, written }.price()?;
     Some((provider, Listed { price, window: window(entry) }))
 }
 
@@ -233,7 +252,7 @@ mod tests {
     }
 
     fn price(input: f64, output: f64, cached: Option<f64>) -> Price {
-        per_million(input, output, cached).unwrap()
+        Dollars { input, output, cached, written: None }.price().unwrap()
     }
 
     #[test]
@@ -270,6 +289,25 @@ mod tests {
     }
 
     #[test]
+    fn a_table_says_what_reading_from_and_writing_to_a_cache_costs() {
+        let import = read(&json!({
+            "claude-x": {
+                "input_cost_per_token": 3e-06, "output_cost_per_token": 1.5e-05, "litellm_provider": "anthropic",
+                "cache_read_input_token_cost": 3e-07, "cache_creation_input_token_cost": 3.75e-06,
+                "cache_creation_input_token_cost_above_1hr": 6e-06
+            },
+            "deepseek/deepseek-x": {
+                "input_cost_per_token": 3e-07, "output_cost_per_token": 1e-06, "litellm_provider": "deepseek",
+                "input_cost_per_token_cache_hit": 7e-08
+            },
+        }));
+        let of = |provider: &str, model: &str| import.prices.of(provider, model).unwrap().price;
+        let expected = Price { written: Usd::from_dollars(3.75), ..price(3.0, 15.0, Some(0.3)) };
+        assert_eq!(of("anthropic", "claude-x"), expected);
+        assert_eq!(of("deepseek", "deepseek-x"), price(0.3, 1.0, Some(0.07)));
+    }
+
+    #[test]
     fn of_two_entries_for_a_model_the_prefixed_one_counts_in_any_order() {
         let entry = |dollars: f64| json!({ "litellm_provider": "openai", "input_cost_per_token": dollars / 1e6, "output_cost_per_token": 0 });
         let expected = Listed { price: price(2.0, 0.0, None), window: None };
@@ -281,8 +319,10 @@ mod tests {
 
     #[test]
     fn a_value_that_is_not_an_amount_is_no_price() {
-        assert_eq!(per_million(f64::NAN, 1.0, None), None);
-        assert_eq!(per_million(1.0, -1.0, None), None);
-        assert_eq!(per_million(1.0, 1.0, Some(f64::INFINITY)), None);
+        let of = |input, output, cached, written| Dollars { input, output, cached, written }.price();
+        assert_eq!(of(f64::NAN, 1.0, None, None), None);
+        assert_eq!(of(1.0, -1.0, None, None), None);
+        assert_eq!(of(1.0, 1.0, Some(f64::INFINITY), None), None);
+        assert_eq!(of(1.0, 1.0, None, Some(-0.5)), None);
     }
 }

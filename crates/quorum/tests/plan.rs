@@ -315,6 +315,45 @@ async fn cost_is_counted_and_unpriced_participants_are_named() {
     assert_eq!((capped.usual.cost_usd, capped.most.cost_usd), (0.05, 0.05));
 }
 
+/// Priced voices that think, and whose provider may charge more for what it caches.
+struct Thoughtful(Priced, u32, Option<Usd>);
+
+impl Voices for Thoughtful {
+    fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
+        let voice = self.0.voice(spec, who)?;
+        let price = voice.price.map(|it| Price { written: self.2, ..it });
+        Some(Voice { thinking: self.1, price, ..voice })
+    }
+}
+
+async fn planned_with(thinking: u32, written: Option<Usd>) -> Plan {
+    let voices = Thoughtful(Priced(simulated()), thinking, written);
+    let quorum = Quorum::builder().voices(Arc::new(voices)).build().unwrap();
+    let request = Request { simulate: None, ..asking("synthesis", "claude,gemini") };
+    plan(&quorum.scope(Tenant::default(), "ann"), &request).await
+}
+
+#[tokio::test]
+async fn a_plan_has_room_for_one_more_attempt_with_twice_the_thinking() {
+    let (plain, thoughtful) = (planned_with(0, None).await, planned_with(4_096, None).await);
+    assert_eq!(plain.most.calls, thoughtful.most.calls);
+    // One call, 13 retries, one more if it was too long, and one more if it was all thinking.
+    let questions = u64::from(plain.most.calls / 16);
+    assert_eq!(questions * 16, u64::from(plain.most.calls));
+    // Models that aren't known to think may get the usual room in that last attempt.
+    let more = questions * (15 * 4_096 + 8_192 - 4_096);
+    assert_eq!(thoughtful.most.tokens - plain.most.tokens, more);
+}
+
+#[tokio::test]
+async fn a_plan_reserves_what_writing_to_a_cache_costs() {
+    let (plain, cached) = (planned_with(0, None).await, planned_with(0, Usd::from_dollars(1.25)).await);
+    let more = |of: fn(&Plan) -> f64| of(&cached) - of(&plain);
+    assert!(more(|it| it.usual.cost_usd) > 0.0 && more(|it| it.most.cost_usd) > 0.0);
+    assert!(more(|it| it.typical.cost_usd).abs() < 1e-9, "what is typical is not written");
+    assert_eq!(plain.most.tokens, cached.most.tokens);
+}
+
 /// Simulated voices of which glm has this window.
 struct Small(Priced, u64);
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quorum_core::{
-    call::{Call, Message},
+    call::{Call, Effort, Message},
     model::{
         id::{DiscussionId, Step},
         participant::Participant,
@@ -33,6 +33,8 @@ pub fn call() -> Call {
         shape: None,
         mark: None,
         cited: Arc::default(),
+        effort: Effort::Usual,
+        continues: false,
         temperature: 0.5,
         max_tokens: 300,
         stop: Vec::new(),

@@ -106,6 +106,7 @@ enum Line {
     LeaksNonce,
     AnswersAs(String),
     IgnoresSchemas,
+    Thinks { usual: u32, needed: u32 },
 }
 
 impl Panel {
@@ -347,6 +348,21 @@ impl Panel {
         self.embedder.as_ref().map(ScriptedEmbedder::asked).unwrap_or_default()
     }
 
+    /// Lets a member think before it answers: `usual` tokens are allowed for that, and unless
+    /// `needed` are, it comes to no answer.
+    #[must_use]
+    pub fn thinks(self, who: &str, usual: u32, needed: u32) -> Self {
+        self.line(who, Line::Thinks { usual, needed })
+    }
+
+    fn thinking_of(&self, who: &str) -> u32 {
+        let thinking = self.of(who).rev().find_map(|line| match line {
+            Line::Thinks { usual, .. } => Some(*usual),
+            _ => None,
+        });
+        thinking.unwrap_or_default()
+    }
+
     fn window_of(&self, who: &str) -> u64 {
         self.windows.get(who).or_else(|| self.windows.get("*")).copied().unwrap_or(100_000)
     }
@@ -376,7 +392,7 @@ impl Voices for Panel {
             lane: self.lane(&who.name),
             price: self.price,
             window: self.window_of(&who.name),
-            thinking: 0,
+            thinking: self.thinking_of(&who.name),
             is_small: self.window_of(&who.name) <= Voice::SMALL_WINDOW,
             follows_schemas: !self.of(&who.name).any(|it| matches!(it, Line::IgnoresSchemas)),
         })

@@ -52,8 +52,9 @@ fn head(pattern: &str, requests: &[SentRequest]) -> String {
 
 fn heading(number: usize, request: &SentRequest) -> String {
     let form = request.form.as_ref().map(|form| format!(", form {form}")).unwrap_or_default();
+    let effort = request.effort.map(|effort| format!(", {effort} effort")).unwrap_or_default();
     format!(
-        "=== {number}. {}: {}{form}\n    about {} tokens, temperature {}, answer up to {} tokens",
+        "=== {number}. {}: {}{form}\n    about {} tokens, temperature {}{effort}, answer up to {} tokens",
         request.participant,
         request.step,
         grouped(request.tokens),

@@ -51,6 +51,11 @@ pub struct Call {
     pub mark: Option<Arc<str>>,
     /// The participants that the prose may cite in markers, which are taken out of it.
     pub cited: Arc<[String]>,
+    /// How much the model should think before it answers, where its provider can be told.
+    pub effort: Effort,
+    /// Whether another request that begins like this one is likely to follow soon, so that a
+    /// provider's cache is worth filling.
+    pub continues: bool,
     /// The sampling temperature.
     pub temperature: f64,
     /// The maximum number of tokens of the answer.
@@ -66,6 +71,30 @@ pub struct Call {
     pub nonce: String,
     /// The labels under which the participant sees the others, and itself.
     pub labels: Arc<Mask>,
+}
+
+/// How much a model should think before it answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Effort {
+    /// Little: a vote, a check, a summary.
+    Low,
+    /// As much as the model does by itself.
+    #[default]
+    Usual,
+    /// Much: a judgement, the final answer.
+    High,
+}
+
+impl Effort {
+    /// Its name; `None` if the model decides.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Effort::Low => Some("low"),
+            Effort::Usual => None,
+            Effort::High => Some("high"),
+        }
+    }
 }
 
 /// One message of a prompt.

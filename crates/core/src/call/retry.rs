@@ -29,11 +29,28 @@ pub enum Retries {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Failures {
     by_class: BTreeMap<ErrorClass, u32>,
+    /// How many attempts spent all their tokens on thinking.
+    only_thoughts: u32,
 }
 
 impl Failures {
     pub(crate) fn count(&mut self, class: ErrorClass) {
         *self.by_class.entry(class).or_default() += 1;
+    }
+
+    /// Counts an attempt that spent all its tokens on thinking, besides its class.
+    pub(crate) fn count_only_thoughts(&mut self) {
+        self.only_thoughts += 1;
+    }
+
+    /// Whether an attempt spent all its tokens on thinking, so that the next needs more room for it.
+    pub(crate) fn needs_room_to_think(&self) -> bool {
+        self.only_thoughts > 0
+    }
+
+    /// Whether that was the case for the first time just now, so more room is worth an attempt.
+    pub(crate) fn may_think_more(&self) -> bool {
+        self.only_thoughts == 1
     }
 
     /// Whether any attempt was too long for the provider.

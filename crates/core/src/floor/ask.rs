@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    call::{Message, Shape, retry::Retries},
+    call::{Effort, Message, Shape, retry::Retries},
     model::{mask::Mask, transcript::Turn},
     seams::Voice,
 };
@@ -20,6 +20,8 @@ pub struct Ask {
     /// The shortest length limit that is worth trying, where the usual one has proved too short.
     pub(crate) least_tokens: Option<u32>,
     pub(crate) retries: Retries,
+    /// How much the model should think, if not as its form says.
+    pub(crate) effort: Option<Effort>,
     pub(crate) shape: Option<Shape>,
     /// Set beneath the floor: the mark between the prose of a structured reply and the rest.
     pub(crate) mark: Option<Arc<str>>,
@@ -141,6 +143,7 @@ impl Ask {
             max_tokens: None,
             least_tokens: None,
             retries: Retries::ByClass,
+            effort: None,
             shape: None,
             mark: None,
             cited: Arc::default(),
@@ -199,6 +202,18 @@ impl Ask {
     #[must_use]
     pub fn temperature(self, temperature: f64) -> Self {
         Ask { temperature: Some(temperature), ..self }
+    }
+
+    /// Sets how much the model should think before it answers, if not as the form says.
+    #[must_use]
+    pub fn effort(self, effort: Effort) -> Self {
+        Ask { effort: Some(effort), ..self }
+    }
+
+    /// How much the model should think before it answers.
+    pub(crate) fn effort_wanted(&self) -> Effort {
+        let of_form = || self.shape.as_ref().map(|it| it.form.effort);
+        self.effort.or_else(of_form).unwrap_or_default()
     }
 
     /// Sets the length limit of the answer, if not the spec's.

@@ -36,6 +36,33 @@ pub(crate) struct Reply {
     pub(crate) tokens_dropped: u64,
 }
 
+/// Why a call has no answer.
+#[derive(Debug, PartialEq)]
+pub(crate) struct NoAnswer {
+    pub(crate) error: ProviderError,
+    /// What the provider reported, if the answer came to its end.
+    pub(crate) reported: Reported,
+    /// Whether all tokens went into thinking, and more of them may help.
+    pub(crate) only_thoughts: bool,
+}
+
+impl From<ProviderError> for NoAnswer {
+    fn from(error: ProviderError) -> Self {
+        NoAnswer { error, reported: (None, None), only_thoughts: false }
+    }
+}
+
+/// What an empty answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Emptiness {
+    /// What it is, unless all tokens went into thinking and more of them may help.
+    pub(crate) otherwise: IfEmpty,
+    /// The room for thinking that the call had.
+    pub(crate) thinking: u32,
+    /// Whether another attempt would have more room for thinking.
+    pub(crate) may_think_more: bool,
+}
+
 /// Makes the call and collects its answer in `text`, passing each piece on to subscribers. Dropping
 /// this future drops the call; what came until then, or until it failed, stays in `text`.
 pub(crate) async fn collect(
@@ -43,8 +70,8 @@ pub(crate) async fn collect(
     call: Arc<Call>,
     feed: Feed,
     text: &mut AnswerText,
-    if_empty: IfEmpty,
-) -> Result<Reply, ProviderError> {
+    if_empty: Emptiness,
+) -> Result<Reply, NoAnswer> {
     let mut stream = provider.reply(call.clone());
     let mut pieces = Pieces::of(&call, feed);
     let (mut convene, mut answered_by) = (None, None);
@@ -72,11 +99,11 @@ pub(crate) async fn collect(
         }
     }
     let message = "the answer ended early";
-    Err(ProviderError::new(ErrorClass::Network, message))
+    Err(ProviderError::new(ErrorClass::Network, message).into())
 }
 
 /// The usage and cost that a provider reports at the end of an answer.
-type Reported = (Option<Usage>, Option<Usd>);
+pub(crate) type Reported = (Option<Usage>, Option<Usd>);
 
 /// Reads an answer that was cut to its end, to learn its cost; `None` if the stream has no end.
 async fn bill_at_end(
@@ -96,17 +123,13 @@ async fn bill_at_end(
 }
 
 /// The reply for an answer that was cut at its limit. It is a turn, whatever happens to the rest.
-pub(crate) fn cut_off(
-    text: &AnswerText,
-    call: &Call,
-    (usage, cost): Reported,
-) -> Result<Reply, ProviderError> {
+pub(crate) fn cut_off(text: &AnswerText, call: &Call, (usage, cost): Reported) -> Result<Reply, NoAnswer> {
     let (kept, tokens_dropped) = (until_stop(text.kept(), &call.stop), text.tokens_dropped());
     let is_whole = kept.len() < text.kept().len();
     let finish = if is_whole { Finish::Stop } else { Finish::Truncated };
     let text = call.received(kept);
     let reply = Reply { text, finish, usage, cost, answered_by: None, convene: None, tokens_dropped };
-    finished(reply, IfEmpty::Fail)
+    finished(reply, Emptiness { otherwise: IfEmpty::Fail, thinking: 0, may_think_more: false })
 }
 
 /// The text up to the first stop sequence that isn't at its beginning: a provider may not support
@@ -135,23 +158,34 @@ fn before_stop<'t>(text: &'t str, stop: &[String]) -> &'t str {
     &text[..text.len() - held]
 }
 
-fn finished(reply: Reply, if_empty: IfEmpty) -> Result<Reply, ProviderError> {
-    if reply.text.trim().is_empty() && reply.convene.is_none() {
-        if reply.finish == Finish::Refused {
-            return Err(ProviderError::new(ErrorClass::Validation, "it declined to answer"));
-        }
-        if if_empty == IfEmpty::Unreadable {
-            return Ok(reply);
-        }
-        let message = if reply.finish == Finish::Length { ALL_THOUGHT } else { "the answer was empty" };
-        return Err(ProviderError::new(ErrorClass::InvalidResponse, message));
+/// The reply, unless it is empty.
+fn finished(reply: Reply, if_empty: Emptiness) -> Result<Reply, NoAnswer> {
+    if !reply.text.trim().is_empty() || reply.convene.is_some() {
+        return Ok(reply);
     }
-    Ok(reply)
+    let is_all_thought = reply.finish == Finish::Length;
+    let only_thoughts = is_all_thought && if_empty.may_think_more;
+    let error = match reply.finish {
+        Finish::Refused => ProviderError::new(ErrorClass::Validation, "it declined to answer"),
+        _ if if_empty.otherwise == IfEmpty::Unreadable && !only_thoughts => return Ok(reply),
+        _ if is_all_thought => all_thought(if_empty.thinking),
+        _ => ProviderError::new(ErrorClass::InvalidResponse, "the answer was empty"),
+    };
+    Err(NoAnswer { error, reported: (reply.usage, reply.cost), only_thoughts })
 }
 
 /// A model that thinks first may spend its whole limit on thinking.
-const ALL_THOUGHT: &str = "it reached its token limit before its answer began; allow it more thinking tokens, like \
-                           quirks = { thinking = 8192 } in its section of the configuration";
+fn all_thought(thinking: u32) -> ProviderError {
+    let more = thinking.max(LEAST_ADVISED).saturating_mul(2);
+    let message = format!(
+        "it reached its token limit before its answer began; allow it more thinking tokens, like \
+         quirks = {{ thinking = {more} }} in its section of the configuration"
+    );
+    ProviderError::new(ErrorClass::InvalidResponse, message)
+}
+
+/// The smallest room for thinking of which twice as much is worth advising.
+const LEAST_ADVISED: u32 = 4_096;
 
 #[cfg(test)]
 mod tests {

@@ -224,9 +224,16 @@ impl Floor {
         retry_in_ms: Option<u64>,
     ) -> Result<(), Halt> {
         let (participant, class, message) = (wanted.model.clone(), error.class, error.message.clone());
-        let limit = error.limit;
-        let failed =
-            Event::CallFailed { attempt, participant, class, message, limit, retry_in_ms, broken: None };
+        let failed = Event::CallFailed {
+            attempt,
+            participant,
+            class,
+            message,
+            limit: error.limit,
+            only_thoughts: false,
+            retry_in_ms,
+            broken: None,
+        };
         Ok(self.record.append(vec![(Some(wanted.step.clone()), failed)]).await?)
     }
 }

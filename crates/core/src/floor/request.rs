@@ -12,8 +12,7 @@ use crate::{
     },
     floor::{
         answer_text::{AnswerText, Arrived},
-        ask::IfEmpty,
-        collect::{Reply, collect, cut_off},
+        collect::{Emptiness, NoAnswer, Reply, Reported, collect, cut_off},
     },
     model::error::{ErrorClass, ProviderError},
     record::feed::Feed,
@@ -44,7 +43,7 @@ pub(crate) struct Request {
     pub(crate) call: Arc<Call>,
     pub(crate) deadline: Instant,
     pub(crate) feed: Feed,
-    pub(crate) if_empty: IfEmpty,
+    pub(crate) if_empty: Emptiness,
     /// Counts what has arrived of the answer.
     pub(crate) arrived: Arrived,
 }
@@ -55,6 +54,17 @@ pub(crate) struct Failed {
     pub(crate) error: ProviderError,
     /// The part of the answer that had arrived.
     pub(crate) said: String,
+    /// What the provider reported of an answer that came to its end.
+    pub(crate) reported: Reported,
+    /// Whether all tokens went into thinking, and more of them may help.
+    pub(crate) only_thoughts: bool,
+}
+
+impl Failed {
+    /// A failure before anything arrived.
+    pub(crate) fn of(error: ProviderError) -> Self {
+        Failed { error, said: String::new(), reported: (None, None), only_thoughts: false }
+    }
 }
 
 impl Queued {
@@ -87,9 +97,15 @@ impl Request {
         drop(place);
         let too_late = |_| match text.is_cut() {
             true => cut_off(&text, &call, (None, None)),
-            false => Err(ProviderError::new(ErrorClass::Timeout, format!("no answer within {step_ms} ms"))),
+            false => {
+                let message = format!("no answer within {step_ms} ms");
+                Err(ProviderError::new(ErrorClass::Timeout, message).into())
+            }
         };
-        answered.unwrap_or_else(too_late).map_err(|error| Failed { error, said: call.received(text.kept()) })
+        answered.unwrap_or_else(too_late).map_err(|no_answer| {
+            let NoAnswer { error, reported, only_thoughts } = no_answer;
+            Failed { error, said: call.received(text.kept()), reported, only_thoughts }
+        })
     }
 }
 

@@ -16,18 +16,13 @@ use crate::{
     call::{Call, ledger::Ledger},
     floor::{
         Floor,
+        collect::Emptiness,
         group::Asked,
         labels::Labels,
-        request::{Cleared, Queued, Request},
+        request::{Cleared, Failed, Queued, Request},
         view::View,
     },
-    model::{
-        error::{ErrorClass, ProviderError},
-        event::Placed,
-        id::Step,
-        money::Spent,
-        transcript::Turn,
-    },
+    model::{error::ErrorClass, event::Placed, id::Step, money::Spent, transcript::Turn},
     record::{Entry, Record, Settled},
     seams::Voice,
 };
@@ -208,8 +203,18 @@ impl Seat {
         let call = Arc::new(self.call(floor, view, nonce));
         self.stage = Stage::Calling;
         let (feed, arrived) = (floor.record.feed().clone(), self.tried.arrived.clone());
-        let if_empty = self.question.ask().if_empty;
+        let if_empty = self.if_empty(floor);
         (placed, Request { cleared, call, deadline, feed, if_empty, arrived })
+    }
+
+    /// What an empty answer is, and how much room the call had for thinking.
+    fn if_empty(&self, floor: &Floor) -> Emptiness {
+        let thinking = floor.room_to_think(self);
+        Emptiness {
+            otherwise: self.question.ask().if_empty,
+            thinking: u32::try_from(thinking.now).unwrap_or(u32::MAX),
+            may_think_more: !self.tried.failures.needs_room_to_think() && thinking.now < thinking.most,
+        }
     }
 
     fn placed(&self, view: &View, nonce: String, repeats: bool) -> Placed {
@@ -255,6 +260,8 @@ impl Seat {
             mark: ask.mark.clone(),
             cited: ask.cited.clone(),
             stop: ask.stop.clone(),
+            effort: ask.effort_wanted(),
+            continues: ask.spoken && floor.now.round < spec.rounds,
             temperature: ask.temperature.or_else(own).unwrap_or(spec.manner.temperature),
             may_convene: self.may_ask_for_help() && floor.may_convene(),
             names_phases: floor.pattern.names_phases,
@@ -265,8 +272,12 @@ impl Seat {
 
     /// Counts a failure. After a rate limit, closes the provider's lane for as long as the provider
     /// asked.
-    pub(crate) fn count_failure(&mut self, error: &ProviderError) {
+    pub(crate) fn count_failure(&mut self, failed: &Failed) {
+        let error = &failed.error;
         self.tried.failures.count(error.class);
+        if failed.only_thoughts {
+            self.tried.failures.count_only_thoughts();
+        }
         if let (Some(voice), ErrorClass::RateLimit) = (&self.voice, error.class) {
             voice.lane.close_for(Duration::from_millis(error.retry_after_ms.unwrap_or_default()));
         }

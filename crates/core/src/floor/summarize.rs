@@ -2,6 +2,7 @@
 //! recorded and paid step like any other; if it fails, the talk goes on without it.
 
 use crate::{
+    call::Effort,
     floor::{
         Floor,
         ask::{Ask, Stretch},
@@ -86,7 +87,8 @@ impl Floor {
         let strategy = registry.strategy(&spec.window.strategy).or_else(sums_up)?;
         let most = u32::try_from(wanted.most).unwrap_or(u32::MAX);
         let stretch = Some(Stretch { from, to: wanted.turns });
-        let ask = Ask { stretch, ..(strategy.words)(spec, most).max_tokens(most) };
+        let ask = (strategy.words)(spec, most).max_tokens(most).effort(Effort::Low);
+        let ask = Ask { stretch, ..ask };
         Some(Asked::new(&self.summariser()?, Step::summary(wanted.turns), ask))
     }
 

@@ -33,6 +33,15 @@ const CORRECTED: (f64, f64) = (0.8, 2.5);
 /// The weight of earlier reports relative to a new one.
 const FADING: f64 = 0.75;
 
+/// The room for thinking beyond the limit of an answer, in tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RoomToThink {
+    /// That of the next call.
+    pub(crate) now: u64,
+    /// That of a call after one that was all thinking.
+    pub(crate) most: u64,
+}
+
 /// The length of the summary in front, counted once for each family.
 #[derive(Default)]
 pub(crate) struct SummarySize {
@@ -142,7 +151,7 @@ impl Floor {
             capacity: bound.map_or(capacity, |it| it.total.min(capacity)),
             bound,
             words: u64::from(longest(ask, spec, &seat.question.asked.who)),
-            thinking: seat.voice.as_ref().map_or(0, |voice| u64::from(voice.thinking)),
+            thinking: self.room_to_think(seat).now,
             ratio,
             notes: if ask.stretch.is_none() { size_of_notes(state, family) } else { 0 },
             strategy: if refused.is_some() { self.overflow_strategy(seat.name()) } else { usual() },
@@ -152,6 +161,15 @@ impl Floor {
             talk: self.now.lengths.talk(family),
             summary: self.summary().map(|summary| Weighed { summary, size: self.size_of(summary, family) }),
         }
+    }
+
+    /// The room that this seat's next call has for thinking. It is doubled once a call spent all its
+    /// tokens on thinking, as far as the window allows that.
+    pub(crate) fn room_to_think(&self, seat: &Seat) -> RoomToThink {
+        let Some(voice) = &seat.voice else { return RoomToThink::default() };
+        let (usual, most) = (u64::from(voice.thinking), voice.most_thinking());
+        let now = if seat.tried.failures.needs_room_to_think() { most } else { usual };
+        RoomToThink { now, most }
     }
 
     /// What to do if a request to this participant is too long. While deciding, the talk is at its

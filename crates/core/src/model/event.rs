@@ -127,6 +127,9 @@ pub enum Event {
         /// The limit that the provider named, if the request was too long.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<TooLong>,
+        /// Whether all tokens went into thinking. The next attempt then has more room for it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        only_thoughts: bool,
         /// Milliseconds until the next attempt; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_in_ms: Option<u64>,

@@ -98,23 +98,37 @@ pub struct Price {
     /// For a million cached prompt tokens; `None` means the same as `input`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<Usd>,
+    /// For a million prompt tokens that are written to the provider's cache; `None` means the same
+    /// as `input`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<Usd>,
 }
 
 impl Price {
-    /// A price without a discount for cached tokens.
+    /// A price at which cached tokens cost what others do.
     #[must_use]
     pub const fn new(input: Usd, output: Usd) -> Self {
-        Price { input, output, cached: None }
+        Price { input, output, cached: None, written: None }
     }
 
     /// The cost of this usage, rounded up so that a reservation is never too small.
     #[must_use]
     pub fn of(self, usage: Usage) -> Usd {
         let cached = usage.cached.min(usage.prompt);
-        let input = u128::from(self.input.0) * u128::from(usage.prompt - cached)
-            + u128::from(self.cached.unwrap_or(self.input).0) * u128::from(cached);
+        let written = usage.written.min(usage.prompt - cached);
+        let input = u128::from(self.input.0) * u128::from(usage.prompt - cached - written)
+            + u128::from(self.cached.unwrap_or(self.input).0) * u128::from(cached)
+            + u128::from(self.written.unwrap_or(self.input).0) * u128::from(written);
         let output = u128::from(self.output.0) * u128::from(usage.completion);
         Usd(u64::try_from((input + output).div_ceil(1_000_000)).unwrap_or(u64::MAX))
+    }
+
+    /// The most that this usage can cost, whatever of it the provider caches.
+    #[must_use]
+    pub fn at_worst(self, usage: Usage) -> Usd {
+        let Price { input, cached, written, .. } = self;
+        let dearest = [Some(input), cached, written].into_iter().flatten().max().unwrap_or(input);
+        Price::new(dearest, self.output).of(usage)
     }
 }
 
@@ -128,6 +142,9 @@ pub struct Usage {
     /// How many of the prompt tokens the provider had cached.
     #[serde(default, skip_serializing_if = "crate::model::is_zero")]
     pub cached: u64,
+    /// How many of the prompt tokens the provider wrote to its cache.
+    #[serde(default, skip_serializing_if = "crate::model::is_zero")]
+    pub written: u64,
     /// How many of the completion tokens were hidden reasoning.
     #[serde(default, skip_serializing_if = "crate::model::is_zero")]
     pub reasoning: u64,
@@ -137,7 +154,7 @@ impl Usage {
     /// Usage of these numbers of prompt and completion tokens.
     #[must_use]
     pub const fn new(prompt: u64, completion: u64) -> Self {
-        Usage { prompt, completion, cached: 0, reasoning: 0 }
+        Usage { prompt, completion, cached: 0, written: 0, reasoning: 0 }
     }
 
     /// Prompt and completion tokens together.
@@ -152,6 +169,7 @@ impl AddAssign for Usage {
         self.prompt = self.prompt.saturating_add(other.prompt);
         self.completion = self.completion.saturating_add(other.completion);
         self.cached = self.cached.saturating_add(other.cached);
+        self.written = self.written.saturating_add(other.written);
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
     }
 }
@@ -206,6 +224,19 @@ mod tests {
         let usage = Usage { cached: 900_000, ..Usage::new(1_000_000, 0) };
         assert_eq!(price.of(usage).dollars(), 0.57);
         assert_eq!(Price { cached: None, ..price }.of(usage).dollars(), 3.0);
+    }
+
+    #[test]
+    fn tokens_written_to_a_cache_cost_their_own_price_and_reservations_are_for_the_dearest() {
+        let usd = |dollars| Usd::from_dollars(dollars).unwrap();
+        let plain = Price::new(usd(3.0), usd(15.0));
+        let price = Price { cached: Some(usd(0.3)), written: Some(usd(3.75)), ..plain };
+        let usage = Usage { cached: 600_000, written: 300_000, ..Usage::new(1_000_000, 0) };
+        assert_eq!(price.of(usage).dollars(), 0.3 + 0.18 + 1.125);
+        assert_eq!(plain.of(usage).dollars(), 3.0);
+        assert_eq!((price.at_worst(usage).dollars(), plain.at_worst(usage).dollars()), (3.75, 3.0));
+        let absurd = Usage { cached: 900_000, written: 900_000, ..usage };
+        assert_eq!(price.of(absurd).dollars(), 0.27 + 0.375, "never more tokens than were read");
     }
 
     #[test]

@@ -79,9 +79,12 @@ impl Index {
                 let past = self.past.entry(step.clone()).or_default();
                 (past.attempts, past.cut_off, past.not_before) = (placed.attempt, true, None);
             }
-            Event::CallFailed { class, retry_in_ms, .. } => {
+            Event::CallFailed { class, only_thoughts, retry_in_ms, .. } => {
                 let past = self.past.entry(step.clone()).or_default();
                 past.failures.count(*class);
+                if *only_thoughts {
+                    past.failures.count_only_thoughts();
+                }
                 past.cut_off = false;
                 past.not_before = retry_in_ms.map(|ms| (fact.active_ms + ms, ms));
                 past.limited = *class == ErrorClass::RateLimit;

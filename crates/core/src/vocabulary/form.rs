@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::{
+    call::Effort,
     model::reading::Stance,
     vocabulary::{prose::Prose, sample::Sample, view::View},
 };
@@ -34,6 +35,8 @@ pub struct Form {
     /// The part of a reply that is text for people, shown as it arrives. `None` if a reply is all
     /// data; people are then shown what was read from it.
     pub prose: Option<Prose>,
+    /// How much a model should think before it replies.
+    pub effort: Effort,
 }
 
 /// The reply of a form in a dry run.
@@ -62,6 +65,7 @@ impl Form {
             stub: Stub::Filled,
             recognises: |_| false,
             prose: None,
+            effort: Effort::Usual,
         }
     }
 
@@ -99,6 +103,12 @@ impl Form {
     #[must_use]
     pub const fn prose(self, prose: Prose) -> Self {
         Form { prose: Some(prose), ..self }
+    }
+
+    /// The same for a model that should think this much before it replies.
+    #[must_use]
+    pub const fn effort(self, effort: Effort) -> Self {
+        Form { effort, ..self }
     }
 
     /// The same with this reply in a dry run.

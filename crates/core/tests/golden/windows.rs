@@ -40,6 +40,7 @@ pub(crate) fn windows() -> Vec<Sample> {
         class: ErrorClass::ContextOverflow,
         message: "too long".into(),
         limit: Some(TooLong { limit: 8_192, sent: Some(14_393) }),
+        only_thoughts: false,
         retry_in_ms: Some(0),
         broken: None,
     };

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use quorum_core::{
+    call::Effort,
     floor::reading::{Misread, Reader, Reminder},
     model::{flips::rounded, mask::Mask},
     vocabulary::{
@@ -28,6 +29,7 @@ pub(crate) const ASSESSMENT: &str = "assessment";
 
 /// A judge's assessment of one round.
 pub(crate) static FORM: Form = Form::new(ASSESSMENT)
+    .effort(Effort::High)
     .tell(|value| {
         let round: Assessment = serde_json::from_value(value.clone()).ok()?;
         let scores = round.assessments.iter().map(|it| format!("{} {:.1}", it.participant, it.score));

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use quorum_core::{
+    call::Effort,
     floor::{
         Floor,
         halt::Halt,
@@ -26,7 +27,7 @@ use quorum_core::{
 use serde_json::{Value, json};
 
 use crate::{
-    debate::{Cast, CastList, CastOrigin, DebateSpec, Diversity, Part, sides::is_side_empty},
+    debate::{Cast, CastList, CastOrigin, DebateSpec, Diversity, Part, line_form, sides::is_side_empty},
     prompts::debating,
     ranking,
     readers::json::{last_object_with, may_hold, objects, text, texts, value},
@@ -51,9 +52,10 @@ pub(crate) const VIEW: View = View::Table {
 
 /// Positions and personas for the debaters.
 pub(crate) static FORM: Form = Form::new(CASTING)
+    .effort(Effort::Low)
     .tell(|_| Some("assigned the positions".to_owned()))
     .sample(crate::samples::casting::sample)
-    .recognises(|text| may_hold(text, "positions"));
+    .recognises(|text| may_hold(text, "positions") || line_form::may_hold_casting(text));
 
 pub(crate) const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
@@ -177,7 +179,8 @@ impl Reader for Castings {
 
     fn read(&self, reply: &str) -> Result<CastList, Misread> {
         let wrong = || Misread::new("there is no JSON object with a list of positions in it");
-        let object = last_object_with(reply, "positions").ok_or_else(wrong)?;
+        let object = last_object_with(reply, "positions").or_else(|| line_form::casting(reply));
+        let object = object.ok_or_else(wrong)?;
         let listed = value(&object, "positions").and_then(Value::as_array).ok_or_else(wrong)?.len();
         let parts: Option<Vec<Part>> = objects(&object, "positions")
             .map(|it| {

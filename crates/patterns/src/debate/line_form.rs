@@ -1,5 +1,6 @@
-//! Judgements as lines, which small models write more reliably than JSON: `logic: 5`, a criterion a
-//! line. They become the objects of the usual forms, so they are read and checked like those.
+//! Judgements and positions as lines, which small models write more reliably than JSON: `logic: 5`,
+//! a criterion a line. They become the objects of the usual forms, so they are read and checked like
+//! those.
 
 use serde_json::{Map, Value, json};
 
@@ -13,6 +14,9 @@ use crate::{
 
 /// The line that every assessment has.
 const CONTINUE: &str = "continue";
+
+/// The line that every part in a casting has.
+const OUTLOOK: &str = "outlook";
 
 /// The line that every verdict has.
 const WINNER: &str = "winner";
@@ -61,6 +65,31 @@ fn note(entry: &mut Map<String, Value>, line: &WrittenLine, rubric: &Rubric) {
         }
         (_, None) => {}
     }
+}
+
+/// The positions that a reply holds as lines: those of each debater from its name to the next one's.
+pub(super) fn casting(reply: &str) -> Option<Object> {
+    let mut parts: Vec<Map<String, Value>> = Vec::new();
+    for WrittenLine { key, value, .. } in lines(reply) {
+        let field = match key.as_str() {
+            "debater" => {
+                parts.push([("participant".to_owned(), value.into())].into_iter().collect());
+                continue;
+            }
+            "position" => ("position", value.into()),
+            OUTLOOK => ("persona", value.into()),
+            "argument" => ("keyArguments", texts(&value)),
+            _ => continue,
+        };
+        parts.last_mut()?.insert(field.0.to_owned(), field.1);
+    }
+    let casting = json!({ "positions": parts });
+    casting.as_object().filter(|_| !parts.is_empty()).cloned()
+}
+
+/// Whether the text could hold positions as lines.
+pub(super) fn may_hold_casting(text: &str) -> bool {
+    crate::readers::lines::may_hold(text, OUTLOOK)
 }
 
 /// The verdict that a reply holds as lines.

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use quorum_core::{
+    call::Effort,
     floor::reading::{Misread, Reader, Reminder},
     model::{mask::Mask, participant::Participant},
     vocabulary::{
@@ -68,6 +69,7 @@ pub(crate) const VIEW: View = View::Sections {
 
 /// A judge's verdict.
 pub(crate) static FORM: Form = Form::new(VERDICT)
+    .effort(Effort::High)
     .tell(|value| {
         let winner = value.pointer("/winner/participant").and_then(Value::as_str);
         let ahead = winner.map(|winner| format!(", with {winner} ahead")).unwrap_or_default();

@@ -176,7 +176,7 @@ impl JudgeView<'_> {
     /// The system text. It mentions the debaters, which the judge is shown by their labels.
     fn system(&self) -> SystemText {
         let usual = fill(include_str!("judge.md"), &[("rubric", &self.rubric.told())]);
-        let usual = joined(&[&usual, include_str!("fences.md"), &question(self.spec)]);
+        let usual = joined(&[&usual, include_str!("fences_judge.md"), &question(self.spec)]);
         let compact = fill(include_str!("compact_judge.md"), &[("rubric", &self.rubric.told_in_short())]);
         let compact = joined(&[&compact, &compact_question(self.spec)]);
         let rest = self.given();
@@ -334,15 +334,28 @@ pub(crate) fn casting(spec: &Spec, spread: Diversity) -> Ask {
         Diversity::Spectrum => include_str!("spread_spectrum.md"),
         Diversity::MultiPerspective => include_str!("spread_multi_perspective.md"),
     };
-    let system = joined(&[include_str!("casting.md"), &question(spec), &background(spec), &earlier(spec)]);
+    let given = joined(&[&background(spec), &earlier(spec)]);
+    let system = SystemText {
+        usual: joined(&[include_str!("casting.md"), &question(spec), &given]).into(),
+        compact: joined(&[include_str!("compact_casting.md"), &compact_question(spec), &given]).into(),
+    };
     let values = [
         ("debaters", &*listed(&debaters)),
         ("spread", spread.trim_end()),
         ("language", Language::of(&spec.topic).told()),
     ];
-    let prompt = fill(include_str!("casting_form.md").trim_end(), &values);
-    Ask::new(system, prompt).temperature(0.9).max_tokens(spec.manner.max_tokens.max(FORM_TOKENS))
+    let form = FormText {
+        usual: fill(include_str!("casting_form.md"), &values),
+        compact: fill(include_str!("compact_casting_form.md"), &values),
+        lines: Some((fill(include_str!("compact_casting_lines.md"), &values), CASTING_LINES)),
+    };
+    let room = spec.manner.max_tokens.max(FORM_TOKENS);
+    in_both_sizes(spec, system, form).temperature(0.9).max_tokens(room)
 }
+
+/// The reminder for positions that were asked for as lines.
+pub(super) const CASTING_LINES: &str = "Send it again as lines, each with its word and a colon: for each debater Debater, \
+                                        Position, Outlook and Argument, in this order; no two positions the same.";
 
 #[cfg(test)]
 #[path = "debating_tests.rs"]

@@ -194,11 +194,19 @@ pub(crate) fn synthesis(
         .hearing(Hears::Alphabetically)
         .max_tokens(synthesis_tokens(spec))
         .about_every_turn();
-    // The temperature that a client asks for is that of the participants.
-    if spec.client.is_some() { ask.temperature(WRITING_TEMPERATURE) } else { ask }
+    ask.temperature(writing_temperature(spec))
 }
 
-/// The temperature of the writer, whatever that of the participants is.
+/// The temperature of the writer: that of the participants within bounds. The one that a client asks
+/// for is the participants' alone.
+fn writing_temperature(spec: &Spec) -> f64 {
+    match spec.client {
+        Some(_) => WRITING_TEMPERATURE,
+        None => spec.manner.temperature.clamp(0.3, WRITING_TEMPERATURE),
+    }
+}
+
+/// The highest temperature of the writer.
 const WRITING_TEMPERATURE: f64 = 0.7;
 
 /// Asks for the answer of a discussion as a JSON value, where it was made in another form.

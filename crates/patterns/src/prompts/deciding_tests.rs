@@ -157,3 +157,13 @@ fn a10_a_vote_has_a_low_temperature_and_a_short_limit() {
     let asked = format!("{:?}", consensus_check(&spec, &spec.participants[0], &spec.participants[1]));
     assert!(asked.contains("temperature: Some(0.3)") && asked.contains("max_tokens: Some(1024)"));
 }
+
+#[test]
+fn the_writer_was_as_hot_as_the_talk() {
+    let temperature = |given: f64| {
+        let mut order = spec("synthesis");
+        order.manner.temperature = given;
+        writing_temperature(&order)
+    };
+    assert_eq!([0.0, 0.5, 0.7, 1.6].map(temperature), [0.3, 0.5, 0.7, 0.7]);
+}

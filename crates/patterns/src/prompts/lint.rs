@@ -117,13 +117,15 @@ fn every_prompt_is_whole_and_ends_with_length_and_language() {
 
 #[test]
 fn a_prompt_without_one_of_its_parts_is_found() {
-    let fences = include_str!("fences.md").trim_end();
+    let fences = [include_str!("fences.md"), include_str!("fences_judge.md")].map(str::trim_end);
     for it in all(ENGLISH) {
         let last = it.task.lines().last().unwrap().to_owned();
         let without_language = Prompt { task: it.task.replace(&last, ""), ..it.clone() };
         assert_ne!(faults(&without_language, ENGLISH), [""; 0], "{}: without {last:?}", it.name);
-        let without_fences = Prompt { system: it.system.replace(fences, ""), ..it.clone() };
-        let is_ours = it.system.contains(fences);
+        let system = fences.iter().fold(it.system.clone(), |system, fences| system.replace(fences, ""));
+        let without_fences = Prompt { system, ..it.clone() };
+        let is_ours = fences.iter().any(|fences| it.system.contains(fences));
+        assert!(is_ours || !["assess", "verdict", "opening"].contains(&it.name), "{}: fences", it.name);
         assert_eq!(is_ours, faults(&without_fences, ENGLISH) != [""; 0], "{}: without fences", it.name);
         let without_order = Prompt { task: it.task.replace("in this order", ""), ..it.clone() };
         assert_eq!(it.kind != Kind::Prose, faults(&without_order, ENGLISH) != [""; 0], "{}: order", it.name);
@@ -176,9 +178,11 @@ fn small_models_get_short_and_whole_prompts() {
             assert!(!both.contains("{{") && !both.contains("\n\n\n"), "{}: {both}", it.name);
             assert!(!both.contains(['\u{f8f0}', '\u{f8f1}']), "{}: a mention was left", it.name);
             assert!(system.contains(topic), "{}: the question is missing", it.name);
-            // A writer's text is short as it is; the two votes repeat the text of a speech.
+            // A writer's text is short as it is, casting has no others, and the two votes repeat the
+            // text of a speech.
             let judges = ["assess", "verdict"].contains(&it.name);
-            let is_short = it.kind != Kind::Synthesis && !judges && !["after", "sign"].contains(&it.name);
+            let is_short =
+                it.kind != Kind::Synthesis && !judges && !["after", "sign", "cast"].contains(&it.name);
             assert!(!judges || is_anchored(system), "{}: {system}", it.name);
             assert!(
                 is_fenced(system) && system.contains("Others here: ") == is_short,
@@ -208,7 +212,7 @@ fn small_models_get_short_and_whole_prompts() {
             assert!(topic != ENGLISH || tokens(task) <= it.most_task + 8, "{}: {task}", it.name);
         }
         assert!(20 < checked, "only {checked} prompts have a short form");
-        assert_eq!(in_lines, 7, "four ballots, a check, an assessment and a verdict");
+        assert_eq!(in_lines, 8, "four ballots, a check, an assessment, a verdict and a casting");
     }
 }
 
@@ -277,9 +281,9 @@ fn reminders_are_short_and_repeat_the_form() {
         assert!(repeats && !words.contains(ENGLISH), "{words}");
     }
     assert!(syntheses.finishing().split_whitespace().count() <= 45);
-    for words in
-        [talk::CHECK_LINES, deciding::BALLOT_LINES, debating::ASSESSMENT_LINES, debating::VERDICT_LINES]
-    {
+    let of_judges = [debating::ASSESSMENT_LINES, debating::VERDICT_LINES];
+    let others = [talk::CHECK_LINES, deciding::BALLOT_LINES, debating::CASTING_LINES];
+    for words in of_judges.into_iter().chain(others) {
         assert!(words.split_whitespace().count() <= 45 && tokens(words) <= REMINDER, "{words}");
         assert!(words.contains("in this order") && !words.contains("JSON"), "{words}");
     }

@@ -1,6 +1,7 @@
 //! Ballots: votes for one of several options, which options are valid, and how a ballot is read.
 
 use quorum_core::{
+    call::Effort,
     floor::reading::{Misread, Reader, Reminder},
     model::{
         error::{Code, Refusal},
@@ -27,6 +28,7 @@ pub(crate) const BALLOT: &str = "ballot";
 
 /// A vote for one of several options.
 pub(crate) static FORM: Form = Form::new(BALLOT)
+    .effort(Effort::Low)
     .tell(|value| {
         let Ballot { choice, confidence, .. } = serde_json::from_value(value.clone()).ok()?;
         Some(format!("voted for {choice} (confidence {:.2})", confidence.get()))

@@ -1,6 +1,7 @@
 //! The check of a critique's last draft: which objections are still open, and whether it is ready.
 
 use quorum_core::{
+    call::Effort,
     floor::reading::{Misread, Reminder, Static},
     vocabulary::{
         form::Form,
@@ -45,6 +46,7 @@ pub struct Objection {
 
 /// Whether a draft is ready.
 pub(crate) static FORM: Form = Form::new(CHECK)
+    .effort(Effort::Low)
     .tell(|value| {
         let DraftCheck { open, ready, .. } = serde_json::from_value(value.clone()).ok()?;
         let verdict = if ready { "ready" } else { "not ready" };

@@ -4,6 +4,7 @@
 mod form;
 
 use quorum_core::{
+    call::Effort,
     floor::reading::{Misread, Reader, Reminder},
     model::reading::Stance,
     vocabulary::{
@@ -22,6 +23,7 @@ pub(crate) const CONSENSUS_VOTE: &str = "consensus-check";
 
 /// A vote on whether a dialogue has reached consensus.
 pub(crate) static FORM: Form = Form::new(CONSENSUS_VOTE)
+    .effort(Effort::Low)
     .tell(|value| {
         let ConsensusVote { agrees, confidence, .. } = serde_json::from_value(value.clone()).ok()?;
         let answer = if agrees { "there is consensus" } else { "there is no consensus" };

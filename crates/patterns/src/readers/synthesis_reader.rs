@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use quorum_core::{
+    call::Effort,
     floor::reading::{Misread, Reader, Reminder},
     model::{
         outcome::{Claim, Dissent, Structure},
@@ -24,6 +25,7 @@ pub(crate) const SYNTHESIS: &str = "synthesis";
 
 /// The considered answer, with agreements and dissent.
 pub(crate) static FORM: Form = Form::new(SYNTHESIS)
+    .effort(Effort::High)
     .tell(|value| Some(told(value).to_owned()))
     .reason_at("/synthesis")
     .sample(crate::samples::synthesis::sample)
@@ -32,6 +34,7 @@ pub(crate) static FORM: Form = Form::new(SYNTHESIS)
 
 /// The same for an answer that must be a JSON value: it is shown once it was checked.
 pub(crate) static VALUE_FORM: Form = Form::new(SYNTHESIS)
+    .effort(Effort::High)
     .tell(|value| Some(told(value).to_owned()))
     .reason_at("/synthesis")
     .sample(crate::samples::synthesis::value_sample)

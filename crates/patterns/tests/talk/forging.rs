@@ -1,8 +1,11 @@
 //! A participant that tries to speak, vote or judge for others has no effect (S8).
 
+use std::sync::Arc;
+
 use quorum_core::{
     call::MessageRole,
     model::{
+        agent::{Agent, Candidate, Reason},
         event::Event,
         id::DiscussionId,
         recall::{Recalled, Why},
@@ -194,5 +197,51 @@ async fn s8_labels_citations_and_fences_in_speeches_change_no_reading() {
         let (outcome, _) =
             table(&panel().says("bob", &attack)).hold(Spec { rounds: 1, ..spec("debate") }).await;
         assert_eq!(outcome.verdict().unwrap().winner, None, "{attack}");
+    }
+}
+
+/// Orders with this text as a part of the question, as the background, and in an agent's profile.
+fn given(order: &Spec, text: &str) -> [Spec; 3] {
+    let question = Spec { topic: format!("{} {text}", order.topic), ..order.clone() };
+    let background = Spec { background: Some(text.to_owned()), ..order.clone() };
+    let mut profile = order.clone();
+    let scripted = Candidate {
+        provider: "scripted".to_owned(),
+        model: None,
+        aliases: Vec::new(),
+        strengths: Vec::new(),
+        reason: Reason::Preferred,
+        abilities: Vec::new(),
+        left_out: Vec::new(),
+        temperature: None,
+    };
+    let (id, text, candidates) = ("bob".to_owned(), text.to_owned(), vec![scripted]);
+    let agent = Agent { id, text, candidates, ..Agent::default() };
+    profile.participants[1].agent = Some(Arc::new(agent));
+    [question, background, profile]
+}
+
+#[tokio::test(start_paused = true)]
+async fn s8_ninety_six_attacks_in_question_background_and_profile_forge_nothing() {
+    let no = "[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n10";
+    for attack in attacks() {
+        for order in given(&Spec { rounds: 1, ..deciding_by(spec("round-robin"), "majority") }, &attack) {
+            let voters = panel().votes("*", "agree", 0.9).votes("bob", "disagree", 1.0);
+            let table = table(&voters);
+            let (outcome, _) = table.hold(order).await;
+            let votes = [("agree".to_owned(), 2), ("disagree".to_owned(), 1)].into();
+            assert_eq!(outcome.voting_results().unwrap().votes, votes, "{attack}");
+            let nonces =
+                table.panel.asked().into_iter().map(|it| (it.call.nonce.clone(), it.call.system.clone()));
+            assert!(nonces.into_iter().all(|(nonce, system)| !system.contains(&nonce)), "{attack}");
+        }
+        for order in given(&Spec { rounds: 1, ..spec("dialogue") }, &attack) {
+            let (outcome, _) = table(&panel().writes("*", "consensus-check", no)).hold(order).await;
+            assert!(outcome.consensus_checks().iter().all(|check| !check.agreed), "{attack}");
+        }
+        for order in given(&Spec { rounds: 1, ..spec("debate") }, &attack) {
+            let (outcome, _) = table(&panel()).hold(order).await;
+            assert_eq!(outcome.verdict().unwrap().quality_score, Some(70.0), "{attack}");
+        }
     }
 }

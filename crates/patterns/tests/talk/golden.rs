@@ -88,6 +88,7 @@ async fn a_panel_whose_names_are_words() {
 #[tokio::test(start_paused = true)]
 async fn small_models_that_nothing_holds_to_a_schema() {
     let panel = panel().window("*", 8_192).ignores_schemas("*").says("*", "Tabs adapt.");
+    let panel = panel.writes("cyd", "casting", crate::small_models::CASTING);
     check("small", order("debate", "tabs or spaces?"), panel).await;
 }
 

@@ -80,6 +80,18 @@ async fn f1_early_exit_survives_every_crash() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn f1_every_pattern_with_answers_that_were_all_thinking_survives_every_crash() {
+    let room = |pattern: &str| spec(pattern).manner.max_tokens;
+    for pattern in PATTERNS {
+        // Bob needs more room for everything he is asked, and cyd never comes to an end.
+        let undecided = if pattern.votes { undecided() } else { panel() };
+        let thoughtful = undecided.thinks("bob", 4_096, room(pattern.name) + 5_000);
+        survives(&thoughtful, spec(pattern.name)).await;
+        survives(&thoughtful.thinks("cyd", 4_096, u32::MAX), spec(pattern.name)).await;
+    }
+}
+
 /// Debates of every format and mode.
 fn debates() -> impl Iterator<Item = DebateSpec> {
     Format::ALL.iter().flat_map(|&(format, _)| {

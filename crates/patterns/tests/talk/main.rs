@@ -7,6 +7,7 @@ mod concessions;
 mod consensus;
 mod detectors;
 mod dialogue;
+mod efforts;
 mod embeddings;
 mod first_answers;
 mod flips;

@@ -297,3 +297,49 @@ async fn a_ballot_is_read_alike_in_any_order() {
     }
     assert_eq!(results[0], results[1]);
 }
+
+/// The text of an object with its keys in another order, at every level.
+fn reversed(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().rev().map(|(key, value)| (key.clone(), reversed(value))).collect()
+        }
+        Value::Array(entries) => entries.iter().map(reversed).collect(),
+        plain => plain.clone(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_judgement_is_read_alike_in_any_order_and_with_a_score() {
+    let rated = |who: &str, mark: u32| {
+        let criteria = json!({ "logic": mark, "evidence": 5, "engagement": 5, "novelty": 5, "clarity": 5, "relevance": 5 });
+        json!({ "participant": who, "strengths": ["the width"], "weaknesses": ["no figures"], "criteria": criteria })
+    };
+    let flags = json!({ "repetitive": false, "drifting": false, "diminishingReturns": false, "convergenceReached": false });
+    let assessment = json!({
+        "assessments": [rated("<ann>", 7), rated("<bob>", 4)], "reasoning": "The width was settled.", "flags": flags,
+        "qualityScore": 6, "recommendations": "Who pays?", "shouldContinue": true,
+    });
+    let mut scored = assessment.clone();
+    scored["assessments"][0]["score"] = json!(1);
+    let verdict = json!({
+        "summary": "A short debate.", "keyPoints": [{ "participant": "<ann>", "mainArguments": ["the width"] }],
+        "areasOfAgreement": ["width"], "areasOfDisagreement": ["price"], "insights": [], "qualityScore": 66,
+        "winner": { "reasoning": "the width", "participant": "<ann>" },
+    });
+    let mut results = Vec::new();
+    for (assessment, verdict) in [
+        (assessment.clone(), verdict.clone()),
+        (reversed(&assessment), reversed(&verdict)),
+        (scored, verdict.clone()),
+    ] {
+        let judged = panel().writes("cyd", "assessment", &assessment.to_string());
+        let table = table(&judged.writes("cyd", "verdict", &verdict.to_string()));
+        let (outcome, _) = table.hold(Spec { rounds: 1, ..order("debate", "tabs or spaces?") }).await;
+        let asked = table.panel.asked().into_iter().filter(|it| kind(it) == Some("assessment")).count();
+        assert_eq!(asked, 1, "it was read at once");
+        results.push([outcome.fields["judging"].clone(), outcome.fields["verdict"].clone()]);
+    }
+    assert_eq!(results[0], results[1]);
+    assert_eq!(results[0], results[2]);
+}

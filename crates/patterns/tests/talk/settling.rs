@@ -101,7 +101,8 @@ async fn a_tie_is_drawn_once_more_blind() {
     assert_eq!(told, ["3 ahead, 1 left: dan not asked"]);
     let votes = outcome.voting_results().unwrap();
     assert_eq!((votes.winner.as_str(), &votes.votes["tabs"], &votes.votes["spaces"]), ("tabs", &5, &2));
-    let dissent: Vec<&str> = outcome.dissent.iter().map(|it| it.participant.as_str()).collect();
+    let dissent: Vec<&str> =
+        outcome.consensus.dissent.iter().flatten().map(|it| it.provider.as_str()).collect();
     assert_eq!(dissent, ["cyd", "dan"], "dan was drawn once, and cyd dissented in its first draw only");
     assert_eq!(outcome.outcome.unwrap().standing, Standing::voted(ResultKind::Adopted, 5, 7));
 }
@@ -110,7 +111,8 @@ async fn a_tie_is_drawn_once_more_blind() {
 async fn a_voice_that_was_drawn_twice_dissented_twice() {
     let even = panel().votes("*", "spaces", 0.9).votes("ann", "tabs", 0.6).votes("bob", "tabs", 0.6);
     let (outcome, _) = hold(order(), even).await;
-    let dissent: Vec<&str> = outcome.dissent.iter().map(|it| it.participant.as_str()).collect();
+    let dissent: Vec<&str> =
+        outcome.consensus.dissent.iter().flatten().map(|it| it.provider.as_str()).collect();
     assert_eq!(dissent, ["ann", "bob"]);
 }
 

@@ -10,7 +10,10 @@ use quorum_core::{
     },
     seams::Voice,
 };
-use quorum_patterns::PATTERNS;
+use quorum_patterns::{
+    PATTERNS,
+    debate::{CastOrigin, DebateSpec, Diversity},
+};
 use quorum_testkit::{
     panel::{AskedCall, Panel, panel},
     spec::{deciding_by, spec},
@@ -285,6 +288,48 @@ async fn a_small_judge_is_told_less_and_judges_in_lines() {
     // A judge that is held to a schema gets the short text, too, and the usual form.
     let (_, asked) = judging(panel().window("cyd", 8_192)).await;
     assert!(schema(&asked[0]) && asked[0].call.system.starts_with("You judge a debate and take no side.\n"));
+}
+
+/// Positions for @ann and @bob in lines, as a small model writes them.
+pub(crate) const CASTING: &str = "Debater: <ann>\nPosition: Tabs should be chosen because they adapt.\n\
+    Outlook: Cares about access, fears rules.\nArgument: Everyone can choose the width.\n\n\
+    - **Debater:** <bob> (opponent)\n- **Position:** Spaces should be chosen because they look alike.\n\
+    - **Outlook:** Cares about order, fears noise.\n- **Argument:** none";
+
+#[tokio::test(start_paused = true)]
+async fn a_small_model_was_asked_to_cast_in_the_words_of_large_ones() {
+    let casting = |panel: Panel, reply: Option<&'static str>| async move {
+        let panel = reply.into_iter().fold(panel, |panel, reply| panel.writes("cyd", "casting", reply));
+        let debate = DebateSpec { casting: Some(Diversity::Binary), ..DebateSpec::default() };
+        let table = table(&panel.anew());
+        let (outcome, _) =
+            table.hold(Spec { rounds: 1, settings: debate.settings(), ..order("debate") }).await;
+        let cast: Vec<AskedCall> =
+            table.panel.asked().into_iter().filter(|it| kind(it) == Some("casting")).collect();
+        (outcome.positions().unwrap(), cast)
+    };
+    let tokens = |it: &AskedCall| Family::O200k.estimate(&format!("{}{}", it.call.system, task(it)));
+    let (_, usual) = casting(panel(), None).await;
+    let (held, short) = casting(panel().window("cyd", 8_192), None).await;
+    assert!(schema(&short[0]) && tokens(&short[0]) < tokens(&usual[0]), "{}", task(&short[0]));
+    assert_eq!((held.origin, short.len()), (CastOrigin::Assigned, 1));
+    let unschooled = panel().window("cyd", 8_192).ignores_schemas("cyd");
+    let (read, lines) = casting(unschooled.clone(), Some(CASTING)).await;
+    assert!(!schema(&lines[0]) && !task(&lines[0]).contains("JSON"), "{}", task(&lines[0]));
+    assert!(
+        lines[0].call.system.starts_with("You prepare a debate.\nYou assign"),
+        "{}",
+        lines[0].call.system
+    );
+    assert_eq!((read.origin, lines.len()), (CastOrigin::Assigned, 1));
+    let told: Vec<(&str, usize)> =
+        read.parts.iter().map(|it| (it.persona.as_str(), it.key_arguments.len())).collect();
+    assert_eq!(told, [("Cares about access, fears rules.", 1), ("Cares about order, fears noise.", 0)]);
+    // Half a form, or two positions alike, is asked for again as lines, and then default parts are used.
+    let half = "Debater: <ann>\nPosition: Tabs.\nOutlook: Cares about access.";
+    let (given_up, asked) = casting(unschooled, Some(half)).await;
+    assert_eq!((given_up.origin, asked.len()), (CastOrigin::Fallback, 2));
+    assert!(task(&asked[1]).ends_with("no two positions the same.") && !task(&asked[1]).contains("JSON"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -107,8 +107,7 @@ fn read_result(line: &Value, decoded: &mut Decoded) -> Result<(), ProviderError>
 /// it.
 fn usage(usage: &Value) -> Usage {
     let count = |name: &str| usage[name].as_u64().unwrap_or_default();
-    let cached = count("cache_read_input_tokens");
-    let prompt =
-        count("input_tokens").saturating_add(count("cache_creation_input_tokens")).saturating_add(cached);
-    Usage { cached, ..Usage::new(prompt, count("output_tokens")) }
+    let (cached, written) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
+    let prompt = count("input_tokens").saturating_add(written).saturating_add(cached);
+    Usage { cached, written, ..Usage::new(prompt, count("output_tokens")) }
 }

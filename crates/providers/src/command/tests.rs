@@ -63,7 +63,7 @@ fn sample_answers_are_understood() {
         assert_eq!(read(dialect, &[sample.as_bytes()]), (text.to_owned(), expected, Ok(())));
     };
     let said = "A ledger – is enough 🙂.";
-    let usage = Usage { cached: 1_000, ..Usage::new(1_409, 31) };
+    let usage = Usage { cached: 1_000, written: 400, ..Usage::new(1_409, 31) };
     check(&claude::DIALECT, CLAUDE, said, end(usage, Usd::from_dollars(0.0123)));
     let usage = Usage { cached: 24_448, reasoning: 64, ..Usage::new(24_763, 122) };
     check(&codex::DIALECT, CODEX, &format!("First thought.\n\n{said}"), end(usage, None));

@@ -288,7 +288,8 @@ fn ceiling(transport: Option<&Transport>, models: &BTreeMap<String, ModelInfo>) 
     let prices = || models.values().filter_map(|info| info.price);
     let highest = |of: fn(&Price) -> Usd| prices().map(|price| of(&price)).max();
     command::dialect(&program.dialect).filter(|it| it.tells_cost)?;
-    Some(Price::new(highest(|it| it.input)?, highest(|it| it.output)?))
+    let written = prices().filter_map(|it| it.written).max();
+    Some(Price { written, ..Price::new(highest(|it| it.input)?, highest(|it| it.output)?) })
 }
 
 /// Google's `v1` API supports no system instructions, tools or schemas, and rejects unknown fields.

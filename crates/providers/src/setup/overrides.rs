@@ -81,6 +81,10 @@ pub struct QuirkOverrides {
     pub thinking: Option<u32>,
     /// Whether its answers may begin with thoughts that lack an opening tag.
     pub unopened_thoughts: Option<bool>,
+    /// Whether it can be told how much to think.
+    pub effort: Option<bool>,
+    /// The smallest marked beginning of a request that it caches, in tokens.
+    pub cache_marks: Option<u32>,
 }
 
 impl QuirkOverrides {
@@ -97,6 +101,8 @@ impl QuirkOverrides {
             stream_options: self.stream_options.unwrap_or(quirks.stream_options),
             thinking: self.thinking.unwrap_or(quirks.thinking),
             unopened_thoughts: self.unopened_thoughts.unwrap_or(quirks.unopened_thoughts),
+            effort: self.effort.unwrap_or(quirks.effort),
+            cache_marks: self.cache_marks.unwrap_or(quirks.cache_marks),
         }
     }
 }

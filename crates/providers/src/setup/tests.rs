@@ -3,7 +3,7 @@
 use secrecy::{ExposeSecret, SecretString};
 
 use super::*;
-use crate::prices::per_million;
+use crate::prices::Dollars;
 
 /// A setup with these variables and programs, and ollama's port open or not.
 fn setup(
@@ -18,6 +18,11 @@ fn setup(
     let program = |name: &str| programs.contains(&name).then(|| PathBuf::from(format!("/bin/{name}")));
     let machine = Machine { variable: &variable, program: &program, listens: &|_| open, ..Machine::bare() };
     Setup::of(&SetupInput { overrides, keys, prices: &Prices::default() }, &machine)
+}
+
+/// A price in dollars per million tokens.
+fn price_of(input: f64, output: f64) -> Option<Price> {
+    Dollars { input, output, cached: None, written: None }.price()
 }
 
 fn transport(setup: &Setup, name: &str) -> String {
@@ -106,7 +111,8 @@ fn d10_a_program_that_tells_its_cost_has_the_highest_price_reserved() {
         let provider = setup.provider(name).unwrap();
         provider.model_info(&provider.model).price
     };
-    assert_eq!((price("claude"), price("codex")), (per_million(10.0, 50.0, None), None));
+    let dearest = Dollars { input: 10.0, output: 50.0, cached: None, written: Some(12.5) }.price();
+    assert_eq!((price("claude"), price("codex")), (dearest, None));
     let program = |name: &str| setup.provider(name).unwrap().program();
     let expected = |path: &str, cost| Some(LocalProgram { path: PathBuf::from(path), cost });
     assert_eq!(program("claude"), expected("/bin/claude", CostSource::Program));
@@ -168,7 +174,7 @@ fn d14_a_server_on_this_machine_is_asked_one_at_a_time() {
 
 #[test]
 fn d10_a_price_of_the_user_comes_before_an_imported_one_and_that_before_the_catalogue() {
-    let (configured, imported) = (per_million(1.0, 2.0, None).unwrap(), per_million(3.0, 4.0, None).unwrap());
+    let (configured, imported) = (price_of(1.0, 2.0).unwrap(), price_of(3.0, 4.0).unwrap());
     let text = serde_json::json!({ "anthropic": {
         "claude-opus-5": { "price": imported }, "claude-new": { "price": imported, "window": 7 } } });
     let prices: Prices = serde_json::from_value(text).unwrap();
@@ -187,15 +193,18 @@ fn d10_a_price_of_the_user_comes_before_an_imported_one_and_that_before_the_cata
         (of("claude-sonnet-5"), of("claude-opus-5"), of("claude-new")),
         (Some(configured), Some(imported), Some(imported))
     );
-    assert_eq!(of("claude-sonnet-5-5"), per_million(2.0, 10.0, Some(0.2)));
+    assert_eq!(
+        of("claude-sonnet-5-5"),
+        Dollars { input: 2.0, output: 10.0, cached: Some(0.2), written: Some(2.5) }.price()
+    );
     assert_eq!((of("claude-unheard-of"), claude.model_info("claude-new").window), (None, 7));
-    assert_eq!(setup.provider("ollama").unwrap().model_info("any").price, per_million(0.0, 0.0, None));
+    assert_eq!(setup.provider("ollama").unwrap().model_info("any").price, price_of(0.0, 0.0));
 }
 
 #[test]
 fn a_price_set_for_a_provider_was_taken_for_all_its_models() {
-    let price = per_million(1.0, 2.0, None);
-    let of_single = per_million(5.0, 6.0, None);
+    let price = price_of(1.0, 2.0);
+    let of_single = price_of(5.0, 6.0);
     let rows = [
         Overrides { name: "claude".to_owned(), price, ..Overrides::default() },
         Overrides {

@@ -1,5 +1,6 @@
 //! Anthropic's Messages API.
 
+mod cache;
 mod decoder;
 mod schema;
 #[cfg(test)]
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use self::decoder::{Failed, StreamDecoder};
 use super::{
     Auth, DISCUSS, DISCUSS_SUMMARY, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Wire,
-    discuss_schema, strict_schema::strict, system_and_turns, text::in_path,
+    discuss_schema, effort, strict_schema::strict, system_and_turns, text::in_path,
 };
 
 pub(super) const WIRE: Wire = Wire {
@@ -52,18 +53,22 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
     if quirks.stop && !stop.is_empty() {
         body["stop_sequences"] = json!(stop);
     }
+    if let Some(effort) = effort(call, model) {
+        body["output_config"] = json!({ "effort": effort });
+    }
     if let Some(schema) = held_to(call, quirks.schema) {
         // Not a forced tool call: models that always think reject one, and all models since Claude
         // 4.5 accept a schema for the answer itself, without a beta header. The JSON comes as plain
         // text.
-        body["output_config"] =
-            json!({ "format": { "type": "json_schema", "schema": schema::accepted(&strict(schema)) } });
+        body["output_config"]["format"] =
+            json!({ "type": "json_schema", "schema": schema::accepted(&strict(schema)) });
     }
     if call.may_convene && quirks.tools {
         body["tools"] =
             json!([{ "name": DISCUSS, "description": DISCUSS_SUMMARY, "input_schema": discuss_schema() }]);
         body["tool_choice"] = json!({ "type": "auto", "disable_parallel_tool_use": true });
     }
+    cache::mark(&mut body, call, model);
     Outgoing { path: "/messages".to_owned(), body }
 }
 

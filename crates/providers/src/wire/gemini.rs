@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use self::decoder::{Response, StreamDecoder, status};
 use super::{
     Auth, DISCUSS, DISCUSS_SUMMARY, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Wire,
-    discuss_schema, system_and_turns, text::in_path,
+    discuss_schema, effort, system_and_turns, text::in_path,
 };
 
 pub(super) const WIRE: Wire = Wire {
@@ -62,6 +62,9 @@ fn config(call: &Call, model: &Model) -> Value {
     let mut config = json!({ "maxOutputTokens": call.max_tokens });
     if quirks.temperature {
         config["temperature"] = json!(call.temperature.clamp(0.0, WIRE.hottest));
+    }
+    if let Some(effort) = effort(call, model) {
+        config["thinkingConfig"] = json!({ "thinkingLevel": effort });
     }
     let stop: Vec<&String> = call.stop.iter().filter(|it| !it.is_empty()).take(MOST_STOPS).collect();
     if quirks.stop && !stop.is_empty() {

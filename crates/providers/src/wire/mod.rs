@@ -24,7 +24,7 @@ mod think_filter;
 use std::collections::VecDeque;
 
 use quorum_core::{
-    call::{Call, MessageRole},
+    call::{Call, Effort, MessageRole},
     model::error::ProviderError,
     seams::Chunk,
 };
@@ -146,6 +146,11 @@ pub struct Quirks {
     /// part of its template. Text is held back until the closing tag or the end, so an answer
     /// without thoughts appears only when it is complete.
     pub unopened_thoughts: bool,
+    /// Whether it can be told how much to think.
+    pub effort: bool,
+    /// The smallest beginning of a request, in tokens, that it caches if the request marks its end;
+    /// 0 if it takes no marks. Most vendors find repeated beginnings by themselves.
+    pub cache_marks: u32,
 }
 
 impl Default for Quirks {
@@ -161,6 +166,8 @@ impl Default for Quirks {
             stream_options: true,
             thinking: 0,
             unopened_thoughts: false,
+            effort: false,
+            cache_marks: 0,
         }
     }
 }
@@ -236,22 +243,36 @@ pub trait Decoder: Send {
 /// user first.
 #[must_use]
 pub fn turns(call: &Call) -> Vec<(MessageRole, String)> {
-    let mut turns: Vec<(MessageRole, String)> = Vec::new();
+    blocks(call).into_iter().map(|(voiced, texts)| (voiced, texts.concat())).collect()
+}
+
+/// The same messages, each as the texts it is made of. A text has the same bytes in every request
+/// that begins with the same turns, whatever follows it.
+fn blocks(call: &Call) -> Vec<(MessageRole, Vec<String>)> {
+    let mut messages: Vec<(MessageRole, Vec<String>)> = Vec::new();
     for (voiced, text) in call.render() {
-        match turns.last_mut() {
-            Some((last, so_far)) if *last == voiced => {
-                so_far.push_str("\n\n");
-                so_far.push_str(&text);
-            }
-            Some(_) => turns.push((voiced, text)),
+        match messages.last_mut() {
+            Some((last, texts)) if *last == voiced => texts.push(format!("\n\n{text}")),
+            Some(_) => messages.push((voiced, vec![text])),
             None if voiced == MessageRole::Assistant => {
-                turns.push((MessageRole::User, OPENING.to_owned()));
-                turns.push((voiced, text));
+                messages.push((MessageRole::User, vec![OPENING.to_owned()]));
+                messages.push((voiced, vec![text]));
             }
-            None => turns.push((voiced, text)),
+            None => messages.push((voiced, vec![text])),
         }
     }
-    turns
+    messages
+}
+
+/// The vendors' name for the effort that a call wants; `None` if the model is to decide, or can't be
+/// told.
+fn effort(call: &Call, model: &Model) -> Option<&'static str> {
+    match call.effort {
+        _ if !model.quirks.effort => None,
+        Effort::Low => Some("low"),
+        Effort::Usual => None,
+        Effort::High => Some("high"),
+    }
 }
 
 /// The system instructions, if the model accepts them separately, and the messages; otherwise the
@@ -328,6 +349,37 @@ mod tests {
             );
             assert!(first.contains("\"Be brief.\\n\\nThe discussion so far:\""), "{}: {first}", wire.name);
             assert_eq!(first.matches("Be brief.").count(), 1, "{}: {first}", wire.name);
+        }
+    }
+
+    /// Where each wire says how much the model should think.
+    const EFFORTS: [(&str, &str); 5] = [
+        ("anthropic", "/output_config/effort"),
+        ("gemini", "/generationConfig/thinkingConfig/thinkingLevel"),
+        ("ollama", "/think"),
+        ("openai-chat", "/reasoning_effort"),
+        ("openai-responses", "/reasoning/effort"),
+    ];
+
+    #[test]
+    fn a_model_that_takes_an_effort_is_told_one_and_no_other() {
+        let with = Quirks { effort: true, ..Quirks::default() };
+        let efforts = [(Effort::Low, Some("low")), (Effort::Usual, None), (Effort::High, Some("high"))];
+        assert_eq!(EFFORTS.map(|it| it.0).to_vec(), WIRES.iter().map(|it| it.name).collect::<Vec<_>>());
+        for (name, place) in EFFORTS {
+            let shape = testing::shape(serde_json::json!({ "type": "object", "properties": {} }));
+            for shape in [None, shape] {
+                let sent = |effort, quirks| {
+                    let call = Call { effort, shape: shape.clone(), ..testing::call() };
+                    (wire(name).unwrap().encode)(&call, &testing::model("m", quirks)).body
+                };
+                for (effort, expected) in efforts {
+                    let body = sent(effort, with);
+                    let told = body.pointer(place).and_then(Value::as_str);
+                    assert_eq!(told, expected, "{name}: {body}");
+                    assert_eq!(sent(effort, Quirks::default()), sent(Effort::Usual, with), "{name}");
+                }
+            }
         }
     }
 

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::{
     DISCUSS, Decoder, Embedding, Frame, Framing, Listing, Model, Outgoing, Probe, Refused, Schema, Shows,
-    Vectors, Wire,
+    Vectors, Wire, effort,
     lenient::{ModelName, Text},
     openai::{BEARER, fault, unreadable},
     openai_chat::{discuss, messages, offers_discuss},
@@ -85,6 +85,9 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
         // Fails if something doesn't fit; the default drops the oldest messages and answers anyway.
         "truncate": false, "shift": false,
     });
+    if let Some(effort) = effort(call, model) {
+        body["think"] = effort.into();
+    }
     if let Some(format) = format(call, quirks.schema) {
         body["format"] = format;
     }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     DISCUSS, DISCUSS_SUMMARY, Framing, Limit, Model, Outgoing, Probe, Schema, Shows, Wire, discuss_schema,
+    effort,
     openai::{self, BEARER},
     strict_schema::strict,
     system_and_turns,
@@ -46,6 +47,9 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
     }
     if quirks.temperature {
         body["temperature"] = call.temperature.into();
+    }
+    if let Some(effort) = effort(call, model) {
+        body["reasoning_effort"] = effort.into();
     }
     let stops: Vec<&String> = call.stop.iter().filter(|it| !it.is_empty()).take(MOST_STOPS).collect();
     if quirks.stop && !stops.is_empty() {

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    DISCUSS, DISCUSS_SUMMARY, Decoder, Frame, Framing, Model, Outgoing, Schema, Wire, discuss_schema,
+    DISCUSS, DISCUSS_SUMMARY, Decoder, Frame, Framing, Model, Outgoing, Schema, Wire, discuss_schema, effort,
     lenient::{ModelName, Text},
     openai::{self, BEARER, fault, refusal, unreadable},
     openai_chat::{offers_discuss, probe, role},
@@ -59,6 +59,9 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
     }
     if model.quirks.temperature {
         body["temperature"] = call.temperature.into();
+    }
+    if let Some(effort) = effort(call, model) {
+        body["reasoning"] = json!({ "effort": effort });
     }
     if let Some(format) = format(call, model.quirks.schema) {
         body["text"] = json!({ "format": format });
@@ -157,6 +160,8 @@ struct Counted {
 #[derive(Deserialize)]
 struct InputDetails {
     cached_tokens: Option<u64>,
+    /// Tokens written to the cache, at OpenRouter.
+    cache_write_tokens: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -243,10 +248,12 @@ fn why(incomplete: Option<&Incomplete<'_>>) -> Finish {
 
 fn usage(counted: &Counted) -> Option<Usage> {
     let (prompt, completion) = (counted.input_tokens?, counted.output_tokens?);
-    let cached = counted.input_tokens_details.as_ref().and_then(|it| it.cached_tokens).unwrap_or_default();
+    let details = counted.input_tokens_details.as_ref();
+    let cached = details.and_then(|it| it.cached_tokens).unwrap_or_default().min(prompt);
+    let written = details.and_then(|it| it.cache_write_tokens).unwrap_or_default().min(prompt - cached);
     let thought =
         counted.output_tokens_details.as_ref().and_then(|it| it.reasoning_tokens).unwrap_or_default();
-    Some(Usage { prompt, completion, cached: cached.min(prompt), reasoning: thought.min(completion) })
+    Some(Usage { prompt, completion, cached, written, reasoning: thought.min(completion) })
 }
 
 fn read<'f, T: Deserialize<'f>>(data: &'f str) -> Result<T, ProviderError> {

@@ -6,7 +6,7 @@ use quorum_core::model::money::Price;
 use quorum_providers::{
     catalog,
     command::DIALECTS,
-    prices::per_million,
+    prices::Dollars,
     setup::{
         ModelOverrides, Overrides, QuirkOverrides,
         address::{Plain, checked},
@@ -230,6 +230,8 @@ fn quirks(row: &Table) -> Result<QuirkOverrides, String> {
         "stream_options",
         "thinking",
         "unopened_thoughts",
+        "effort",
+        "cache_marks",
     ];
     known_only(&table, "quirks", &known)?;
     let in_quirks = |message: String| format!(".quirks{message}");
@@ -244,6 +246,8 @@ fn quirks(row: &Table) -> Result<QuirkOverrides, String> {
             stream_options: field(&table, "stream_options", FLAG)?,
             thinking: field(&table, "thinking", "a number of tokens")?,
             unopened_thoughts: field(&table, "unopened_thoughts", FLAG)?,
+            effort: field(&table, "effort", FLAG)?,
+            cache_marks: field(&table, "cache_marks", "a number of tokens")?,
         })
     };
     read().map_err(in_quirks)
@@ -268,7 +272,7 @@ fn price(row: &Table, place: &str) -> Result<Option<Price>, String> {
     let Some(value) = row.get("price") else { return Ok(None) };
     let wanted = "is dollars for a million tokens, like { input = 3.0, output = 15.0, cached = 0.3 }";
     let table = value.as_table().ok_or_else(|| format!("{place} {wanted}"))?;
-    known_only(table, place.trim_start_matches('.'), &["input", "output", "cached"])?;
+    known_only(table, place.trim_start_matches('.'), &["input", "output", "cached", "written"])?;
     let dollars = |key: &str| match table.get(key) {
         Some(Value::Integer(whole)) => Some(*whole as f64),
         Some(Value::Float(part)) => Some(*part),
@@ -278,7 +282,7 @@ fn price(row: &Table, place: &str) -> Result<Option<Price>, String> {
     let (Some(input), Some(output)) = (dollars("input"), dollars("output")) else {
         return Err(format!("{place} {wanted}; input and output are needed"));
     };
-    let price = per_million(input, output, dollars("cached"));
+    let price = Dollars { input, output, cached: dollars("cached"), written: dollars("written") }.price();
     price.map(Some).ok_or_else(|| format!("{place} {wanted}; none of them below 0"))
 }
 

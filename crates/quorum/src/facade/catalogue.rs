@@ -70,6 +70,9 @@ pub struct PriceEntry {
     /// Cached input tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<f64>,
+    /// Input tokens that are written to the provider's cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<f64>,
 }
 
 /// A preset.
@@ -449,6 +452,7 @@ impl From<Price> for PriceEntry {
             input: price.input.dollars(),
             output: price.output.dollars(),
             cached: price.cached.map(|it| it.dollars()),
+            written: price.written.map(|it| it.dollars()),
         }
     }
 }

@@ -255,11 +255,12 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, times: u32, usage: Usage, price: Option<Price>) {
+    /// Adds this many calls of this usage, each at this cost.
+    fn add(&mut self, times: u32, usage: Usage, cost: Usd) {
         let many = u64::from(times);
         self.calls = self.calls.saturating_add(times);
         self.tokens = self.tokens.saturating_add(usage.total().saturating_mul(many));
-        self.usd += price.map(|it| it.of(usage)).unwrap_or_default().times(many);
+        self.usd += cost.times(many);
     }
 
     /// The sum, capped by the limits of the order.
@@ -285,15 +286,20 @@ struct Worst {
 
 impl Worst {
     fn or(self, usage: Usage, price: Option<Price>) -> Worst {
-        let usd = price.map(|it| it.of(usage)).unwrap_or_default();
+        let usd = at_worst(price, usage);
         Worst { tokens: self.tokens.max(usage.total()), usd: self.usd.max(usd) }
     }
+}
+
+/// The most that a call of this usage costs, whatever of it is cached.
+fn at_worst(price: Option<Price>, usage: Usage) -> Usd {
+    price.map(|it| it.at_worst(usage)).unwrap_or_default()
 }
 
 fn usual(order: &Spec, asked: &[Question]) -> Figures {
     let (mut sum, mut worst) = (Sum::default(), Worst::default());
     for question in asked {
-        sum.add(1, question.usual, question.price);
+        sum.add(1, question.usual, at_worst(question.price, question.usual));
         worst = worst.or(question.usual, question.price);
     }
     sum.within(order, worst)
@@ -302,14 +308,18 @@ fn usual(order: &Spec, asked: &[Question]) -> Figures {
 fn most(services: &Services, order: &Spec, dry_run: &DryRun) -> Figures {
     let (mut sum, mut worst) = (Sum::default(), Worst::default());
     for question in dry_run.all.values() {
-        sum.add(attempts(), question.most, question.price);
-        worst = worst.or(question.most, question.price);
+        let (price, thoughtful) = (question.price, question.with_room_to_think());
+        sum.add(attempts(), question.most, at_worst(price, question.most));
+        // Once more, with more room, if the answer was all thinking.
+        sum.add(1, thoughtful, at_worst(price, thoughtful));
+        worst = worst.or(question.most, price).or(thoughtful, price);
     }
     let full = full_window(services, order);
     if may_sum_up(services, order) {
         let questions = dry_run.all.len() as u32;
         // Before each question, and once more for a model whose request was too long.
-        full.iter().for_each(|(usage, price)| sum.add(2 * questions * attempts(), *usage, *price));
+        let times = 2 * questions * (attempts() + 1);
+        full.iter().for_each(|(usage, price)| sum.add(times, *usage, at_worst(*price, *usage)));
         worst = full.iter().fold(worst, |worst, (usage, price)| worst.or(*usage, *price));
     }
     if order.recursion.is_some() {
@@ -333,7 +343,7 @@ fn full_window(services: &Services, order: &Spec) -> Vec<(Usage, Option<Price>)>
     let method = services.registry.method(&order.consensus.method);
     let longest = method.map_or(order.manner.max_tokens, |it| (it.longest)(order));
     let full = |voice: Voice| {
-        let written = u64::from(longest.saturating_add(voice.thinking)).max(voice.window / 4);
+        let written = (u64::from(longest) + voice.most_thinking()).max(voice.window / 4);
         (Usage::new(voice.window, written), voice.price)
     };
     voiced.map(full).collect()

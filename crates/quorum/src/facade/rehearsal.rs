@@ -46,6 +46,10 @@ pub struct SentRequest {
     /// The JSON schema of that form, for providers that support structured output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
+    /// How much a model that can be told so should think: `low` or `high`. Absent if it decides
+    /// itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<&'static str>,
     /// The sampling temperature.
     pub temperature: f64,
     /// The maximum number of tokens of the answer.
@@ -184,6 +188,7 @@ fn request(call: &Call) -> (SentRequest, String) {
         round: call.round,
         form: call.shape.as_ref().map(|it| it.form.kind.to_owned()),
         schema: call.shape.as_ref().and_then(|it| it.schema.as_deref().cloned()),
+        effort: call.effort.name(),
         temperature: call.temperature,
         max_tokens: call.max_tokens,
         system: call.system.to_string(),

@@ -57,6 +57,8 @@ pub fn total_cost(summary: &CostSummary) -> ProviderCost {
         model: None,
         calls: summary.total_calls,
         prompt_tokens: each().map(|it| it.prompt_tokens).sum(),
+        cached_tokens: each().map(|it| it.cached_tokens).sum(),
+        cache_write_tokens: each().map(|it| it.cache_write_tokens).sum(),
         completion_tokens: each().map(|it| it.completion_tokens).sum(),
         tokens: summary.total_tokens,
         cost: summary.estimated_cost_usd,

@@ -117,9 +117,10 @@ fn is_bound(plan: &Plan, outcome: &Outcome) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The maximum number of calls for one question, as planned.
+/// The maximum number of calls for one question, as planned: one, its retries, one more when it was
+/// too long, and one more when the answer was all thinking.
 fn attempts() -> u32 {
-    2 + ErrorClass::ALL.iter().map(|class| class.retries()).sum::<u32>()
+    3 + ErrorClass::ALL.iter().map(|class| class.retries()).sum::<u32>()
 }
 
 proptest! {

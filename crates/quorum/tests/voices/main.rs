@@ -3,7 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
+mod caching;
 mod discussions;
+mod forms;
 mod losses;
 mod mixed;
 mod providers;
+mod thinking;

@@ -90,9 +90,10 @@ pub(super) fn stop_reason(ended: Ended) -> &'static str {
 
 /// What all calls used, in Anthropic's terms.
 pub(super) fn usage(usage: &Usage) -> Value {
+    let Usage { prompt, completion, cached, cache_written, .. } = *usage;
     let told = json!({
-        "input_tokens": usage.prompt - usage.cached.min(usage.prompt), "output_tokens": usage.completion,
-        "cache_creation_input_tokens": 0, "cache_read_input_tokens": usage.cached,
+        "input_tokens": prompt.saturating_sub(cached + cache_written), "output_tokens": completion,
+        "cache_creation_input_tokens": cache_written, "cache_read_input_tokens": cached,
     });
     usage.with_cost(told, ["input", "output"])
 }

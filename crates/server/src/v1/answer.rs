@@ -48,6 +48,7 @@ pub(crate) struct Usage {
     /// How many of the completion tokens were written outside of the answer.
     pub(crate) reasoning: u64,
     pub(crate) cached: u64,
+    pub(crate) cache_written: u64,
     /// In USD, in all and for completions; none if a price is unknown.
     pub(crate) cost: Option<(f64, f64)>,
 }
@@ -130,6 +131,7 @@ pub(crate) fn usage(state: &State, outcome: &Outcome) -> Usage {
         completion,
         reasoning: completion.saturating_sub(of_answer(state)),
         cached: tokens.iter().map(|it| it.cached).sum(),
+        cache_written: tokens.iter().map(|it| it.written).sum(),
         cost,
     }
 }

@@ -7,7 +7,7 @@ use crate::harness::{ANN, Answer, BOB, TestServer, answered};
 
 /// A vendor whose two models each use as many tokens for every answer.
 pub(crate) fn vendor(completion: u64) -> Server {
-    let used = || Used { prompt: 1_000, completion, cached: 0, reasoning: 0 };
+    let used = || Used { prompt: 1_000, completion, ..Used::default() };
     server()
         .replies("alpha-0", |_| "Tabs, because they can be set.".to_owned())
         .uses("alpha-0", used())

@@ -28,7 +28,7 @@ fn speaks(name: &'static str, from: usize) -> impl Fn(&Asked) -> String + Send +
 }
 
 fn vendor() -> Server {
-    let used = |prompt, completion| Used { prompt, completion, cached: 0, reasoning: 0 };
+    let used = |prompt, completion| Used { prompt, completion, ..Used::default() };
     server()
         .replies("alpha-1", speaks("alpha", 1))
         .uses("alpha-1", used(100, 10))

@@ -119,6 +119,9 @@ impl Scripted {
                 Line::CutOffAt { step, text } if call.step.as_str() == step => {
                     return self.ended(call, vec![Ok(Chunk::Text(labelled(call, text)))], Finish::Length);
                 }
+                Line::Thinks { needed, .. } if call.max_tokens < *needed => {
+                    return self.all_thought(call);
+                }
                 Line::NeedsRoom { shape, tokens }
                     if call.max_tokens < *tokens && shape_of(call) == Some(*shape) =>
                 {
@@ -131,6 +134,14 @@ impl Scripted {
         }
         let text = self.text(call);
         self.ended(call, vec![Ok(Chunk::Text(text))], Finish::Stop)
+    }
+
+    /// The end of an answer that never began.
+    fn all_thought(&self, call: &Call) -> Chunks {
+        let thought = u64::from(call.max_tokens);
+        let usage = Usage { reasoning: thought, ..Usage::new(10 * call.messages.len() as u64, thought) };
+        let end = Chunk::End { finish: Finish::Length, usage: Some(usage), cost: None };
+        Chunks { chunks: vec![Ok(end)], silent: false }
     }
 
     /// The chunks of text in pieces of the scripted size.

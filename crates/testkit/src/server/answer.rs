@@ -16,6 +16,8 @@ pub struct Used {
     pub completion: u64,
     /// Input tokens read from the cache.
     pub cached: u64,
+    /// Input tokens written to the cache, where a vendor counts them.
+    pub written: u64,
     /// Output tokens spent on thinking.
     pub reasoning: u64,
 }
@@ -100,6 +102,13 @@ pub(super) fn said(script: &Script, asked: &Asked, number: u64) -> Said {
         said.ending = Ending::Tool;
     }
     said.ending = script.ending(model).unwrap_or(said.ending);
+    if let Some(most) =
+        asked.max_tokens.filter(|most| script.long_thoughts(model).is_some_and(|it| *most <= it))
+    {
+        said.thoughts = "hm, ".repeat(usize::try_from(most).unwrap_or_default());
+        said.pieces = Vec::new();
+        (said.tool, said.ending) = (None, Ending::Length);
+    }
     said.used = script.used(model).unwrap_or_else(|| default_usage(asked, &said));
     said
 }
@@ -172,5 +181,5 @@ fn default_usage(asked: &Asked, said: &Said) -> Used {
     let of_tool = said.tool.as_ref().map_or(0, |tool| tool.arguments.len());
     let reasoning = count(said.thoughts.len());
     let completion = count(said.text().len() + of_tool) + reasoning;
-    Used { prompt: count(asked.length()), completion, cached: 0, reasoning }
+    Used { prompt: count(asked.length()), completion, reasoning, ..Used::default() }
 }

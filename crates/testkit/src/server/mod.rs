@@ -22,6 +22,7 @@ mod gzip;
 mod http;
 mod instance;
 mod play;
+mod prompt_cache;
 mod request;
 mod script;
 mod serve;

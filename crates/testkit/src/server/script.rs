@@ -1,11 +1,16 @@
 //! The script of a server. Later lines override earlier ones; `*` means every model.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use super::{
     Server,
     answer::{Ending, Used},
     fault::Fault,
+    prompt_cache::{Cached, Prompt, PromptCache},
     request::Asked,
 };
 
@@ -23,6 +28,7 @@ pub struct Script {
     key: Option<String>,
     models: Option<Vec<String>>,
     is_forgetful: bool,
+    cache: Option<Arc<Mutex<PromptCache>>>,
 }
 
 #[derive(Clone)]
@@ -30,6 +36,7 @@ enum Line {
     Says(String),
     Replies(Arc<dyn Fn(&Asked) -> String + Send + Sync>),
     Thinks(String),
+    ThinksLong(u64),
     Convenes(String),
     Uses(Used),
     Ends(Ending),
@@ -43,6 +50,7 @@ impl fmt::Debug for Line {
             Line::Says(text) => text,
             Line::Replies(_) => "replies",
             Line::Thinks(_) => "thinks",
+            Line::ThinksLong(_) => "thinks long",
             Line::Convenes(_) => "convenes",
             Line::Uses(_) => "uses",
             Line::Ends(_) => "ends",
@@ -93,6 +101,20 @@ impl Script {
     #[must_use]
     pub fn thinks(self, model: &str, text: &str) -> Self {
         self.line(model, Line::Thinks(text.to_owned()))
+    }
+
+    /// Lets this model spend all its tokens on thoughts, unless it is allowed more than these.
+    #[must_use]
+    pub fn thinks_long(self, model: &str, tokens: u64) -> Self {
+        self.line(model, Line::ThinksLong(tokens))
+    }
+
+    /// Caches the beginnings of prompts like the vendors do, and reports what was read from the
+    /// cache and written to it.
+    #[must_use]
+    pub fn caching(mut self) -> Self {
+        self.cache = Some(Arc::default());
+        self
     }
 
     /// Requests a sub-discussion where allowed, until it got the result of one.
@@ -236,6 +258,18 @@ impl Script {
 
     pub(super) fn thoughts(&self, model: &str) -> Option<&str> {
         self.last(model, |line| if let Line::Thinks(text) = line { Some(text.as_str()) } else { None })
+    }
+
+    /// The tokens that this model needs for its thoughts.
+    pub(super) fn long_thoughts(&self, model: &str) -> Option<u64> {
+        self.last(model, |line| if let Line::ThinksLong(tokens) = line { Some(*tokens) } else { None })
+    }
+
+    /// What is cached of this model's prompt by now; it is cached from now on. `None` if the script
+    /// doesn't cache.
+    pub(super) fn cached(&self, model: &str, prompt: &Prompt) -> Option<Cached> {
+        let cache = self.cache.as_ref()?;
+        Some(cache.lock().unwrap_or_else(PoisonError::into_inner).take(model, prompt))
     }
 
     pub(super) fn topic(&self, model: &str) -> Option<&str> {

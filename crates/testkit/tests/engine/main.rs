@@ -18,6 +18,7 @@ mod recovery;
 mod registry;
 mod small_windows;
 mod subs;
+mod thinking;
 mod traces;
 mod windows;
 mod writes;

@@ -15,7 +15,7 @@ fn golden(name: &str, text: &str) {
 }
 
 fn script() -> Script {
-    let used = Used { prompt: 30, completion: 12, cached: 8, reasoning: 4 };
+    let used = Used { prompt: 30, completion: 12, cached: 8, reasoning: 4, ..Used::default() };
     server()
         .says("a-1", "Tabs, \"of course\".\nAnd grüße.")
         .thinks("a-1", "Hm.")

@@ -157,14 +157,15 @@ impl Group<'_, '_> {
         Ok(self.calls.go_on_during(self.floor.record.append(facts)).await?)
     }
 
-    /// Counts a failed attempt and pays for it. Reserves the same amount for another attempt, and
-    /// returns whether the budget allowed that.
+    /// Counts a failed attempt and pays for it. Reserves the same amount for another attempt, or
+    /// more if that gets more room to think, and returns whether the budget allowed that.
     async fn pay_failed(&mut self, index: usize, failed: &Failed) -> Result<bool, Halt> {
-        let (seat, ledger) = (&mut self.seats[index], &self.floor.ledger);
-        seat.count_failure(&failed.error);
-        let reserved = seat.tried.reserved.unwrap_or_default();
-        let broken = seat.broken(&failed.said).map(|it| it.bill.spent()).unwrap_or_default();
-        seat.settle(ledger, Spent { calls: 1, ..broken });
+        let (seat, floor) = (&mut self.seats[index], &*self.floor);
+        seat.count_failure(failed);
+        let same = seat.tried.reserved.unwrap_or_default();
+        let broken = seat.broken(failed).map(|it| it.bill.spent()).unwrap_or_default();
+        seat.settle(&floor.ledger, Spent { calls: 1, ..broken });
+        let reserved = if failed.only_thoughts { seat.worst_case(floor) } else { same };
         let is_affordable = self.calls.go_on_during(self.floor.draw_and_reserve(reserved)).await?.is_ok();
         self.seats[index].tried.reserved = is_affordable.then_some(reserved);
         Ok(is_affordable)

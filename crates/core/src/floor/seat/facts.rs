@@ -66,13 +66,15 @@ impl Seat {
         Usage::new(self.tried.counted, family.estimate(text) + dropped)
     }
 
-    /// The part of an interrupted answer that had arrived, if any.
-    pub(crate) fn broken(&self, said: &str) -> Option<Broken> {
+    /// The part of a failed answer that had arrived and what it cost, if anything is known of it.
+    pub(crate) fn broken(&self, failed: &Failed) -> Option<Broken> {
+        let Failed { said, reported: (usage, cost), .. } = failed;
         let price = self.question.price;
-        (!said.is_empty()).then(|| {
-            let usage = self.used(said, 0);
-            let cost = price.map(|price| price.of(usage));
-            Broken { text: said.into(), bill: Bill { usage, estimated: true, price, cost } }
+        (!said.is_empty() || usage.is_some()).then(|| {
+            let estimated = usage.is_none();
+            let usage = usage.unwrap_or_else(|| self.used(said, 0));
+            let cost = cost.or_else(|| price.map(|price| price.of(usage)));
+            Broken { text: said.as_str().into(), bill: Bill { usage, estimated, price, cost } }
         })
     }
 
@@ -124,7 +126,7 @@ impl Seat {
             message: error.message.clone(),
             attempts: self.tried.attempts,
             duration_ms: self.tried.elapsed_ms(moment.now),
-            broken: self.broken(&failed.said),
+            broken: self.broken(failed),
         }
     }
 }

@@ -101,7 +101,7 @@ pub(crate) fn outcome<P>(seat: &Seat, news: News<P>, situation: &Situation) -> O
         News::Cleared(_) if situation.draining => bare(Next::Rest),
         News::Cleared(place) => bare(Next::Place(place)),
         News::TurnedAway(error) => {
-            let failed = Failed { error, said: String::new() };
+            let failed = Failed::of(error);
             match patience_ms(seat, &failed, situation) {
                 Some(wait_ms) => bare(Next::Hold(wait_ms, Box::new(failed))),
                 None => given_up(seat, &failed, situation),
@@ -154,8 +154,9 @@ fn failed_once<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcom
         class: failed.error.class,
         message: failed.error.message.clone(),
         limit: failed.error.limit,
+        only_thoughts: failed.only_thoughts,
         retry_in_ms,
-        broken: seat.broken(&failed.said),
+        broken: seat.broken(failed),
     };
     Outcome { facts: vec![(Some(seat.step().clone()), call_failed)], next }
 }
@@ -172,7 +173,7 @@ fn patience_ms(seat: &Seat, failed: &Failed, situation: &Situation) -> Option<u6
 fn retry_ms(seat: &Seat, failed: &Failed, situation: &Situation) -> Option<u64> {
     let retries = seat.question.ask().retries.clone();
     let rules = Rules { retries, may_shrink: seat.may_shrink(), draw: situation.draw };
-    seat.tried.retry_ms(&failed.error, &rules, situation.moment.now)
+    seat.tried.retry_ms(failed, &rules, situation.moment.now)
 }
 
 fn given_up<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcome<P> {

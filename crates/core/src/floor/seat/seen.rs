@@ -26,7 +26,8 @@ impl Seat {
         let view = self.look(floor);
         let usage = Usage::new(view.at_worst() + 64, u64::from(view.max_tokens));
         let price = self.question.price;
-        Spent { calls: 1, tokens: usage.total(), usd: price.map(|price| price.of(usage)).unwrap_or_default() }
+        let usd = price.map(|price| price.at_worst(usage)).unwrap_or_default();
+        Spent { calls: 1, tokens: usage.total(), usd }
     }
 
     /// The view for the next call, built once per call.
@@ -77,7 +78,7 @@ impl Seat {
              and there is room for {room}"
         );
         let error = ProviderError::new(ErrorClass::ContextOverflow, message);
-        Some(Failed { error, said: String::new() })
+        Some(Failed::of(error))
     }
 
     /// A short hash of what is asked here.

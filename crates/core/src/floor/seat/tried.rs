@@ -8,11 +8,7 @@ use tokio::time::Instant;
 use crate::{
     call::retry::{Failures, Retries},
     floor::{answer_text::Arrived, request::Failed},
-    model::{
-        error::{ErrorClass, ProviderError},
-        money::Spent,
-        time::Timestamp,
-    },
+    model::{error::ErrorClass, money::Spent, time::Timestamp},
     record::Past,
 };
 
@@ -101,10 +97,14 @@ impl Tried {
         self.time.map_or(0, |time| now.saturating_duration_since(time.began).as_millis() as u64)
     }
 
-    /// How long to wait before the next attempt after `error`, which is already counted; `None` if
-    /// there is no next attempt.
-    pub(crate) fn retry_ms(&self, error: &ProviderError, rules: &Rules, now: Instant) -> Option<u64> {
-        let wait_ms = if error.class == ErrorClass::ContextOverflow && rules.may_shrink {
+    /// How long to wait before the next attempt after this failure, which is already counted;
+    /// `None` if there is no next attempt.
+    pub(crate) fn retry_ms(&self, failed: &Failed, rules: &Rules, now: Instant) -> Option<u64> {
+        let error = &failed.error;
+        let shrinks = error.class == ErrorClass::ContextOverflow && rules.may_shrink;
+        let thinks_more = failed.only_thoughts && self.failures.may_think_more();
+        // Another request than the one that failed need not wait.
+        let wait_ms = if shrinks || thinks_more {
             0
         } else {
             self.failures.wait_ms(error, &rules.retries, rules.draw)?

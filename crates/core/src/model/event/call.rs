@@ -93,11 +93,12 @@ pub struct FailedTurn {
     pub broken: Option<Broken>,
 }
 
-/// An answer that was cut off: recorded, and billed as far as we can tell, but not a turn.
+/// An answer that was cut off or is empty: recorded, and billed as far as we can tell, but not a
+/// turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Broken {
     /// The text that had arrived.
     pub text: Arc<str>,
-    /// Its estimated cost; providers don't report it.
+    /// Its cost; estimated, unless the answer came to its end.
     pub bill: Bill,
 }

@@ -133,6 +133,12 @@ pub struct ProviderCost {
     pub calls: u32,
     /// Prompt tokens.
     pub prompt_tokens: u64,
+    /// How many of them the provider read from its cache, as far as it says so.
+    #[serde(default, skip_serializing_if = "crate::model::is_zero")]
+    pub cached_tokens: u64,
+    /// How many of them it wrote to its cache, as far as it says so.
+    #[serde(default, skip_serializing_if = "crate::model::is_zero")]
+    pub cache_write_tokens: u64,
     /// Completion tokens.
     pub completion_tokens: u64,
     /// Prompt and completion tokens together.

@@ -61,6 +61,8 @@ fn share(model: Option<String>, spending: &Spending) -> ProviderCost {
         model,
         calls: spending.calls,
         prompt_tokens: usage.prompt,
+        cached_tokens: usage.cached,
+        cache_write_tokens: usage.written,
         completion_tokens: usage.completion,
         tokens: usage.total(),
         cost: spending.cost.dollars(),

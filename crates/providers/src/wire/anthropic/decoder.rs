@@ -265,12 +265,14 @@ impl Tokens {
     /// all.
     fn usage(self) -> Usage {
         let count = Option::unwrap_or_default;
-        let cached: u64 = count(self.cache_read_input_tokens);
-        let prompt = [self.input_tokens, self.cache_creation_input_tokens, Some(cached)];
+        let (cached, written) =
+            (count(self.cache_read_input_tokens), count(self.cache_creation_input_tokens));
+        let prompt = [self.input_tokens, Some(written), Some(cached)];
         Usage {
             prompt: prompt.into_iter().flatten().fold(0, u64::saturating_add),
             completion: count(self.output_tokens),
             cached,
+            written,
             reasoning: count(self.output_tokens_details.and_then(|it| it.thinking_tokens)),
         }
     }

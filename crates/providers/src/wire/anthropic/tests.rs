@@ -145,7 +145,8 @@ fn recorded_answers_mean_what_was_said() {
             end(Finish::Stop, Usage::new(412, 37)),
         ],
     );
-    let thought = Usage { prompt: 18 + 120 + 2048, completion: 96, cached: 2048, reasoning: 71 };
+    let thought =
+        Usage { prompt: 18 + 120 + 2048, completion: 96, cached: 2048, written: 120, reasoning: 71 };
     check(THINKING, &[text("Bob forgets"), text(" who can't see the screen."), end(Finish::Stop, thought)]);
     check(
         TOOL,

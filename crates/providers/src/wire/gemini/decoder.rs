@@ -201,6 +201,7 @@ impl Tokens {
             prompt: self.prompt_token_count.saturating_add(self.tool_use_prompt_token_count),
             completion: self.candidates_token_count.saturating_add(self.thoughts_token_count),
             cached: self.cached_content_token_count,
+            written: 0,
             reasoning: self.thoughts_token_count,
         }
     }

@@ -158,7 +158,7 @@ fn recorded_answers_mean_what_was_said() {
             end(Finish::Stop, Usage::new(402, 29)),
         ],
     );
-    let thought = Usage { prompt: 2186, completion: 10 + 71, cached: 2048, reasoning: 71 };
+    let thought = Usage { prompt: 2186, completion: 10 + 71, cached: 2048, written: 0, reasoning: 71 };
     check(THINKING, &[text("Bob forgets"), text(" who can't see the screen."), end(Finish::Stop, thought)]);
     let called = Usage { reasoning: 38, ..Usage::new(655, 24 + 38) };
     check(

@@ -129,6 +129,8 @@ struct Counted {
 #[derive(Debug, Deserialize)]
 struct PromptDetails {
     cached_tokens: Option<f64>,
+    /// Tokens written to the cache, at OpenRouter.
+    cache_write_tokens: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -278,9 +280,11 @@ impl Counted {
         // Grok excludes thoughts from the completion count; its total shows that.
         let is_beside = count(self.total_tokens) == prompt.saturating_add(written).saturating_add(thought);
         let completion = if is_beside { written.saturating_add(thought) } else { written };
-        let in_details = self.prompt_tokens_details.as_ref().and_then(|it| it.cached_tokens);
-        let cached = count(in_details.or(self.prompt_cache_hit_tokens).or(self.cached_tokens));
-        Some(Usage { prompt, completion, cached: cached.min(prompt), reasoning: thought.min(completion) })
+        let details = self.prompt_tokens_details.as_ref();
+        let in_details = details.and_then(|it| it.cached_tokens);
+        let cached = count(in_details.or(self.prompt_cache_hit_tokens).or(self.cached_tokens)).min(prompt);
+        let written = count(details.and_then(|it| it.cache_write_tokens)).min(prompt - cached);
+        Some(Usage { prompt, completion, cached, written, reasoning: thought.min(completion) })
     }
 
     fn cost(&self) -> Option<Usd> {

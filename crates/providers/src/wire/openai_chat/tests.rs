@@ -160,7 +160,8 @@ fn d10_recorded_streams_are_read_whole() {
         let expected: Vec<Chunk> = said.chain([end]).collect();
         assert_eq!(chunks(&WIRE, recorded.as_bytes()), (expected, None));
     };
-    let usage = |prompt, completion, cached, reasoning| Usage { prompt, completion, cached, reasoning };
+    let usage =
+        |prompt, completion, cached, reasoning| Usage { prompt, completion, cached, written: 0, reasoning };
     let openai = ["Tabs", ", for a ", "\"reader\" with grüße 👍", "."];
     check(OPENAI, &openai, Finish::Stop, usage(1412, 87, 1280, 64), None);
     check(MISTRAL, &["Spaces", " align alike", " everywhere."], Finish::Stop, usage(204, 39, 64, 0), None);

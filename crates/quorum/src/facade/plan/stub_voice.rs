@@ -68,8 +68,17 @@ pub(super) struct Question {
     /// The same if every text has the most tokens that any model could count.
     pub(super) most: Usage,
     pub(super) price: Option<Price>,
+    /// How many more tokens the answer may have, if an attempt was all thinking.
+    pub(super) more_thinking: u64,
     /// What it is made of, for its typical usage.
     pub(super) asked: typical::Asked,
+}
+
+impl Question {
+    /// The most that an attempt with more room to think uses.
+    pub(super) fn with_room_to_think(&self) -> Usage {
+        Usage { completion: self.most.completion.saturating_add(self.more_thinking), ..self.most }
+    }
 }
 
 pub(super) type Asked = Arc<Mutex<Vec<Question>>>;
@@ -94,7 +103,8 @@ impl Voices for StubVoices {
         let real = self.real.voice(&self.order, who)?;
         let (price, window) = (real.price, real.window);
         let (script, asked, longest) = (self.script.clone(), self.asked.clone(), self.longest);
-        let stub = StubVoice { script, asked, price, window, longest, thinking: real.thinking };
+        let (thinking, most_thinking) = (real.thinking, real.most_thinking());
+        let stub = StubVoice { script, asked, price, window, longest, thinking, most_thinking };
         let lane = Arc::new(Lane::new(Width::at_once(64)));
         let window =
             if self.real_windows { window } else { self.stub_window(window) + u64::from(real.thinking) };
@@ -119,6 +129,7 @@ struct StubVoice {
     window: u64,
     longest: u32,
     thinking: u32,
+    most_thinking: u64,
 }
 
 impl Provider for StubVoice {
@@ -154,6 +165,7 @@ impl StubVoice {
             // A text has at most as many tokens as bytes for any model.
             most: Usage::new(prompt(fixed as u64, heard.saturating_mul(COUNT_SPREAD)), written),
             price: self.price,
+            more_thinking: self.most_thinking - u64::from(self.thinking),
             asked: typical::Asked::of(call, (self.window, self.thinking)),
             phase,
         }

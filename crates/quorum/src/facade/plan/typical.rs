@@ -203,7 +203,9 @@ fn answer(fact: &Fact) -> Option<&Turn> {
 pub(super) fn typical(order: &Spec, questions: &[Question], lengths: &Lengths) -> (Figures, u32) {
     let mut sum = Sum::default();
     for question in questions {
-        sum.add(1, question.asked.usage(&question.participant, lengths), question.price);
+        let usage = question.asked.usage(&question.participant, lengths);
+        let cost = question.price.map(|it| it.of(usage)).unwrap_or_default();
+        sum.add(1, usage, cost);
     }
     let Sum { calls, tokens, usd } = sum;
     let figures = Figures {

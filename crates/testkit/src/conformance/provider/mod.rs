@@ -75,6 +75,7 @@ macro_rules! provider_conformance {
                 no_tool_is_offered_where_none_may_be_used
                 why_it_ended_is_told
                 thoughts_are_not_for_others
+                an_answer_that_is_all_thought_ends_at_its_length
             }
             refusals {
                 d12_every_status_has_its_class

@@ -29,11 +29,11 @@ async fn ask(subject: Subject, script: Script, call: Call) -> (Heard, Asked, Val
 
 /// Text, end, and usage with cached and thinking tokens.
 pub async fn an_answer_comes_with_its_text_its_end_and_what_it_used(subject: Subject) {
-    let used = Used { prompt: 120, completion: 40, cached: 100, reasoning: 15 };
+    let used = Used { prompt: 120, completion: 40, cached: 100, written: 0, reasoning: 15 };
     let (heard, asked, _, server) = ask(subject, speaking().key(KEY).uses(MODEL, used), call()).await;
     let cached = if subject.lacks(Lack::Cached) { 0 } else { 100 };
     let reasoning = if subject.lacks(Lack::Reasoning) { 0 } else { 15 };
-    let usage = Usage { prompt: 120, completion: 40, cached, reasoning };
+    let usage = Usage { prompt: 120, completion: 40, cached, written: 0, reasoning };
     let end = Some((Finish::Stop, Some(usage), None));
     let model = Some(MODEL.to_owned());
     assert_eq!(heard, Heard { text: SPEECH.to_owned(), model, end, ..Heard::default() });
@@ -134,4 +134,14 @@ pub async fn why_it_ended_is_told(subject: Subject) {
 pub async fn thoughts_are_not_for_others(subject: Subject) {
     let (heard, ..) = ask(subject, speaking().thinks(MODEL, "Hm. What would Bob say?"), call()).await;
     assert_eq!(heard.text, SPEECH);
+}
+
+/// An answer that spent all its tokens on thoughts has no text, an end, and its usage.
+pub async fn an_answer_that_is_all_thought_ends_at_its_length(subject: Subject) {
+    let (heard, ..) = ask(subject, speaking().thinks_long(MODEL, 300), call()).await;
+    let Some((finish, Some(usage), _)) = heard.end else { panic!("{heard:?}") };
+    assert_eq!((heard.text.as_str(), finish, heard.error), ("", Finish::Length, None));
+    assert_eq!(usage.completion, 300, "thoughts are paid");
+    let (heard, ..) = ask(subject, speaking().thinks_long(MODEL, 299), call()).await;
+    assert_eq!(heard.text, SPEECH, "with more room it answers");
 }

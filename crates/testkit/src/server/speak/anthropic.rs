@@ -5,7 +5,10 @@ mod answer;
 use serde_json::{Map, Value, json};
 
 use super::{
-    super::request::{Asked, Request},
+    super::{
+        prompt_cache::{Part, Prompt},
+        request::{Asked, Request},
+    },
     EVENTS, Refusal, Speech, Topic,
     fields::{self, Fields, Odd, Type, text, texts},
     named_after, named_in, schema,
@@ -16,6 +19,7 @@ pub(super) const SPEECH: Speech = Speech {
     hears,
     key: |request| request.header("x-api-key"),
     read,
+    prompt,
     stream: answer::stream,
     content_type: EVENTS,
     whole: answer::whole,
@@ -38,6 +42,53 @@ fn hears(request: &Request) -> Option<Topic> {
         "GET" => named_after(route, "/models/").map(Topic::Model),
         _ => None,
     }
+}
+
+/// Tools, system text and messages, part by part. A schema and an effort are part of what is
+/// compared.
+fn prompt(body: &Value) -> Option<Prompt> {
+    let before = ["output_config", "thinking", "tools"].iter().filter_map(|it| body.get(it));
+    let before = Part { text: before.map(Value::to_string).collect(), is_marked: false };
+    let of_messages = fields::objects(body.get("messages")).collect::<Vec<_>>();
+    let messages = of_messages.iter().flat_map(|it| parts(text(it, "role"), it.get("content")));
+    let parts = [before].into_iter().chain(parts("system", body.get("system"))).chain(messages);
+    Some(Prompt::Marked(parts.collect()))
+}
+
+fn parts(role: &str, content: Option<&Value>) -> Vec<Part> {
+    let part = |text: &str, is_marked| Part { text: format!("{role}: {text}"), is_marked };
+    match content {
+        Some(Value::String(text)) => vec![part(text, false)],
+        Some(Value::Array(blocks)) => {
+            let block = |it: &Value| part(it["text"].as_str().unwrap_or_default(), is_marked(it));
+            blocks.iter().map(block).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn is_marked(block: &Value) -> bool {
+    block.get("cache_control").is_some()
+}
+
+/// The most cache marks in a request.
+const MOST_MARKS: usize = 4;
+
+fn marks(body: &Map<String, Value>) -> Result<(), Refusal> {
+    let blocks = |it: Option<&Value>| it.and_then(Value::as_array).cloned().unwrap_or_default();
+    let messages = blocks(body.get("messages"));
+    let of_messages = messages.iter().flat_map(|it| blocks(it.get("content")));
+    let all = blocks(body.get("system")).into_iter().chain(blocks(body.get("tools"))).chain(of_messages);
+    let marked: Vec<Value> = all.filter_map(|it| it.get("cache_control").cloned()).collect();
+    if marked.iter().any(|it| it.get("type") != Some(&json!("ephemeral"))) {
+        return Err(Refusal::invalid("cache_control.type: Input should be 'ephemeral'"));
+    }
+    if marked.len() > MOST_MARKS {
+        let found = marked.len();
+        let wrong = format!("A maximum of 4 blocks with cache_control may be provided. Found {found}.");
+        return Err(Refusal::invalid(wrong));
+    }
+    Ok(())
 }
 
 fn model(name: &str) -> Value {
@@ -111,6 +162,7 @@ fn read(request: &Request) -> Result<Asked, Refusal> {
         }
     }
     numbers(body)?;
+    marks(body)?;
     let tools = tools(body)?;
     let (schema, tool) = form(body, &tools)?;
     Ok(Asked {

@@ -21,6 +21,7 @@ pub(super) const SPEECH: Speech = Speech {
     },
     key: openai::key,
     read,
+    prompt: |_| None,
     stream: |_, _| Vec::new(),
     content_type: JSON,
     whole,

@@ -17,6 +17,7 @@ pub(super) const SPEECH: Speech = Speech {
     hears,
     key: |request| request.header("x-goog-api-key").or_else(|| request.query("key")),
     read,
+    prompt: |body| super::plain_prompt(body, &["/tools", "/systemInstruction", "/contents"]),
     stream: answer::stream,
     content_type: "text/event-stream",
     whole: answer::whole,

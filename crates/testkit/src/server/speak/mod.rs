@@ -16,6 +16,7 @@ use super::{
     answer::{self, Said},
     fault::Fault,
     play::Play,
+    prompt_cache::Prompt,
     request::{Asked, Request},
     script::{Kind, Script},
     stage,
@@ -42,6 +43,9 @@ pub(super) struct Speech {
     key: fn(&Request) -> Option<&str>,
     /// Reads the request as strictly as the vendor does.
     read: fn(&Request) -> Result<Asked, Refusal>,
+    /// The prompt as the vendor's cache sees it; `None` if the vendor has none, or doesn't report
+    /// what it reads.
+    prompt: fn(&Value) -> Option<Prompt>,
     /// The answer as a stream; the last frame is the end marker.
     stream: fn(&Asked, &Said) -> Vec<Frame>,
     content_type: &'static str,
@@ -246,14 +250,25 @@ fn made(
             if !is_known(model) {
                 return Err(unknown(model));
             }
-            Ok(spoken(speech, script, &asked, request.number, fault))
+            Ok(spoken(speech, script, &asked, request, fault))
         }
         Topic::Model(model) => Err(unknown(model)),
     }
 }
 
-fn spoken(speech: &Speech, script: &Script, asked: &Asked, number: u64, fault: Option<&Fault>) -> Answer {
-    let mut said = answer::said(script, asked, number);
+fn spoken(
+    speech: &Speech,
+    script: &Script,
+    asked: &Asked,
+    request: &Request,
+    fault: Option<&Fault>,
+) -> Answer {
+    let mut said = answer::said(script, asked, request.number);
+    let prompt = (speech.prompt)(&request.body);
+    if let Some(cached) = prompt.and_then(|it| script.cached(&asked.model, &it)) {
+        said.used.cached = cached.read.min(said.used.prompt);
+        said.used.written = cached.written.min(said.used.prompt - said.used.cached);
+    }
     if let Some(fault) = fault {
         fault.change_content(&mut said);
     }
@@ -270,6 +285,12 @@ fn spoken(speech: &Speech, script: &Script, asked: &Asked, number: u64, fault: O
         frames.push(Frame::other((speech.error)(&trouble)));
     }
     Answer::stream(if asked.is_list { JSON } else { speech.content_type }, frames)
+}
+
+/// These fields of a request in this order, as a cache that finds beginnings by itself sees them.
+fn plain_prompt(body: &Value, fields: &[&str]) -> Option<Prompt> {
+    let texts = fields.iter().filter_map(|name| body.pointer(name)).map(Value::to_string);
+    Some(Prompt::Plain(texts.collect()))
 }
 
 /// A text as a JSON string.

@@ -23,6 +23,7 @@ pub(super) const SPEECH: Speech = Speech {
     },
     key: |request| request.header("authorization")?.strip_prefix("Bearer "),
     read,
+    prompt: |_| None,
     stream,
     content_type: "application/x-ndjson",
     whole: |_, said| line(said, &message(said, &said.text(), true), true),

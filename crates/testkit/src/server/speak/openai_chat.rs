@@ -24,6 +24,7 @@ pub(super) const SPEECH: Speech = Speech {
     },
     key: openai::key,
     read,
+    prompt: |body| super::plain_prompt(body, &["/response_format", "/tools", "/messages"]),
     stream,
     content_type: EVENTS,
     whole,
@@ -212,7 +213,7 @@ fn finish_reason(said: &Said) -> &'static str {
 }
 
 fn usage(used: &Used) -> String {
-    let Used { prompt, completion, cached, reasoning } = used;
+    let Used { prompt, completion, cached, reasoning, .. } = used;
     let total = prompt + completion;
     format!(
         r#"{{"prompt_tokens":{prompt},"completion_tokens":{completion},"total_tokens":{total},"prompt_tokens_details":{{"cached_tokens":{cached},"audio_tokens":0}},"completion_tokens_details":{{"reasoning_tokens":{reasoning},"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}}}"#

@@ -22,6 +22,7 @@ pub(super) const SPEECH: Speech = Speech {
     },
     key: openai::key,
     read,
+    prompt: |body| super::plain_prompt(body, &["/text", "/tools", "/instructions", "/input"]),
     stream,
     content_type: EVENTS,
     whole: |_, said| response(said, "completed", &items(said), &usage(&said.used)),
@@ -187,7 +188,7 @@ fn event(name: &str, rest: &str) -> String {
 }
 
 fn usage(used: &Used) -> String {
-    let Used { prompt, completion, cached, reasoning } = used;
+    let Used { prompt, completion, cached, reasoning, .. } = used;
     let total = prompt + completion;
     format!(
         r#"{{"input_tokens":{prompt},"input_tokens_details":{{"cached_tokens":{cached}}},"output_tokens":{completion},"output_tokens_details":{{"reasoning_tokens":{reasoning}}},"total_tokens":{total}}}"#

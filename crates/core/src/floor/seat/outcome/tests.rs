@@ -129,12 +129,13 @@ fn error(class: ErrorClass) -> ProviderError {
 }
 
 fn failed(class: ErrorClass) -> News<&'static str> {
-    News::Failed(Failed { error: error(class), said: String::new() })
+    News::Failed(Failed::of(error(class)))
 }
 
 fn call_failed(class: ErrorClass, retry_in_ms: Option<u64>, broken: Option<Broken>) -> Event {
     let (participant, message) = ("ann".to_owned(), "no".to_owned());
-    Event::CallFailed { attempt: 1, participant, class, message, limit: None, retry_in_ms, broken }
+    let (limit, only_thoughts) = (None, false);
+    Event::CallFailed { attempt: 1, participant, class, message, limit, only_thoughts, retry_in_ms, broken }
 }
 
 fn turn_failed(class: ErrorClass, broken: Option<Broken>) -> Event {
@@ -185,7 +186,7 @@ fn an_answer_settles_the_seat_also_while_nothing_may_be_begun() {
 #[test]
 fn an_answer_is_billed_by_its_price_unless_the_provider_says_what_it_cost() {
     let usd = |dollars| Usd::from_dollars(dollars).unwrap();
-    let price = Price { input: usd(2.0), output: usd(10.0), cached: None };
+    let price = Price { input: usd(2.0), output: usd(10.0), cached: None, written: None };
     let priced = || {
         let mut seat = speaker();
         seat.question.price = Some(price);
@@ -305,7 +306,7 @@ fn the_received_part_of_a_failed_answer_is_kept_and_billed() {
     let written = crate::call::tokens::Family::of(&Participant::of("ann")).estimate("Hel");
     let bill = Bill { usage: Usage::new(COUNTED, written), estimated: true, ..unpriced() };
     let broken = Some(Broken { text: "Hel".into(), bill });
-    let broke_off = |class| News::Failed(Failed { error: error(class), said: "Hel".to_owned() });
+    let broke_off = |class| News::Failed(Failed { said: "Hel".to_owned(), ..Failed::of(error(class)) });
     let again = call_failed(ErrorClass::Network, Some(1_005), broken.clone());
     let seat = after_failure(speaker(), ErrorClass::Network);
     check(seat, broke_off(ErrorClass::Network), going(), fact(STEP, again, Next::Retry(1_005)));
@@ -380,7 +381,7 @@ fn limited(retry_after_ms: u64) -> ProviderError {
 }
 
 fn limited_for(retry_after_ms: u64) -> Failed {
-    Failed { error: limited(retry_after_ms), said: String::new() }
+    Failed::of(limited(retry_after_ms))
 }
 
 #[test]

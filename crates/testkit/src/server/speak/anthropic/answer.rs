@@ -119,10 +119,10 @@ fn other(name: &str, data: &str) -> Frame {
 }
 
 fn usage(used: &Used, output: u64) -> String {
-    let fresh = used.prompt.saturating_sub(used.cached);
-    let cached = used.cached;
+    let Used { cached, written, .. } = used;
+    let fresh = used.prompt.saturating_sub(*cached).saturating_sub(*written);
     format!(
-        r#"{{"input_tokens":{fresh},"cache_creation_input_tokens":0,"cache_read_input_tokens":{cached},"output_tokens":{output}}}"#
+        r#"{{"input_tokens":{fresh},"cache_creation_input_tokens":{written},"cache_read_input_tokens":{cached},"output_tokens":{output}}}"#
     )
 }
 
