@@ -167,12 +167,15 @@ fn learned_worlds(effort: Effort, outcomes: usize, table: &mut Table) {
     judged(&format!("E3 settle with {outcomes} outcomes"), &found.collect::<Vec<_>>(), table);
 }
 
-/// The rows of `settle` in these worlds, each with its gain at equal cost and its calls.
-fn judged(name: &str, found: &[(World, f64, f64)], table: &mut Table) {
+/// A world, the gain of `settle` at equal cost in it, and its calls.
+type Gained = (World, f64, f64);
+
+/// The rows of `settle` in these worlds.
+fn judged(name: &str, found: &[Gained], table: &mut Table) {
     let Some((world, least, _)) = found.iter().min_by(|one, other| one.1.total_cmp(&other.1)) else { return };
-    let mean = |of: fn(&(World, f64, f64)) -> f64| found.iter().map(of).sum::<f64>() / found.len() as f64;
-    let most = |of: fn(&(World, f64, f64)) -> f64| found.iter().map(of).fold(f64::MIN, f64::max);
-    let (gain, calls): (fn(&_) -> f64, fn(&_) -> f64) = (|it| it.1, |it| it.2);
+    let mean = |of: fn(&Gained) -> f64| found.iter().map(of).sum::<f64>() / found.len() as f64;
+    let most = |of: fn(&Gained) -> f64| found.iter().map(of).fold(f64::MIN, f64::max);
+    let (gain, calls): (fn(&Gained) -> f64, fn(&Gained) -> f64) = (|it| it.1, |it| it.2);
     let worst = format!("{}, {}, rho {}", world.panel.name, world.confidence.name, world.correlation);
     table.row(
         &format!("{name} in {} worlds, least gain at equal cost ({worst})", found.len()),

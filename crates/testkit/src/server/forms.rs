@@ -33,7 +33,8 @@ pub(super) fn markers(asked: &Asked) -> Option<String> {
     if !prompt.contains("[CONSENSUS_CHECK]") || !prompt.contains("HAS_CONSENSUS") {
         return None;
     }
-    let said: usize = asked.messages.iter().map(|(_, text)| turns(text)).sum();
+    let others = asked.messages.iter().filter(|(role, _)| !["assistant", "model"].contains(&role.as_str()));
+    let said: usize = others.map(|(_, text)| turns(text)).sum();
     let answer = if said < 2 { "NO" } else { "YES" };
     let model = &asked.model;
     Some(format!(
