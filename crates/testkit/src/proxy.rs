@@ -194,8 +194,7 @@ mod tests {
         assert_eq!(said(&mut stream, 20).await, Some(21));
         assert!(Duration::from_millis(60) <= began.elapsed());
         proxy.set(Mode::Swallow);
-        let swallowed = said(&mut stream, 30);
-        tokio::pin!(swallowed);
+        let mut swallowed = Box::pin(said(&mut stream, 30));
         assert!(tokio::time::timeout(Duration::from_millis(50), &mut swallowed).await.is_err());
         proxy.set(Mode::Pass);
         assert_eq!(swallowed.await, Some(31));

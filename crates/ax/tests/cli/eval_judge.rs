@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use quorum_testkit::server::{Asked, End, Fault, Script, Server, server};
+use quorum_testkit::server::{Asked, End, Fault, Script, Server, Used, server};
 use serde_json::{Value, json};
 
 use crate::desk::Desk;
@@ -18,7 +18,7 @@ fn desk(vendor: &Server) -> Desk {
         )
     };
     let rows = ["alpha", "beta", "gamma"].map(row).concat();
-    desk.configure(&format!("[defaults]\nmax_tokens_per_turn = 300\n{rows}"));
+    desk.configure(&format!("[defaults]\nmax-tokens-per-turn = 300\n{rows}"));
     desk
 }
 
@@ -212,7 +212,9 @@ fn a_judge_that_can_not_be_asked_leaves_answers_ungraded_and_not_wrong() {
 /// continues it without paying anything twice.
 #[test]
 fn a_budget_reached_in_mid_run_grades_a_part_and_resuming_pays_nothing_twice() {
-    let vendor = script().on_thread();
+    // Answers that cost about as much as they may.
+    let used = Used { prompt: 600, completion: 150, ..Used::default() };
+    let vendor = script().uses("*", used).on_thread();
     let whole = desk(&vendor);
     let of = |desk: &Desk, more: &[&str]| {
         let (file, out) = (choices(desk, 30), desk.home().join("out").display().to_string());

@@ -21,7 +21,7 @@ struct Effort {
 }
 
 const USUAL: Effort = Effort { evaluations: 4, questions: 6 };
-const LONG: Effort = Effort { evaluations: 50, questions: 24 };
+const LONG: Effort = Effort { evaluations: 50, questions: 12 };
 const AT_ONCE: usize = 4;
 
 fn effort() -> Effort {

@@ -144,7 +144,11 @@ impl Lane {
             self.check_closed()?;
             let spacing = self.spacing.max(self.time_of(tokens));
             match self.shared.get() {
-                Some(shared) if !spacing.is_zero() => shared.wait(spacing).await,
+                Some(shared) if !spacing.is_zero() => {
+                    // Slots that pass meanwhile are lost, and new ones come one after the other.
+                    sleep(self.closed_for()).await;
+                    shared.wait(spacing).await;
+                }
                 _ => match self.next_slot(spacing) {
                     Some(slot) => sleep_until(slot).await,
                     None => break,
@@ -172,6 +176,11 @@ impl Lane {
 
     fn check_closed(&self) -> Result<(), Closed> {
         let wait = self.closed_for();
+        if !wait.is_zero() {
+            // Another process may have closed it.
+            let mut times = self.times();
+            times.closed = times.closed.max(Some(Instant::now() + wait));
+        }
         if wait > Duration::from_millis(LONGEST_WAIT_MS) { Err(Closed(wait)) } else { Ok(()) }
     }
 

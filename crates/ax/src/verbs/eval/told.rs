@@ -48,7 +48,9 @@ fn protocol(it: &PlannedProtocol, all: usize) -> String {
         0 => "from the first answers".to_owned(),
         calls => format!("{} beyond the first answers", count(u64::from(calls), "call")),
     };
-    format!("  {:<28} at most {:<5.4} {new}{only}", it.name, it.calls_each)
+    let each = format!("{:.1}", it.calls_each);
+    let each = each.strip_suffix(".0").unwrap_or(&each);
+    format!("  {:<28} at most {each:<5} {new}{only}", it.name)
 }
 
 fn figures(it: Figures) -> String {

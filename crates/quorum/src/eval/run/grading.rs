@@ -214,7 +214,7 @@ async fn opinion(
     let text = question(posed, answer, &description.text, nonce, order);
     let spec = run.scope.check_one_voice(&asked(run.evaluation, text))?;
     let most = match run.budget.is_limited() {
-        true => Usd::from_dollars(plan::with_reminders(&run.scope.plan(&spec).await?)).unwrap_or_default(),
+        true => Usd::from_dollars(plan::reserved(&run.scope.plan(&spec).await?)).unwrap_or_default(),
         false => Usd::ZERO,
     };
     let Some(reserved) = run.budget.reserve_cost(most).await else { return Ok(Err(Ungraded::Stopped)) };

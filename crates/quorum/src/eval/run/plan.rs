@@ -192,20 +192,21 @@ pub(super) async fn dearest(evaluation: &Evaluation, scope: &Scope) -> Result<Ve
         let request = evaluation.sample_request(protocol, longest, &panel);
         // A protocol that this question can't be put to costs nothing with it.
         let cost = match scope.check(&request) {
-            Ok(spec) => with_reminders(&scope.plan(&spec).await?),
+            Ok(spec) => reserved(&scope.plan(&spec).await?),
             Err(_) => 0.0,
         };
         costs.push(Usd::from_dollars(cost).unwrap_or_default());
     }
-    let first = with_reminders(&scope.plan(&base).await?);
+    let first = reserved(&scope.plan(&base).await?);
     costs.push(Usd::from_dollars(first).unwrap_or_default());
     Ok(costs)
 }
 
-/// What a discussion may cost if every reply has to be asked for once more, because it can't be
-/// read. A discussion that runs out of money in its middle has spent it for nothing.
-pub(super) fn with_reminders(plan: &Plan) -> f64 {
-    (2.0 * plan.usual.cost_usd).min(plan.most.cost_usd)
+/// What is reserved for a discussion: every answer as long as it may be, or every usual one asked
+/// for twice because it can't be read. A discussion that runs out of money in its middle has spent
+/// it for nothing.
+pub(super) fn reserved(plan: &Plan) -> f64 {
+    plan.usual.cost_usd.max(2.0 * plan.typical.cost_usd).min(plan.most.cost_usd)
 }
 
 /// Questions that stand for all: by length, each in the middle of its part of the file. Where some
