@@ -92,8 +92,8 @@ pub(super) async fn next(
     }
     let Next { at, without, changes: fields } = next;
     let given = fields.clone();
-    let changes = order::changes(fields)
-        .map_err(|it| app.known_fields.in_order(it, &given).within("changes"))?;
+    let changes =
+        order::changes(fields).map_err(|it| app.known_fields.in_order(it, &given).within("changes"))?;
     let plan = match at {
         Some(at) => {
             let forking = Forking { at, without, changes };
