@@ -95,8 +95,8 @@ impl Database {
         format!("postgres://postgres@127.0.0.1:{port}/postgres?options=-c%20search_path%3D{}", self.schema)
     }
 
-    /// The URL of the schema over TCP for this host and login (`guarded:right-word`, `reader`, `unsafe`),
-    /// with further parameters.
+    /// The URL of the schema over TCP for this host and login (`guarded:right-word`, `reader`,
+    /// `unsafe`), with further parameters.
     #[must_use]
     pub fn login_url(&self, login: &str, host: &str, parameters: &str) -> String {
         let Database { server, schema } = self;

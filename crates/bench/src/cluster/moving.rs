@@ -1,4 +1,5 @@
-//! Check 12: a database is moved from SQLite to PostgreSQL while the move is killed again and again.
+//! Check 12: a database is moved from SQLite to PostgreSQL, and the move is killed again and
+//! again.
 
 use std::{path::PathBuf, process::Stdio, time::Duration};
 

@@ -249,8 +249,8 @@ impl Discussion {
         self.logged("fork", forked).await
     }
 
-    /// Records a fork of it for any node to run, once per key; at most `most` orders of a tenant may
-    /// wait at the same time. Says whether it was there before.
+    /// Records a fork of it for any node to run, once per key; at most `most` orders of a tenant
+    /// may wait at the same time. Says whether it was there before.
     pub async fn queue_fork_once(
         &self,
         forking: &Forking,
