@@ -132,10 +132,10 @@ async fn an_older_database_is_updated_and_keeps_everything() {
     drop(store);
     database.run(
         "DROP TABLE moved; DROP TABLE lanes; ALTER TABLE nodes DROP COLUMN knows;
-         UPDATE schema SET version = 1, min_reader = 1",
+         ALTER TABLE discussions DROP COLUMN title; UPDATE schema SET version = 1, min_reader = 1",
     );
     let store = opened(&database.url()).unwrap();
-    assert_eq!(store.versions(), (1, 2));
+    assert_eq!(store.versions(), (1, 3));
     node(&store, "one").await;
     let listed = store.list(Wanted::default()).await.unwrap();
     assert_eq!(listed.iter().map(|it| it.id).collect::<Vec<_>>(), [id]);
