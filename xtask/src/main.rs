@@ -8,6 +8,7 @@ mod browser;
 mod cargo;
 mod clients;
 mod clis;
+mod cluster;
 mod coverage;
 mod dependencies;
 mod dist;
@@ -31,6 +32,7 @@ const VERBS: &[Verb] = &[
     coverage::VERB,
     bench::VERB,
     lab::VERB,
+    cluster::VERB,
     bounds::VERB,
     attack::VERB,
     new::VERB,

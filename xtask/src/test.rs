@@ -1,7 +1,7 @@
 //! Runs everything that must pass before a change is handed over, from a fresh machine with Rust to
 //! the last test.
 
-use crate::{Verb, attack, cargo, dependencies, lab, setup, tidy};
+use crate::{Verb, attack, cargo, cluster, dependencies, lab, setup, tidy};
 use anyhow::{Context as _, Result, bail};
 use std::process::Command;
 use std::time::Instant;
@@ -30,6 +30,7 @@ const STAGES: &[Stage] = &[
     },
     Stage { name: "laboratory", run: |_| lab::short() },
     Stage { name: "attacks", run: |_| attack::short() },
+    Stage { name: "cluster", run: |_| cluster::short() },
     Stage { name: "tests", run: |effort| tests(effort, runner()) },
 ];
 

@@ -57,7 +57,16 @@ impl Database {
 
     /// An engine with other patterns, and the voices' current latency.
     pub(crate) fn engine_with(&self, registry: Registry) -> Engine {
-        let store: Arc<dyn Store> = self.store.clone();
+        self.engine_of(self.store.clone(), registry, Node::fresh("bench"))
+    }
+
+    /// An engine on another store, as this node.
+    pub(crate) fn engine_on(&self, store: Arc<dyn Store>, latency: Duration, node: Node) -> Engine {
+        self.voices.set(latency);
+        self.engine_of(store, quorum_patterns::registry(), node)
+    }
+
+    fn engine_of(&self, store: Arc<dyn Store>, registry: Registry, node: Node) -> Engine {
         let services = Services {
             store,
             voices: self.voices.clone(),
@@ -66,7 +75,7 @@ impl Database {
             registry,
             caps: Default::default(),
         };
-        Engine::new(services, Node::fresh("bench"))
+        Engine::new(services, node)
     }
 }
 

@@ -84,7 +84,7 @@ pub(crate) async fn sequential(database: &Database, table: &mut Table) -> Result
 }
 
 /// How long this many concurrent discussions take.
-async fn run_all(engine: &Engine, count: usize, spec: &Spec) -> Result<Duration> {
+pub(crate) async fn run_all(engine: &Engine, count: usize, spec: &Spec) -> Result<Duration> {
     let began = Instant::now();
     let one = || async {
         let finished = engine.begin(spec.clone()).await?.finished().await?;

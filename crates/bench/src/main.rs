@@ -14,6 +14,7 @@ mod load;
 mod machine;
 mod panel;
 mod panel_client;
+mod postgres;
 mod recall;
 mod record;
 mod rounds;
@@ -23,7 +24,7 @@ mod table;
 mod vendor;
 mod voices;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use futures::future::LocalBoxFuture;
 
 use crate::{
@@ -90,6 +91,24 @@ const MEASURES: &[(&str, &str, Measure)] = &[
     ("overhead", "a discussion over /v1 against the same one over /api", |database, table| {
         Box::pin(panel::overhead(database, table))
     }),
+    ("postgres", "PostgreSQL: facts per second against SQLite, and one append", |database, table| {
+        Box::pin(postgres::facts(database, table))
+    }),
+    ("claims", "PostgreSQL: a claim while 1,000 and 100,000 discussions run", |database, table| {
+        Box::pin(postgres::claims(database, table))
+    }),
+    ("takeover", "PostgreSQL: 100 discussions of a node that died", |database, table| {
+        Box::pin(postgres::takeover(database, table))
+    }),
+    ("between", "PostgreSQL: commands and live text from node to node", |database, table| {
+        Box::pin(postgres::between(database, table))
+    }),
+    ("nodes", "PostgreSQL: 500 discussions on three nodes against one with SQLite", |database, table| {
+        Box::pin(postgres::three_nodes(database, table))
+    }),
+    ("idle", "PostgreSQL: statements of a node that has nothing to do", |_, table| {
+        Box::pin(postgres::idle(table))
+    }),
     ("start", "how long the command takes to start", |_, table| Box::pin(async { start::version(table) })),
 ];
 
@@ -111,7 +130,8 @@ fn main() -> Result<()> {
     let mut table = Table::default();
     for (name, _, measure) in MEASURES {
         if wanted.is_empty() || wanted.iter().any(|it| it == name) {
-            runtime.block_on(async { measure(&Database::fresh()?, &mut table).await })?;
+            let measured = runtime.block_on(async { measure(&Database::fresh()?, &mut table).await });
+            measured.with_context(|| format!("the measurement `{name}` failed"))?;
         }
     }
     table.print();

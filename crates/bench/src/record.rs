@@ -1,6 +1,9 @@
 //! The store alone: durable facts per second, a single append, and resuming a long record.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result};
 use futures::{StreamExt, future::join_all};
@@ -12,7 +15,7 @@ use quorum_core::{
         id::{DiscussionId, Seq, Step},
         time::Timestamp,
     },
-    seams::{Append, Claim, Store, Then},
+    seams::{Append, Claim, Node, Store, Then},
 };
 
 use crate::{
@@ -25,11 +28,7 @@ const EACH: u64 = 400;
 
 /// 64 writers, each of which waits until a fact is durable before the next.
 pub(crate) async fn facts_per_second(database: &Database, table: &mut Table) -> Result<()> {
-    let claims = open(database, WRITERS).await?;
-    let began = Instant::now();
-    let written = join_all(claims.into_iter().map(|claim| write(database, claim, EACH))).await;
-    written.into_iter().collect::<Result<Vec<()>>>()?;
-    let rate = WRITERS as f64 * EACH as f64 / began.elapsed().as_secs_f64();
+    let rate = facts_per_second_of(database, database.store.clone()).await?;
     table.row(
         "durable facts per second, 64 writers, synchronous=FULL",
         format!("{rate:.0}"),
@@ -39,11 +38,20 @@ pub(crate) async fn facts_per_second(database: &Database, table: &mut Table) -> 
     Ok(())
 }
 
+/// The same in this store.
+pub(crate) async fn facts_per_second_of(database: &Database, store: Arc<dyn Store>) -> Result<f64> {
+    let claims = open_in(database, store.clone(), WRITERS).await?;
+    let began = Instant::now();
+    let written = join_all(claims.into_iter().map(|claim| write_in(&*store, claim, EACH))).await;
+    written.into_iter().collect::<Result<Vec<_>>>()?;
+    Ok(WRITERS as f64 * EACH as f64 / began.elapsed().as_secs_f64())
+}
+
 /// Appends by a single writer, one fact at a time.
 pub(crate) async fn one_append(database: &Database, table: &mut Table) -> Result<()> {
-    let claim = open(database, 1).await?.pop().context("a claim")?;
+    let claim = open_in(database, database.store.clone(), 1).await?.pop().context("a claim")?;
     let began = Instant::now();
-    write(database, claim, 500).await?;
+    write_in(&*database.store, claim, 500).await?;
     table.note("a single append", format!("{:.0} us", began.elapsed().as_secs_f64() * 1e6 / 500.0));
     Ok(())
 }
@@ -87,8 +95,9 @@ async fn paused_after(database: &Database, facts: u64) -> Result<DiscussionId> {
     Ok(id)
 }
 
-async fn open(database: &Database, count: usize) -> Result<Vec<Claim>> {
-    let engine = database.engine(Duration::ZERO);
+/// Claims of so many fresh discussions in this store.
+pub(crate) async fn open_in(database: &Database, store: Arc<dyn Store>, count: usize) -> Result<Vec<Claim>> {
+    let engine = database.engine_on(store, Duration::ZERO, Node::fresh("writers"));
     let mut claims = Vec::new();
     for _ in 0..count {
         let id = engine.open(spec("synthesis", 1, 3)).await?;
@@ -97,15 +106,18 @@ async fn open(database: &Database, count: usize) -> Result<Vec<Claim>> {
     Ok(claims)
 }
 
-async fn write(database: &Database, claim: Claim, count: u64) -> Result<()> {
-    let mut expected = Seq(3);
+/// Appends this many facts, one after the other, and returns the time of each.
+pub(crate) async fn write_in(store: &dyn Store, claim: Claim, count: u64) -> Result<Vec<Duration>> {
+    let (mut expected, mut times) = (Seq(3), Vec::new());
     for _ in 0..count {
         let step = Some(Step::new(1, "speaking", "voice0"));
         let event = Event::PhaseEntered { phase: "speaking".to_owned(), round: 1 };
         let fact = Fact { seq: expected.next(), at: Timestamp(0), active_ms: 0, step, event };
         let (id, claim, then) = (claim.id, claim.clone(), Then::Continue);
         let append = Append { claim, id, expected, facts: vec![fact].into(), then, digest: None };
-        expected = database.store.append(append).await?;
+        let began = Instant::now();
+        expected = store.append(append).await?;
+        times.push(began.elapsed());
     }
-    Ok(())
+    Ok(times)
 }

@@ -25,6 +25,9 @@ const EARLIEST: i64 = 1_767_225_600_000_000;
 
 const DAY_MS: u64 = 86_400_000;
 
+/// How far the clock may differ from that of a shared database.
+const MOST_OFF_MS: i64 = 2_000;
+
 /// How many voices a discussion needs.
 pub const LEAST_PROVIDERS: usize = 2;
 
@@ -115,6 +118,11 @@ pub enum Finding {
     BadDatabase(StoreError),
     /// The clock is earlier than the newest record.
     EarlyClock,
+    /// The clock differs from that of the database, which other machines use too.
+    ClockOff {
+        /// How far the clock is behind, in milliseconds; negative if it is ahead.
+        behind_ms: i64,
+    },
     /// The clock is later than every record.
     Clock,
     /// The server's address, and why it can't be listened on.
@@ -209,6 +217,7 @@ impl Finding {
             | Finding::ExposedDatabase { .. }
             | Finding::ExposedData { exposure: Exposure::Writable, .. }
             | Finding::BadSetup(_)
+            | Finding::ClockOff { .. }
             | Finding::EarlyClock => Health::Wrong,
             Finding::Data { trouble, .. } => wrong_if(trouble.is_some()),
             Finding::Database { damage, .. } => wrong_if(damage.is_some()),
@@ -325,8 +334,14 @@ async fn shared_database(config: &Config, url: &str) -> Vec<Finding> {
     found.into_iter().chain(nodes(&store, config).await).collect()
 }
 
-/// Whether the clock can be right, by the newest discussion.
-async fn clock(store: &impl Archive) -> Finding {
+/// Whether the clock can be right, by that of the database and by the newest discussion.
+async fn clock<S: Store + Archive>(store: &S) -> Finding {
+    if let Ok(Some(there)) = store.clock().await {
+        let behind_ms = (there.0 - SystemClock.now().0) / 1_000;
+        if MOST_OFF_MS < behind_ms.abs() {
+            return Finding::ClockOff { behind_ms };
+        }
+    }
     let newest = store.list(Wanted { limit: 1, ..Wanted::default() }).await.unwrap_or_default();
     let latest = newest.first().map_or(EARLIEST, |it| it.opened_at.0.max(EARLIEST));
     if SystemClock.now().0 < latest { Finding::EarlyClock } else { Finding::Clock }

@@ -1,6 +1,6 @@
 //! Hours of load in virtual time: discussions of every kind follow one another, are watched, left,
-//! paused and deleted, and neither memory nor descriptors nor tasks grow (F15). 20 minutes; 12 hours
-//! with `QUORUM_LONG=1`.
+//! paused and deleted, and neither memory nor descriptors nor tasks grow (F15). 20 minutes; 12
+//! hours with `QUORUM_LONG=1`.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 

@@ -106,7 +106,7 @@ kinds! {
     QUEUE_FULL = TOO_MANY_REQUESTS "TOO_MANY_DISCUSSIONS" "Too many discussions are waiting to be run";
     SPENDING_CAP = TOO_MANY_REQUESTS "DISCUSSION_SPENDING_CAP_REACHED" "The spending cap is reached";
     INTERNAL = INTERNAL_SERVER_ERROR "INTERNAL" "Internal error";
-    TOO_MANY_RUNNING = SERVICE_UNAVAILABLE "TOO_MANY_DISCUSSIONS" "Too many discussions are running";
+    TOO_MANY_RUNNING = TOO_MANY_REQUESTS "TOO_MANY_DISCUSSIONS" "Too many discussions are running";
     UNAVAILABLE = SERVICE_UNAVAILABLE "UNAVAILABLE" "Temporarily unavailable";
 }
 

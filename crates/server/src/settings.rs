@@ -77,6 +77,13 @@ pub struct Limits {
     pub drain: Duration,
 }
 
+impl Limits {
+    /// How many orders of a tenant may wait, as stores count them.
+    pub(crate) fn queued(&self) -> u64 {
+        self.queued as u64
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Limits {

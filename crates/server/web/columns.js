@@ -3,6 +3,7 @@
 import { fill, h, memo, name, say, seat as colour } from './dom.js';
 import { count, duration, money, words } from './figures.js';
 import { estimate, isOver } from './fold.js';
+import { visible } from './hidden.js';
 import { markdown, structured } from './markdown.js';
 import { reading } from './reading.js';
 
@@ -58,6 +59,8 @@ function column(seat) {
     parted(seat.part, () => {
       part.hidden = !seat.part;
       fill(part, seat.part);
+      // Long ones are cut on the screen.
+      part.title = visible(seat.part);
     });
     root.dataset.standing = live ? 'speaking' : seat.standing;
     say(standing, describe(state, seat, live));

@@ -136,12 +136,15 @@ function actions(state) {
   return [[turn, ...(state.spec.plan ? [] : ['note']), 'stop', 'abort'], kept];
 }
 
+// One listener for all menus: lists make new ones again and again.
+document.addEventListener('click', ({ target }) => {
+  for (const menu of document.querySelectorAll('details.menu[open]'))
+    if (!menu.firstChild.contains(target)) menu.open = false;
+});
+
 /** A menu that closes when the user goes elsewhere. */
 export function dropdown(label, items) {
   const menu = h('details.menu', {}, h('summary', {}, label), h('ul', {}, items));
-  document.addEventListener('click', (event) => {
-    if (!menu.firstChild.contains(event.target)) menu.open = false;
-  });
   menu.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') {
       menu.open = false;

@@ -174,14 +174,15 @@ function boxed({ step, width, height, inside, isBeside }, x, y) {
   const label = `${step.id} ${step.type} · ${isFrame ? step.status : told(step)}${step.error ? `: ${step.error}` : ''}`;
   const text = (kind, left, top, words) => svg('text', { class: kind, x: left, y: top }, visible(words));
   const shape = [
-    svg('title', {}, visible(label)),
+    // A link is named by the texts inside it.
+    step.child ? null : svg('title', {}, visible(label)),
     svg('rect', { x, y, width, height, rx: 9 }),
     svg('circle', { cx: x + 15, cy: y + 18, r: 5 }),
     text('name', x + 27, y + 22, short(step.id)),
     isFrame ? text('kind end', x + width - 12, y + 22, `${step.type} · ${step.status}`) : text('kind', x + 27, y + 39, `${step.type} · ${told(step)}`),
   ];
   const about = { class: isFrame ? 'group' : 'box', 'data-status': step.status, 'data-step': step.id };
-  const box = step.child ? svg('a', { ...about, href: `/d/${step.child}`, 'aria-label': label }, shape) : svg('g', about, shape);
+  const box = step.child ? svg('a', { ...about, href: `/d/${step.child}` }, shape) : svg('g', about, shape);
   const shapes = [box];
   const sum = inside.reduce((all, it) => all + it.block.width + BESIDE, -BESIDE);
   let [left, top] = [x + (width - sum) / 2, y + TITLE];

@@ -8,13 +8,23 @@ use rustls::{
 };
 use rustls_platform_verifier::BuilderVerifierExt;
 use tokio_postgres::{
-    Config,
+    Client, Config, Connection, Socket,
     config::{Host, SslMode, TargetSessionAttrs},
+    tls::MakeTlsConnect,
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::error::JobError;
+
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(3);
+
+/// How long a server may take to answer the login.
+const GREETING: Duration = Duration::from_secs(5);
+
+/// A connection, and what drives it.
+pub(crate) type Connected =
+    (Client, Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>);
 
 /// After how long without an answer a connection counts as broken.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -53,12 +63,16 @@ impl Address {
         Ok(Address { shown: shown(&config), config, tls })
     }
 
-    pub(crate) fn config(&self) -> &Config {
-        &self.config
-    }
-
-    pub(crate) fn tls(&self) -> MakeRustlsConnect {
-        self.tls.clone()
+    /// Connects. The driver limits only how long a machine may take to accept, so a server that
+    /// accepts and says nothing is given up here.
+    pub(crate) async fn connect(&self) -> Result<Connected, JobError> {
+        let hosts = u32::try_from(self.config.get_hosts().len()).unwrap_or(u32::MAX).max(1);
+        let limit = GREETING + CONNECT * hosts.min(9);
+        let connecting = self.config.connect(self.tls.clone());
+        match tokio::time::timeout(limit, connecting).await {
+            Ok(connected) => Ok(connected?),
+            Err(_) => Err(JobError::Silent),
+        }
     }
 }
 

@@ -40,13 +40,13 @@ impl Connection {
     pub(crate) async fn open(place: &Place) -> Result<Self, JobError> {
         let address = place.address.clone();
         let opened = place.runtime.spawn(async move {
-            let (client, connection) = address.config().connect(address.tls()).await?;
+            let (client, connection) = address.connect().await?;
             // Its end is noticed by the client.
             tokio::spawn(async move { drop(connection.await) });
-            Ok(client)
+            Ok::<_, JobError>(client)
         });
         match opened.await {
-            Ok(client) => Ok(Connection::of(client.map_err(JobError::Database)?, place)),
+            Ok(client) => Ok(Connection::of(client?, place)),
             Err(_) => Err(JobError::Silent),
         }
     }

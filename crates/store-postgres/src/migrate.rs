@@ -224,25 +224,23 @@ mod tests {
         let mut connection = Connection::open(&place).await.unwrap();
         let (add, remove) =
             (step("ALTER TABLE nodes ADD COLUMN more integer", Change::Expand), Change::Contract);
-        let steps = [
-            Migration { ..step(MIGRATIONS[0].sql, Change::Expand) },
-            Migration { ..step(MIGRATIONS[1].sql, Change::Expand) },
-            add,
-            step("ALTER TABLE nodes DROP COLUMN draining", remove),
-        ];
+        let ours = MIGRATIONS.iter().map(|it| step(it.sql, Change::Expand));
+        let further = [add, step("ALTER TABLE nodes DROP COLUMN draining", remove)];
+        let steps: Vec<Migration> = ours.chain(further).collect();
+        let (added, removed) = (VERSION + 1, VERSION + 2);
         let mut run = async |extent| {
             let migrated = migrate_by(&steps, &mut connection, "panel", extent).await;
             migrated.map(|it| (it.before, it.after)).map_err(|it| it.into_store_error("panel").to_string())
         };
-        assert_eq!(run(Extent::Expanding).await, Ok((0, 3)));
-        assert_eq!(run(Extent::Expanding).await, Ok((3, 3)));
+        assert_eq!(run(Extent::Expanding).await, Ok((0, added)));
+        assert_eq!(run(Extent::Expanding).await, Ok((added, added)));
         let node = "INSERT INTO nodes (id, name, version, config, lease_ms, channel, knows) VALUES
             (gen_random_uuid(), 'old node', '', '', 1, '', ";
-        database.run(&format!("{node}2)"));
+        database.run(&format!("{node}{VERSION})"));
         let refused = run(Extent::All).await.unwrap_err();
         assert!(refused.contains("old node"), "{refused}");
-        database.run(&format!("DELETE FROM nodes; {node}3)"));
-        assert_eq!(run(Extent::All).await, Ok((3, 4)));
+        database.run(&format!("DELETE FROM nodes; {node}{added})"));
+        assert_eq!(run(Extent::All).await, Ok((added, removed)));
     }
 
     #[test]

@@ -328,7 +328,7 @@ struct Listening {
 
 impl Listening {
     async fn open(place: &Place, shared: &Shared) -> Result<Self, JobError> {
-        let (client, mut driven) = place.address.config().connect(place.address.tls()).await?;
+        let (client, mut driven) = place.address.connect().await?;
         let (sender, heard) = mpsc::unbounded_channel();
         tokio::spawn(async move {
             let mut messages = stream::poll_fn(move |cx| driven.poll_message(cx));

@@ -125,8 +125,8 @@ fn cells(row: &tokio_postgres::Row, first: usize, table: &Table) -> Row {
     (first..first + table.columns.len()).map(|it| row.get(it)).collect()
 }
 
-/// The statement that writes a discussion: its row from the first parameters, then an array for each
-/// column of its belongings, then the mark. It does nothing if the discussion is there: the
+/// The statement that writes a discussion: its row from the first parameters, then an array for
+/// each column of its belongings, then the mark. It does nothing if the discussion is there: the
 /// statement of a process that was killed may have gone on without it.
 static IMPORT: LazyLock<String> = LazyLock::new(|| {
     let (mut next, mut sql) = (0, String::new());

@@ -8,10 +8,7 @@ use std::{
 };
 
 use quorum_core::{
-    call::{
-        grants::Grants,
-        lane::{Lane, Width},
-    },
+    call::lane::{Lane, Width},
     seams::{Duty, Nodes, Store},
 };
 use quorum_store_postgres::{Address, PostgresStore};

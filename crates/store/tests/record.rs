@@ -381,7 +381,7 @@ async fn inv_disc_630_a_replacement_took_rows_of_a_finished_discussion_for_anoth
          SELECT 2, discussion, max(seq) + 1, at, 0, type, body FROM facts WHERE discussion = 2",
         "REPLACE INTO discussions SELECT 1, 'forged', root, tenant, session, pattern, topic, key, simulated, opened_at,
          status, success, synthesis, ended_at, run, fence, owner, runner, lease_until, hidden_at, restored_at, unindexed,
-         node, flow, needs, turn, ready_at, attempts, claimed_at, stuck, digest FROM discussions WHERE id = 'OTHER'",
+         node, flow, needs, turn, ready_at, attempts, claimed_at, stuck, digest, title FROM discussions WHERE id = 'OTHER'",
         "UPDATE OR REPLACE discussions SET number = 1 WHERE id = 'OTHER'",
     ] {
         let sql = sql.replace("OTHER", &other.to_string());

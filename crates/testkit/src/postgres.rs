@@ -95,8 +95,8 @@ impl Database {
         format!("postgres://postgres@127.0.0.1:{port}/postgres?options=-c%20search_path%3D{}", self.schema)
     }
 
-    /// The URL of the schema over TCP for this host and login (`guarded:right-word`, `reader`, `unsafe`),
-    /// with further parameters.
+    /// The URL of the schema over TCP for this host and login (`guarded:right-word`, `reader`,
+    /// `unsafe`), with further parameters.
     #[must_use]
     pub fn login_url(&self, login: &str, host: &str, parameters: &str) -> String {
         let Database { server, schema } = self;
@@ -229,14 +229,14 @@ impl Server {
 }
 
 /// The user that runs the server: PostgreSQL refuses to run as root.
-struct Owner {
-    user: u32,
-    group: u32,
+pub(crate) struct Owner {
+    pub(crate) user: u32,
+    pub(crate) group: u32,
     is_other: bool,
 }
 
 impl Owner {
-    fn find() -> Self {
+    pub(crate) fn find() -> Self {
         let own = fs::metadata("/proc/self").expect("a process has a folder");
         if own.uid() != 0 {
             return Owner { user: own.uid(), group: own.gid(), is_other: false };
@@ -249,7 +249,7 @@ impl Owner {
         Owner { user: number("-u"), group: number("-g"), is_other: true }
     }
 
-    fn command(&self, program: &Path, folder: &Path) -> Command {
+    pub(crate) fn command(&self, program: &Path, folder: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         if self.is_other {
@@ -260,7 +260,7 @@ impl Owner {
 }
 
 /// The folder with the programs of the newest version that is installed.
-fn programs() -> Option<PathBuf> {
+pub(crate) fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let number = |it: &PathBuf| it.file_name().and_then(|it| it.to_str()?.parse::<u32>().ok());
     let newest = versions.map(|it| it.path()).filter(|it| it.join("bin/initdb").exists()).max_by_key(number);

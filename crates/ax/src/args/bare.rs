@@ -158,7 +158,9 @@ pub(super) fn meaning(command: &Command, typed: &[OsString]) -> Meaning {
     let all = all.unwrap_or_default();
     let lower = first.to_lowercase();
     let meant = verbs(command).map(|it| (strsim::osa_distance(&lower, it), it)).min();
-    let meant = meant.filter(|(edits, _)| *edits <= SLIP).map(|(_, verb)| verb.to_owned());
+    // Two edits turn any two letters into a verb of two letters, so that is no likeness.
+    let is_like = |(edits, verb): &(usize, &str)| *edits <= SLIP && *edits < verb.len();
+    let meant = meant.filter(is_like).map(|(_, verb)| verb.to_owned());
     // `can config path` may be `man config path`, whose arguments are verbs.
     let is_near_verb = || verbs(command).any(|it| strsim::osa_distance(&lower, it) <= 1);
     let names_verb = || all.get(1).is_some_and(|word| verbs(command).any(|it| it == *word));

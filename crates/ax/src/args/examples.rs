@@ -258,10 +258,10 @@ Examples:
   ax db check --all --json
   ax db move --to copy.db
 
-Without a database, the configured one is meant: AX_DATABASE_URL, [store] url, or
-the file in the data directory. `ax db move` moves that file to the configured
-URL, and `ax db move --back` the other way. The source is only read. Processes
-that use either database have to end first.";
+Without a database, the configured one is meant: AX_DATABASE_URL, [store] url,
+or the file in the data directory. `ax db move` moves that file to the
+configured URL, and `ax db move --back` the other way. The source is only read.
+Processes that use either database have to end first.";
 
 pub(super) const COMPLETIONS: &str = "\
 Examples:

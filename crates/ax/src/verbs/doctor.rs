@@ -7,7 +7,7 @@ use quorum::{
     doctor::{Exposure, Finding, Health, LEAST_PROVIDERS, Reached, Salvage, Salvaged, examine, salvage},
     model::error::ErrorClass,
     setup::{KeyFrom, Machine},
-    text::{count, local_of_iso},
+    text::{count, grouped, local_of_iso},
 };
 use serde::Serialize;
 
@@ -121,7 +121,7 @@ fn subject(finding: &Finding) -> String {
         Finding::Spending { .. } => "spending".to_owned(),
         Finding::Node { .. } => "node".to_owned(),
         Finding::Queue { .. } => "queue".to_owned(),
-        Finding::Clock | Finding::EarlyClock => "clock".to_owned(),
+        Finding::Clock | Finding::EarlyClock | Finding::ClockOff { .. } => "clock".to_owned(),
         Finding::Port { .. } => "port".to_owned(),
         Finding::Prices { .. } => "prices".to_owned(),
         Finding::BadSetup(_) => "keys and prices".to_owned(),
@@ -165,6 +165,11 @@ fn found(finding: &Finding) -> String {
         }
         Finding::Queue { queued, stuck } => queue(*queued, *stuck),
         Finding::Clock => "it is later than every record".to_owned(),
+        Finding::ClockOff { behind_ms } => {
+            let side = if *behind_ms < 0 { "ahead of" } else { "behind" };
+            let seconds = grouped(behind_ms.unsigned_abs() / 1_000);
+            format!("it is {seconds} s {side} that of the database; set the machine's clock, best by NTP")
+        }
         Finding::EarlyClock => "it is earlier than the newest record; set the machine's clock".to_owned(),
         Finding::Port { address, trouble: None } => format!("{address} is free for `ax serve`"),
         Finding::Port { address, trouble: Some(trouble) } => format!(

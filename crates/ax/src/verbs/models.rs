@@ -121,7 +121,7 @@ fn row(provider: &Provider, model: &str, margin: &str, form: Form) -> String {
     let (window, price) = (short(window), price.map_or_else(|| "unpriced".to_owned(), dollars));
     match form {
         Form::Wide => format!("{margin}{name:<36} {window:>6} tokens  {price}"),
-        Form::Narrow => format!("{margin}{name}\n{margin}  {window:>6} tokens  {price}"),
+        Form::Narrow => format!("{margin}{name}\n{margin}  {window} tokens  {price}"),
     }
 }
 

@@ -39,11 +39,16 @@ async fn answer(quorum: Quorum, args: &Serve, prefix: Option<String>) -> anyhow:
     expire_old(&quorum).await;
     let settings = with_prefix(settings(args, quorum.config()), prefix);
     let is_mute = settings.voices == Voices::Available && quorum.setup().sources().is_empty();
-    let kept = quorum.clone();
+    let (kept, others) = (quorum.clone(), quorum.clone());
     let server = Server::bind(quorum, settings).await?;
     note(&format!("Listening on http://{}  (Ctrl-C stops it; /docs lists the endpoints)", server.address()));
     if is_mute {
         note(NO_PROVIDER);
+    }
+    for other in others.configured_otherwise().await? {
+        note(&format!(
+            "warning: {other} uses the same database with another configuration; give all of them the same one"
+        ));
     }
     let going_on = server.go_on().await?;
     if 0 < going_on {

@@ -1,6 +1,9 @@
 //! Two `ax serve` on one database: one is killed, stopped or told to end, and the other goes on.
 
-use std::time::{Duration, Instant};
+use std::{
+    io::{Read, Write},
+    time::{Duration, Instant},
+};
 
 use serde_json::Value;
 
@@ -163,6 +166,68 @@ fn the_doctor_lists_the_nodes() {
     let said = desk.ax(&["doctor"]);
     assert!(said.out.contains("ax (process "), "{said:#?}");
     assert!(said.out.contains("runs 0 discussions"), "{said:#?}");
+    one.signal("-TERM");
+    one.end().ends(0);
+}
+
+#[test]
+fn a_node_with_another_configuration_is_warned_of() {
+    let desk = Desk::new();
+    desk.configure(LEASE);
+    let (one, _) = serve(&desk);
+    desk.configure(&format!("{LEASE}[defaults]\nrounds = 4\n"));
+    let mut two = desk.run(&["serve", "--port", "0"]);
+    two.hear("uses the same database with another configuration");
+    let said = desk.ax(&["doctor"]);
+    assert!(said.out.contains("its configuration differs from this one"), "{said:#?}");
+    for server in [one, two] {
+        server.signal("-TERM");
+        server.end().ends(0);
+    }
+}
+
+/// The clock of the database is set two hours ahead, for its tables only.
+#[test]
+fn clocks_two_hours_apart_are_told_by_the_doctor_and_by_readyz() {
+    let database = quorum_testkit::postgres::Database::fresh();
+    let desk = Desk::new().with("AX_DATABASE_URL", &database.url());
+    desk.configure(LEASE);
+    desk.ax(&["db", "migrate"]).ends(0);
+    database.run(
+        "CREATE OR REPLACE FUNCTION now_us() RETURNS bigint LANGUAGE sql VOLATILE AS
+         $$ SELECT (extract(epoch FROM clock_timestamp() + interval '2 hours') * 1000000)::bigint $$",
+    );
+    let said = desk.ax(&["doctor"]).ends(3);
+    assert!(said.out.contains("s behind that of the database"), "{said:#?}");
+    let (one, address) = serve(&desk);
+    until(|| json(&address, "/readyz")["clockOffByMs"].as_i64().is_some_and(|it| 7_190_000 < it));
+    assert!(is_completed(&address, &order(&address, 1)), "discussions are run all the same");
+    one.signal("-TERM");
+    one.end().ends(0);
+}
+
+/// With PostgreSQL, event ids have the epoch of the log; an older one makes a client begin anew.
+#[test]
+fn event_ids_carry_the_epoch_of_the_log() {
+    let database = quorum_testkit::postgres::Database::fresh();
+    let desk = Desk::new().with("AX_DATABASE_URL", &database.url());
+    desk.configure(LEASE);
+    let (one, address) = serve(&desk);
+    let id = order(&address, 1);
+    assert!(is_completed(&address, &id));
+    let first = |last: &str| {
+        let mut stream = std::net::TcpStream::connect(&address).unwrap();
+        let head = format!("GET /api/discussions/{id}/events?view=facts HTTP/1.1\r\nHost: {address}");
+        write!(stream, "{head}\r\nConnection: close\r\nLast-Event-ID: {last}\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.lines().find_map(|it| it.strip_prefix("id: ")).unwrap_or_default().to_owned()
+    };
+    let begins = first("");
+    let epoch: u64 = begins.strip_suffix("-1").unwrap_or_default().parse().unwrap();
+    assert_eq!(first(&format!("{epoch}-5")), format!("{epoch}-6"));
+    assert_eq!(first("5"), format!("{epoch}-6"), "a plain number is accepted");
+    assert_eq!(first(&format!("{}-5", epoch - 1)), format!("{epoch}-1"), "an older epoch begins anew");
     one.signal("-TERM");
     one.end().ends(0);
 }

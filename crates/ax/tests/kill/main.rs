@@ -55,7 +55,7 @@ fn f1_a_command_killed_at_any_moment_comes_to_the_same_result() {
 
 /// The number of discussions to kill.
 fn wanted() -> usize {
-    let said = std::env::var("QUORUM_KILLS").map(|it| it.parse().expect("QUORUM_KILLS is a number"));
+    let said = std::env::var("QUORUM_KILLS").map(|it| it.parse().unwrap());
     said.unwrap_or(if std::env::var("QUORUM_LONG").is_ok() { LONG } else { USUAL })
 }
 

@@ -62,6 +62,7 @@ struct Granted {
 }
 
 struct Piece {
+    start: Instant,
     next: Instant,
     end: Instant,
     grant: Grant,
@@ -144,7 +145,11 @@ impl Lane {
             self.check_closed()?;
             let spacing = self.spacing.max(self.time_of(tokens));
             match self.shared.get() {
-                Some(shared) if !spacing.is_zero() => shared.wait(spacing).await,
+                Some(shared) if !spacing.is_zero() => {
+                    // Slots that pass meanwhile are lost, and new ones come one after the other.
+                    sleep(self.closed_for()).await;
+                    shared.wait(spacing).await;
+                }
                 _ => match self.next_slot(spacing) {
                     Some(slot) => sleep_until(slot).await,
                     None => break,
@@ -172,6 +177,11 @@ impl Lane {
 
     fn check_closed(&self) -> Result<(), Closed> {
         let wait = self.closed_for();
+        if !wait.is_zero() {
+            // Another process may have closed it.
+            let mut times = self.times();
+            times.closed = times.closed.max(Some(Instant::now() + wait));
+        }
         if wait > Duration::from_millis(LONGEST_WAIT_MS) { Err(Closed(wait)) } else { Ok(()) }
     }
 
@@ -224,7 +234,7 @@ impl Shared {
             match self.grants.take(&self.name, time).await {
                 Ok(grant) => {
                     let next = Instant::now() + grant.wait;
-                    let piece = Some(Piece { next, end: next + time, grant });
+                    let piece = Some(Piece { start: next, next, end: next + time, grant });
                     *granted = Granted { piece, dropped: BTreeMap::new() };
                 }
                 // Without the store, nothing could be recorded either.
@@ -236,8 +246,12 @@ impl Shared {
     /// Gives the end of the grant back, if nothing waits for it.
     fn drop_slot(&self, at: Instant, spacing: Duration) {
         let Ok(mut granted) = self.granted.try_lock() else { return };
-        granted.dropped.insert(at + spacing, at);
         let Granted { piece: Some(piece), dropped } = &mut *granted else { return };
+        // One of an earlier grant has passed to others with its end.
+        if at < piece.start {
+            return;
+        }
+        dropped.insert(at + spacing, at);
         while let Some(at) = dropped.remove(&piece.next) {
             piece.next = at;
         }
@@ -358,7 +372,8 @@ mod tests {
         let entered = futures::future::join_all((0..15).map(|_| enter())).await;
         let expected: Vec<u128> = (0..15).map(|it| 2_000 + it * 100).collect();
         assert_eq!(entered, expected);
-        // The first call asks when it is still alone; then all that wait are counted, up to a second.
+        // The first call asks when it is still alone; then all that wait are counted, up to a
+        // second.
         assert_eq!(*store.log.lock().unwrap(), ["take claude 100ms", "take claude 1s", "take claude 400ms"]);
     }
 

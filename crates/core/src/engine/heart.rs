@@ -156,14 +156,17 @@ impl Inner {
     }
 
     /// Drops all runs of a node that was taken for dead, calls included: others run them now.
-    fn lose_everything(&self, node: NodeId) {
+    pub(super) fn lose_everything(&self, node: NodeId) {
+        // Only once, whether a beat or a claim has told so first.
+        if !self.member.renew(node) {
+            return;
+        }
         let running: &HashMap<DiscussionId, Running> = &self.running();
         let lost = running.values().filter(|it| it.claim.as_ref().is_some_and(|claim| claim.node == node));
         for it in lost {
             self.member.counts.cancelled.fetch_add(1, Ordering::Relaxed);
             it.control.cancel();
         }
-        self.member.renew(node);
     }
 
     /// Joins again under a new id; if that fails, the next claim does.

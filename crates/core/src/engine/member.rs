@@ -85,13 +85,15 @@ impl Member {
         Ok(joined.unwrap_or_else(|| self.node().id))
     }
 
-    /// Takes a new id in place of this one, if it still has it.
-    pub(crate) fn renew(&self, gone: NodeId) {
+    /// Takes a new id in place of this one, and says whether it still had it.
+    pub(crate) fn renew(&self, gone: NodeId) -> bool {
         let mut node = locked(&self.node);
-        if node.id == gone {
+        let is_own = node.id == gone;
+        if is_own {
             node.id = NodeId::fresh();
             *locked(&self.known) = None;
         }
+        is_own
     }
 
     pub(crate) fn beaten(&self, begun: Instant, pulse: &Pulse) {

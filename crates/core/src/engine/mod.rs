@@ -261,6 +261,18 @@ impl Engine {
         Ok(())
     }
 
+    /// Records a fork for any node to run, in the order of the queue.
+    pub async fn enqueue_fork(
+        &self,
+        id: DiscussionId,
+        fork: Fork,
+        spec: Spec,
+        queueing: Queueing,
+    ) -> Result<Created, OpenError> {
+        let (facts, store) = (self.forked(fork, spec).await?, &self.0.services.store);
+        Ok(briefly(|| store.enqueue(id, facts.clone(), queueing)).await?)
+    }
+
     /// The first facts of a fork, or the reasons for refusing it.
     async fn forked(&self, fork: Fork, spec: Spec) -> Result<Vec<Fact>, OpenError> {
         let facts = self.0.services.store.read(fork.of, Seq::START, usize::MAX).await?;
@@ -390,7 +402,8 @@ impl Engine {
         };
         match briefly(joined).await {
             Err(StoreError::Gone(gone)) => {
-                inner.member.renew(gone);
+                // What it ran is run by others now, whether a beat or a claim tells so first.
+                inner.lose_everything(gone);
                 briefly(joined).await
             }
             done => done,

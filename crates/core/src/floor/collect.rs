@@ -41,14 +41,14 @@ pub(crate) struct Reply {
 pub(crate) struct NoAnswer {
     pub(crate) error: ProviderError,
     /// What the provider reported, if the answer came to its end.
-    pub(crate) reported: Reported,
+    pub(crate) reported: Box<Reported>,
     /// Whether all tokens went into thinking, and more of them may help.
     pub(crate) only_thoughts: bool,
 }
 
 impl From<ProviderError> for NoAnswer {
     fn from(error: ProviderError) -> Self {
-        NoAnswer { error, reported: (None, None), only_thoughts: false }
+        NoAnswer { error, reported: Box::default(), only_thoughts: false }
     }
 }
 
@@ -171,7 +171,7 @@ fn finished(reply: Reply, if_empty: Emptiness) -> Result<Reply, NoAnswer> {
         _ if is_all_thought => all_thought(if_empty.thinking),
         _ => ProviderError::new(ErrorClass::InvalidResponse, "the answer was empty"),
     };
-    Err(NoAnswer { error, reported: (reply.usage, reply.cost), only_thoughts })
+    Err(NoAnswer { error, reported: Box::new((reply.usage, reply.cost)), only_thoughts })
 }
 
 /// A model that thinks first may spend its whole limit on thinking.

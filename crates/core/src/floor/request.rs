@@ -104,7 +104,7 @@ impl Request {
         };
         answered.unwrap_or_else(too_late).map_err(|no_answer| {
             let NoAnswer { error, reported, only_thoughts } = no_answer;
-            Failed { error, said: call.received(text.kept()), reported, only_thoughts }
+            Failed { error, said: call.received(text.kept()), reported: *reported, only_thoughts }
         })
     }
 }

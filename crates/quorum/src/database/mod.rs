@@ -3,7 +3,11 @@
 mod check;
 mod relocate;
 
-use std::{fmt, path::PathBuf, sync::Arc};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 pub use check::{Sample, Sound, check};
 pub use relocate::{Error, Moved, Moving, relocate};
@@ -93,12 +97,12 @@ impl Database {
     /// Opens a database.
     pub fn open(location: &Location, purpose: Purpose) -> Result<Self, StoreError> {
         match location {
-            Location::File(file) => Database::open_file(file.clone(), purpose),
+            Location::File(file) => Database::open_file(file, purpose),
             Location::Shared(url) => Database::open_shared(url, purpose),
         }
     }
 
-    fn open_file(file: PathBuf, purpose: Purpose) -> Result<Self, StoreError> {
+    fn open_file(file: &Path, purpose: Purpose) -> Result<Self, StoreError> {
         let shown = file.display().to_string();
         if purpose == Purpose::Read && !file.is_file() {
             return Err(StoreError::Unusable(format!("there is no database {shown}")));
@@ -108,7 +112,7 @@ impl Database {
                 |error| StoreError::Unusable(format!("{} can't be created: {error}", folder.display()));
             make_directory(folder).map_err(failed)?;
         }
-        let store = SqliteStore::open(&file)?;
+        let store = SqliteStore::open(file)?;
         let versions = store.versions();
         Ok(Database { store: Arc::new(store), shown, versions })
     }

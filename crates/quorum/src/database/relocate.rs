@@ -144,13 +144,13 @@ pub async fn relocate(
     }
     let totals = from.store.totals().await?;
     let began = std::time::Instant::now();
-    let mut moved = Moved { unfinished: totals.unfinished, ..Moved::default() };
     // Discussions refer to sessions, so these come first.
+    let mut rows = 0;
     for table in SHELVES {
-        moved.rows += move_shelf(from, to, source, table).await?;
+        rows += move_shelf(from, to, source, table).await?;
     }
-    move_discussions(from, to, source, &mut moved, &totals, told).await?;
-    moved.writing = began.elapsed();
+    let moved = move_discussions(from, to, &totals, told).await?;
+    let moved = Moved { rows, unfinished: totals.unfinished, writing: began.elapsed(), ..moved };
     compare(from, to, &totals, told).await?;
     compare_shelves(from, to).await?;
     Ok(moved)
@@ -206,11 +206,10 @@ fn shelf_name(table: &Table) -> String {
 async fn move_discussions(
     from: &Database,
     to: &Database,
-    source: Uuid,
-    moved: &mut Moved,
     totals: &Totals,
     told: &mut (dyn FnMut(Moving) + Send),
-) -> Result<(), Error> {
+) -> Result<Moved, Error> {
+    let (source, mut moved) = (from.store.identity().await?, Moved::default());
     let mut bundles = from.store.bundles(Bundles::After(0, PAGE)).await?;
     while let Some(number) = bundles.last().map(|it| it.number) {
         let names = bundles.iter().map(|it| it.id.to_string()).collect();
@@ -232,7 +231,7 @@ async fn move_discussions(
         bundles = next?;
         told(Moving::Writing { done: moved.written + moved.known, all: totals.discussions });
     }
-    Ok(())
+    Ok(moved)
 }
 
 /// Reads all discussions on both sides and compares the number and a digest of their rows.
@@ -310,7 +309,8 @@ async fn digest_of(database: &Database, table: &'static Table) -> Result<(u64, [
             let mut hasher = Sha256::new();
             update(&mut hasher, row);
             let digest: [u8; 32] = hasher.finalize().into();
-            // Equal rows must not cancel each other out, so digests are added and not combined by XOR.
+            // Equal rows must not cancel each other out, so digests are added and not combined by
+            // XOR.
             let mut carry = 0;
             for (byte, more) in sum.iter_mut().zip(digest) {
                 let total = u16::from(*byte) + u16::from(more) + carry;

@@ -13,7 +13,7 @@ use quorum_core::{
         spec::Spec,
     },
     registry::Snapshot,
-    seams::{AuditEntry, Release, StoreError, Wanted},
+    seams::{AuditEntry, Created, Queueing, Release, StoreError, Wanted, check_room},
 };
 
 use tokio::sync::MutexGuard;
@@ -149,6 +149,26 @@ impl Discussion {
         self.logged("resume", resumed).await
     }
 
+    /// Resumes it on the next node that has room, or where it runs; at most `most` discussions of a
+    /// tenant may wait at the same time.
+    pub async fn queue_resume(&self, most: u64) -> Result<Steered, Error> {
+        let resumed = self.resumed_later(most).await;
+        self.logged("resume", resumed).await
+    }
+
+    async fn resumed_later(&self, most: u64) -> Result<Steered, Error> {
+        let _locked = self.locked().await;
+        let state = self.state().await?;
+        if is_over(&state) {
+            return Err(StoreError::Over(self.id).into());
+        }
+        self.quorum().0.engine.check_caps(&state.spec).await?;
+        let waiting = self.quorum().backlog(Some(self.tenant().clone())).await?.queued;
+        check_room(waiting, &Queueing { most: Some(most), ..Queueing::default() })?;
+        self.quorum().send(self.id, Command::Resume).await?;
+        Ok(Steered::Recorded)
+    }
+
     /// Resumes it in this process; returns [`StoreError::Held`] if another process runs it.
     pub async fn resume_here(&self) -> Result<Handle, Error> {
         let resumed = self.resumed().await;
@@ -227,6 +247,21 @@ impl Discussion {
     pub async fn fork_once(&self, forking: &Forking, key: Option<&OrderKey>) -> Result<Started, Error> {
         let forked = self.scope.fork_once(self.id, forking, key).await;
         self.logged("fork", forked).await
+    }
+
+    /// Records a fork of it for any node to run, once per key; at most `most` orders of a tenant
+    /// may wait at the same time. Says whether it was there before.
+    pub async fn queue_fork_once(
+        &self,
+        forking: &Forking,
+        key: Option<&OrderKey>,
+        most: u64,
+    ) -> Result<(Discussion, Created), Error> {
+        let queued = async {
+            let forked = self.quorum().forked(self.id, forking).await?;
+            self.scope.queue_fork(forked, key, most).await
+        };
+        self.logged("fork", queued.await).await
     }
 
     /// Rates its result from 1 to 5.

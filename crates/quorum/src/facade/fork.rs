@@ -12,6 +12,7 @@ use quorum_core::{
         spec::Spec,
     },
     registry::Registry,
+    seams::{Created, Queueing},
 };
 use serde_json::Value;
 
@@ -39,7 +40,11 @@ pub struct Forking {
 
 impl Quorum {
     /// The point where the fork branches off, and the spec from there on.
-    async fn forked(&self, id: DiscussionId, forking: &Forking) -> Result<(event::Fork, Spec), Error> {
+    pub(super) async fn forked(
+        &self,
+        id: DiscussionId,
+        forking: &Forking,
+    ) -> Result<(event::Fork, Spec), Error> {
         let past = self.state(id).await?;
         let registry = self.registry();
         let changes = changes(&past.spec, forking, registry).map_err(Error::refused)?;
@@ -102,6 +107,26 @@ impl Scope {
         }
         let (discussion, handle) = self.fork_as(id, fork, spec).await?;
         Ok(Started { discussion, handle: Some(handle) })
+    }
+
+    /// Records a fork for any node to run, once per key; at most `most` orders of a tenant may wait
+    /// at the same time.
+    pub(super) async fn queue_fork(
+        &self,
+        (fork, spec): (event::Fork, Spec),
+        key: Option<&OrderKey>,
+        most: u64,
+    ) -> Result<(Discussion, Created), Error> {
+        self.quorum.switched_on()?;
+        let (id, began) = self.place(key).await?;
+        let _locked = self.quorum.0.locks.lock(id).await;
+        if began && let Ok(discussion) = self.discussion(id).await {
+            return Ok((discussion, Created::Existed));
+        }
+        self.quorum.check_windows(&spec).await?;
+        let queueing = Queueing { most: Some(most), ..Queueing::default() };
+        let queued = self.quorum.0.engine.enqueue_fork(id, fork, self.as_own(spec), queueing).await;
+        Ok((self.named(id), queued?))
     }
 
     /// Starts a checked order that takes over the answers of another discussion up to a step. The

@@ -15,6 +15,7 @@ use quorum_core::{
         state::State,
         time::iso,
     },
+    seams::Created,
 };
 use quorum_patterns::workflow::{
     plan::{Action, FirstRun, Plan, PlanStep, walk},
@@ -98,6 +99,19 @@ impl Discussion {
     pub async fn fork_run(&self, forked: ForkedRun, key: Option<&OrderKey>) -> Result<Started, Error> {
         let started = self.scope.fork_run_once(forked, key).await;
         self.logged("fork", started).await
+    }
+
+    /// Records the fork for any node to run, once per key; at most `most` orders of a tenant may
+    /// wait at the same time.
+    pub async fn queue_fork_run(
+        &self,
+        forked: ForkedRun,
+        key: Option<&OrderKey>,
+        most: u64,
+    ) -> Result<(Discussion, Created), Error> {
+        let spec = self.scope.with_recalled(forked.spec).await?;
+        let queued = self.scope.queue_fork((forked.fork, spec), key, most).await;
+        self.logged("fork", queued).await
     }
 }
 

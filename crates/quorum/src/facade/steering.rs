@@ -18,7 +18,7 @@ pub enum Steered {
     },
     /// No process ran it, so it is carried out here.
     Here(Handle),
-    /// No process runs it; the next one that does will carry it out first.
+    /// The process that runs it, or the next one, will carry it out.
     Recorded,
     /// It has ended, is paused or waits for people, so there is nothing to pause.
     Idle(Box<Snapshot>),

@@ -27,6 +27,14 @@ impl Quorum {
         Ok(())
     }
 
+    /// The names of other nodes whose configuration differs from this one's, so that the same order
+    /// may have another result there.
+    pub async fn configured_otherwise(&self) -> Result<Vec<String>, Error> {
+        let own = self.config().digest();
+        let nodes = self.0.engine.services().store.nodes().await?;
+        Ok(nodes.into_iter().filter(|it| it.node.config != own).map(|it| it.node.name).collect())
+    }
+
     /// Claims up to `max` discussions of any tenant that wait for a node and that this one is able
     /// to run. Each must be given to [`Quorum::go_on_with`] or [`Quorum::hand_back`].
     pub async fn claim_work(&self, max: usize) -> Result<Vec<Taken>, Error> {

@@ -144,7 +144,7 @@ fn check_pace(app: &App, request: &Request, caller: &str) -> Result<(), Problem>
     }
     let too_many =
         |seconds| Problem::new(problem::TOO_MANY, "too many requests; wait a moment").after(seconds);
-    app.buckets.take_request(caller).map_err(too_many)
+    app.buckets.take_request(caller, app.quorum().node_health().nodes).map_err(too_many)
 }
 
 /// The host: HTTP/1.1 sends it as a header, a request in absolute form in its target.

@@ -58,6 +58,11 @@ impl Hub {
         self.places.clone().try_acquire_owned().ok()
     }
 
+    /// Waits for a run slot. Those that wait get theirs in the order in which they came.
+    pub(crate) async fn next_run_slot(&self) -> Option<RunSlot> {
+        self.places.clone().acquire_owned().await.ok()
+    }
+
     /// How many run slots are free.
     pub(crate) fn free(&self) -> usize {
         self.places.available_permits()

@@ -140,6 +140,14 @@ impl Writer<'_> {
         fit::whole(document, &uri(state, "result"))
     }
 
+    /// The handle of one that was resumed and waits for a server with room.
+    pub(crate) fn queued(&self, state: &State) -> Value {
+        let mut handle = self.handle(state);
+        handle["status"] = json!("queued");
+        handle["next"] = json!(format!("call {} with this id", self.names.of("result")));
+        handle
+    }
+
     /// One section of the result, as far as it goes.
     pub(crate) fn section(&self, state: &State, section: &str, round: Option<u32>) -> Value {
         let outcome = self.registry.outcome(state);

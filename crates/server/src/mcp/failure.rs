@@ -76,7 +76,7 @@ impl From<Problem> for Failure {
             400 => Failure::invalid(&document.detail, told()),
             404 => Failure::no_such_discussion(),
             _ if is(problem::KEY_REUSED) => Failure::new("KEY_REUSED", &document.detail),
-            _ if is(problem::TOO_MANY_RUNNING) => Failure::new("BUSY", &document.detail),
+            _ if is(problem::QUEUE_FULL) => Failure::new("BUSY", &document.detail),
             _ => Failure::new(&document.code, &document.detail),
         };
         failure.retry_after_ms = document.retry_after_s.map(|seconds| seconds * 1_000);

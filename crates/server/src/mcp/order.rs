@@ -2,14 +2,16 @@
 //! one, and answers within the time of the call.
 
 use quorum::{
-    Discussion, Fault, OrderKey, Request, Started,
+    Discussion, Fault, Forking, OrderKey, Request, Started,
     model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, spec::Spec},
+    seams::Created,
 };
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::{
     body::Fields,
+    live::hub::RunSlot,
     mcp::{
         answer::{Extent, is_settled},
         arguments::Mistake,
@@ -21,7 +23,7 @@ use crate::{
         wait::{Start, Wait, Waited, told},
     },
     problem::Problem,
-    routes::discussions::{choose_voices, run_slot},
+    routes::discussions::choose_voices,
     wire::order,
     wording,
 };
@@ -227,10 +229,14 @@ pub(crate) fn digest_of(order: &str) -> String {
 
 /// Starts a discussion once for each key. One that a cancelled call had paused goes on.
 async fn start(call: &Call, spec: Spec, key: &OrderKey) -> Result<Begun, Failure> {
-    let slot = run_slot(&call.app)?;
-    let started = call.scope.start_once(spec, Some(key)).await?;
-    let joined = started.handle.is_none();
-    let discussion = call.app.hub.publish(started, slot);
+    let (discussion, joined) = match call.app.hub.run_slot() {
+        Some(slot) => published(call, call.scope.start_once(spec, Some(key)).await?, slot),
+        None => {
+            let most = call.app.limits().queued();
+            let (discussion, created) = call.scope.queue_once(spec, Some(key), most).await?;
+            (discussion, created == Created::Existed)
+        }
+    };
     let start = if joined { revived(call, &discussion).await? } else { Start::AsItIs };
     Ok(Begun { discussion, joined, start })
 }
@@ -246,10 +252,28 @@ async fn revived(call: &Call, discussion: &Discussion) -> Result<Start, Failure>
     Ok(Start::Resumed)
 }
 
-/// A discussion that another tool has started.
-pub(crate) fn started(call: &Call, started: Started, slot: crate::live::hub::RunSlot) -> Begun {
+/// Forks a discussion, once for each key; without a free run slot the fork is queued.
+pub(crate) async fn forked(
+    call: &Call,
+    discussion: &Discussion,
+    forking: &Forking,
+    key: Option<&OrderKey>,
+) -> Result<Begun, Failure> {
+    let (discussion, joined) = match call.app.hub.run_slot() {
+        Some(slot) => published(call, discussion.fork_once(forking, key).await?, slot),
+        None => {
+            let most = call.app.limits().queued();
+            let (fork, created) = discussion.queue_fork_once(forking, key, most).await?;
+            (fork, created == Created::Existed)
+        }
+    };
+    Ok(Begun { discussion, joined, start: Start::AsItIs })
+}
+
+/// The discussion, published, and whether it was there before.
+fn published(call: &Call, started: Started, slot: RunSlot) -> (Discussion, bool) {
     let joined = started.handle.is_none();
-    Begun { discussion: call.app.hub.publish(started, slot), joined, start: Start::AsItIs }
+    (call.app.hub.publish(started, slot), joined)
 }
 
 /// The key of a fork, with a digest of what is forked and how.

@@ -90,13 +90,10 @@ impl Wait<'_> {
 
     async fn take_over(&self) -> Result<(), Failure> {
         let app = &self.call.app;
-        // Only checks that a slot is free: it is taken once the discussion runs. Without one, the
-        // wait goes on, and the next look may find one.
-        if app.hub.run_slot().is_none() {
-            return Ok(());
-        }
+        // Without a slot the wait goes on, and the next look may find one.
+        let Some(slot) = app.hub.run_slot() else { return Ok(()) };
         if let Some(handle) = self.discussion.take_over().await? {
-            app.hub.follow(self.discussion, &handle);
+            app.hub.listen_to(self.discussion, &handle, Some(slot));
         }
         Ok(())
     }

@@ -56,11 +56,21 @@ pub(crate) struct Taken {
     discussion_id: DiscussionId,
     /// The action: `pause`, `say`, …
     action: String,
+    /// `queued` if it waits until a server has room for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = discussions::PlacedStatus)]
+    status: Option<discussions::PlacedStatus>,
 }
 
 impl Taken {
     fn of(discussion_id: DiscussionId, action: &str) -> Response {
-        let body = Taken { discussion_id, action: action.to_owned() };
+        let body = Taken { discussion_id, action: action.to_owned(), status: None };
+        (StatusCode::ACCEPTED, Json(body)).into_response()
+    }
+
+    fn queued(discussion_id: DiscussionId, action: &str) -> Response {
+        let status = Some(discussions::PlacedStatus::Queued);
+        let body = Taken { discussion_id, action: action.to_owned(), status };
         (StatusCode::ACCEPTED, Json(body)).into_response()
     }
 }
@@ -86,7 +96,7 @@ pub(super) async fn pause(
 /// Answers recorded before are not asked for again.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/resume", tag = "control", params(Id),
-    responses((status = 202, description = "It goes on", body = Taken))
+    responses((status = 202, description = "It goes on, or waits until a server has room for it", body = Taken))
 )]
 pub(super) async fn resume(
     State(app): State<App>,
@@ -95,10 +105,12 @@ pub(super) async fn resume(
     _: Body<EmptyBody>,
 ) -> Result<Response, Problem> {
     let discussion = scope.discussion(id).await?;
-    // Only checks that a slot is free: it is taken once the discussion runs.
-    drop(discussions::run_slot(&app)?);
-    let resumed = discussion.resume().await?;
-    taken(&app, &discussion, "resume", resumed)
+    if app.hub.has_room() {
+        let resumed = discussion.resume().await?;
+        return taken(&app, &discussion, "resume", resumed);
+    }
+    discussion.queue_resume(app.limits().queued()).await?;
+    Ok(Taken::queued(discussion.id(), "resume"))
 }
 
 /// Stop a discussion and conclude with what was said
@@ -187,7 +199,7 @@ pub(crate) struct Decision {
 /// be named.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/ruling", tag = "control", params(Id),
-    request_body = Decision, responses((status = 202, description = "It goes on", body = Taken))
+    request_body = Decision, responses((status = 202, description = "It goes on, or waits until a server has room for it", body = Taken))
 )]
 pub(super) async fn rule(
     State(app): State<App>,

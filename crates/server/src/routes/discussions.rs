@@ -20,7 +20,6 @@ use crate::{
     app::App,
     body::{Body, Fields, Params},
     guard::Caller,
-    live::hub::RunSlot,
     problem::{self, Problem},
     wire::{
         answers,
@@ -33,9 +32,6 @@ const USUAL: usize = 50;
 
 /// The maximum number of entries in a list.
 pub(crate) const MOST_LISTED: usize = 200;
-
-/// The `Retry-After` in seconds when all run slots are taken.
-const FULL_FOR_S: u64 = 5;
 
 /// Filters of the list.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -180,6 +176,14 @@ impl Placed {
     pub(crate) fn running(discussion: Discussion) -> Self {
         Placed { discussion, status: PlacedStatus::Running }
     }
+
+    /// An order for which no run slot was free, unless the same one came before.
+    pub(crate) fn queued((discussion, created): (Discussion, Created)) -> Self {
+        match created {
+            Created::New => Placed { discussion, status: PlacedStatus::Queued },
+            Created::Existed => Placed::running(discussion),
+        }
+    }
 }
 
 /// Starts a checked order, or queues it if no run slot is free; once per idempotency key.
@@ -192,25 +196,11 @@ pub(crate) async fn place<B: Serialize>(
     let key = order_key(order.headers, order.what, order.body)?;
     let _locked = lock_key(app, scope, key.as_ref())?;
     let Some(slot) = app.hub.run_slot() else {
-        let most = app.limits().queued as u64;
-        return Ok(match scope.queue_once(spec, key.as_ref(), most).await? {
-            (discussion, Created::New) => Placed { discussion, status: PlacedStatus::Queued },
-            (discussion, Created::Existed) => Placed::running(discussion),
-        });
+        let most = app.limits().queued();
+        return Ok(Placed::queued(scope.queue_once(spec, key.as_ref(), most).await?));
     };
     let started = scope.start_once(spec, key.as_ref()).await?;
     Ok(Placed::running(app.hub.publish(started, slot)))
-}
-
-/// A run slot, or an error if none is free. Taken before anything is recorded.
-pub(crate) fn run_slot(app: &App) -> Result<RunSlot, Problem> {
-    let full = || {
-        let most = app.limits().running;
-        let message =
-            format!("{most} discussions are running, which is this server's limit; try again later");
-        Problem::new(problem::TOO_MANY_RUNNING, message).after(FULL_FOR_S)
-    };
-    app.hub.run_slot().ok_or_else(full)
 }
 
 /// Locks the idempotency key until this request is answered.

@@ -51,8 +51,8 @@ pub(crate) enum Kind {
 #[schema(as = StreamedEvent)]
 #[expect(dead_code, reason = "it documents the wire format; frames are rendered once for all watchers")]
 pub(crate) struct Told {
-    /// The sequence number of a recorded event; text deltas have none. With PostgreSQL, the epoch of
-    /// the log comes before it: `3-12`. It changes when a replica takes over.
+    /// The sequence number of a recorded event; text deltas have none. With PostgreSQL, the epoch
+    /// of the log comes before it: `3-12`. It changes when a replica takes over.
     #[schema(value_type = String, example = "12")]
     id: Option<String>,
     /// Its name.

@@ -57,8 +57,8 @@ pub(super) async fn title(Caller(scope): Caller, Id(id): Id) -> Result<Json<Titl
 
 /// Rename a discussion
 ///
-/// The name is for lists: the topic, the record and the search index stay as they are. An empty name
-/// shows the topic again.
+/// The name is for lists: the topic, the record and the search index stay as they are. An empty
+/// name shows the topic again.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/title", tag = "discussions", params(Id), request_body = Title,
     responses((status = 204, description = "It is renamed"))

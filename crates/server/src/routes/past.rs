@@ -6,7 +6,7 @@ use axum::{
     response::Response,
 };
 use quorum::{
-    Complaint, Discussion, Error, Forking, OrderKey, RunForking, Started, request::limits::LONGEST_NAME,
+    Complaint, Discussion, Error, Forking, OrderKey, RunForking, request::limits::LONGEST_NAME,
     vocabulary::option::MOST_SEATS, workflow::RunOrder,
 };
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,10 @@ use crate::{
     body::{Body, Fields, Id},
     guard::Caller,
     problem::Problem,
-    routes::{discussions, workflows},
+    routes::{
+        discussions::{self, Placed},
+        workflows,
+    },
     wire::order::{self, changes, order_key},
 };
 
@@ -86,7 +89,7 @@ pub(super) fn seats() -> Array {
 #[utoipa::path(
     post, path = "/api/discussions/{id}/fork", tag = "control",
     params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
-    request_body = Fork, responses((status = 202, description = "The new discussion is running", body = discussions::Accepted))
+    request_body = Fork, responses((status = 202, description = "The new discussion is running or queued", body = discussions::Accepted))
 )]
 pub(super) async fn fork(
     State(app): State<App>,
@@ -99,12 +102,7 @@ pub(super) async fn fork(
     let key = order_key(&headers, &format!("fork of {id}"), &fork)?;
     let _locked = discussions::lock_key(&app, &scope, key.as_ref())?;
     if discussion.is_run().await? {
-        let slot = discussions::run_slot(&app)?;
-        let started = fork_run(&discussion, fork, key.as_ref()).await?;
-        return Ok(discussions::accepted(
-            &discussions::Placed::running(app.hub.publish(started, slot)),
-            None,
-        ));
+        return Ok(discussions::accepted(&fork_run(&app, &discussion, fork, key.as_ref()).await?, None));
     }
     if let Some(field) = fork.of_runs() {
         return Err(Problem::field(field, "only a run of a workflow has this, and this is a discussion"));
@@ -113,14 +111,31 @@ pub(super) async fn fork(
     let given = fields.clone();
     let changes = changes(fields).map_err(|it| app.known_fields.in_order(it, &given).within("changes"))?;
     let forking = Forking { at, without, changes };
-    let slot = discussions::run_slot(&app)?;
-    let started =
-        discussion.fork_once(&forking, key.as_ref()).await.map_err(|error| of_fork(error, &given))?;
-    Ok(discussions::accepted(&discussions::Placed::running(app.hub.publish(started, slot)), None))
+    let placed = place_fork(&app, &discussion, &forking, key.as_ref()).await;
+    Ok(discussions::accepted(&placed.map_err(|error| of_fork(error, &given))?, None))
+}
+
+/// Starts a fork, or queues it if no run slot is free.
+async fn place_fork(
+    app: &App,
+    discussion: &Discussion,
+    forking: &Forking,
+    key: Option<&OrderKey>,
+) -> Result<Placed, Error> {
+    let Some(slot) = app.hub.run_slot() else {
+        return discussion.queue_fork_once(forking, key, app.limits().queued()).await.map(Placed::queued);
+    };
+    let started = discussion.fork_once(forking, key).await?;
+    Ok(Placed::running(app.hub.publish(started, slot)))
 }
 
 /// Forks a run. Only memory can be used over HTTP, whatever the original was allowed.
-async fn fork_run(discussion: &Discussion, fork: Fork, key: Option<&OrderKey>) -> Result<Started, Problem> {
+async fn fork_run(
+    app: &App,
+    discussion: &Discussion,
+    fork: Fork,
+    key: Option<&OrderKey>,
+) -> Result<Placed, Problem> {
     if !fork.without.is_empty() || !fork.changes.0.is_empty() {
         let message = "a run has no participants and options of its own; change its input, variables or \
                        workflow";
@@ -139,7 +154,11 @@ async fn fork_run(discussion: &Discussion, fork: Fork, key: Option<&OrderKey>) -
     let Fork { at, input, variables, rerun_tools, .. } = fork;
     let forking = RunForking { at, input, variables, order, rerun_tools };
     let forked = discussion.check_run_fork(&forking).await.map_err(workflows::refused)?;
-    Ok(discussion.fork_run(forked, key).await?)
+    let Some(slot) = app.hub.run_slot() else {
+        return Ok(Placed::queued(discussion.queue_fork_run(forked, key, app.limits().queued()).await?));
+    };
+    let started = discussion.fork_run(forked, key).await?;
+    Ok(Placed::running(app.hub.publish(started, slot)))
 }
 
 /// Reports a problem with a change under the field it was written in.
@@ -158,7 +177,7 @@ pub(super) fn of_fork(error: Error, Fields(changes): &Fields) -> Problem {
 #[utoipa::path(
     post, path = "/api/discussions/{id}/again", tag = "control",
     params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
-    request_body = order::Changes, responses((status = 202, description = "The new discussion is running", body = discussions::Accepted))
+    request_body = order::Changes, responses((status = 202, description = "The new discussion is running or queued", body = discussions::Accepted))
 )]
 pub(super) async fn again(
     State(app): State<App>,

@@ -78,7 +78,7 @@ pub(crate) struct Next {
 /// figures are of what is asked anew. Nothing is recorded.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/plan", tag = "control", params(Id), request_body = Next,
-    responses((status = 200, description = "The plan", body = Object, example = json!({ "topic": "Tabs or spaces?", "kept": 2 })))
+    responses((status = 200, description = "The plan", body = answers::Plan))
 )]
 pub(super) async fn next(
     State(app): State<App>,
@@ -92,7 +92,8 @@ pub(super) async fn next(
     }
     let Next { at, without, changes: fields } = next;
     let given = fields.clone();
-    let changes = order::changes(fields).map_err(|it| it.within("changes"))?;
+    let changes =
+        order::changes(fields).map_err(|it| app.known_fields.in_order(it, &given).within("changes"))?;
     let plan = match at {
         Some(at) => {
             let forking = Forking { at, without, changes };

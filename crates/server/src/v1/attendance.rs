@@ -17,7 +17,7 @@ use tokio::{
     time::{Instant, sleep, sleep_until},
 };
 
-use crate::app::App;
+use crate::{app::App, live::hub::RunSlot};
 
 /// How long a discussion waits for its client to come back.
 const WAITS: Duration = Duration::from_secs(60);
@@ -263,23 +263,54 @@ impl Attended {
 
     /// Resumes it for a client that has come back; `None` if it is over.
     async fn resumed(&self, app: &App) -> Option<Handle> {
-        tokio::select! {
-            () = self.present() => {}
-            () = self.given_up() => {
-                self.abort().await;
-                return None;
-            }
-        }
         loop {
+            let slot = tokio::select! {
+                slot = self.slot(app) => slot?,
+                () = self.given_up() => {
+                    self.abort_unless_elsewhere().await;
+                    return None;
+                }
+            };
             match self.discussion.resume_here().await {
                 Ok(handle) => {
-                    app.hub.follow(&self.discussion, &handle);
+                    app.hub.listen_to(&self.discussion, &handle, Some(slot));
                     return Some(handle);
                 }
                 // The run is just ending, or another process has it.
-                Err(Error::Store(StoreError::Held { .. })) => sleep(LOOK).await,
+                Err(Error::Store(StoreError::Held { .. })) => {
+                    drop(slot);
+                    sleep(LOOK).await;
+                }
                 Err(_) => return None,
             }
+        }
+    }
+
+    /// A run slot, once a client is there.
+    async fn slot(&self, app: &App) -> Option<RunSlot> {
+        self.present().await;
+        app.hub.next_run_slot().await
+    }
+
+    /// Follows a discussion that goes on without a client, on whichever node has room for it.
+    pub(crate) async fn attend_elsewhere(self: Arc<Self>, app: App) {
+        let over = async {
+            let Ok(mut listener) = app.hub.hear(&self.discussion).await else { return };
+            while !listener.is_over() {
+                listener.changed().await;
+            }
+        };
+        if app.hub.until_closing(over).await.is_some() {
+            self.end();
+        }
+    }
+
+    /// Aborts it, unless another node runs it: then that node has a client who waits for it, or is
+    /// the one to give it up.
+    async fn abort_unless_elsewhere(&self) {
+        match self.discussion.runner().await {
+            Ok(Some(_)) | Err(_) => {}
+            Ok(None) => self.abort().await,
         }
     }
 

@@ -217,10 +217,8 @@ impl From<Problem> for Fault {
         let known = CODES.iter().find(|(ours, _)| *ours == code).map(|it| it.1);
         let field = problem.first_field();
         let param = field.map(|it| PARAMS.iter().find(|(ours, _)| *ours == it).map_or(it, |it| it.1));
-        // Every client understands 429, and some take a 503 for the end of the service. A clash of
-        // fields is a bad request to these clients: they repeat a 409.
+        // A clash of fields is a bad request to these clients: they repeat a 409.
         let status = match (status.as_u16(), code) {
-            (503, "TOO_MANY_DISCUSSIONS") => StatusCode::TOO_MANY_REQUESTS,
             (409, _) if field.is_some() || code == "DISCUSSION_INSUFFICIENT_PROVIDERS" => {
                 StatusCode::BAD_REQUEST
             }

@@ -1,13 +1,13 @@
 //! Starts the discussion of a request, or joins the one that it repeats.
 
 use axum::http::{HeaderMap, StatusCode};
-use quorum::{Error, OrderKey, Scope, model::lifecycle::Lifecycle};
+use quorum::{Discussion, Error, OrderKey, Scope, model::lifecycle::Lifecycle};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::{
     app::App,
-    routes::discussions::run_slot,
+    problem::{self, Problem},
     v1::{
         attendance::{Client, Repetition},
         fault::Fault,
@@ -16,6 +16,9 @@ use crate::{
     },
     wire::order::order_key,
 };
+
+/// The `Retry-After` in seconds when all run slots are taken.
+const FULL_FOR_S: u64 = 5;
 
 /// The header in which the vendors' own clients count repetitions.
 const RETRIES: &str = "x-stainless-retry-count";
@@ -95,27 +98,55 @@ async fn begun(
     let is_detached = wanted.panel.detach || waiting == Waiting::Not;
     let attended = (!is_detached).then(|| digest.clone());
     let order = ordered(app, scope, wanted, attended, waiting).await?;
-    let slot = run_slot(app)?;
+    let Some(slot) = app.hub.run_slot() else {
+        if !is_detached {
+            return Err(full(app).into());
+        }
+        let most = app.limits().queued();
+        let (discussion, _) = scope.queue_once(order.spec, key.as_ref(), most).await.map_err(too_long)?;
+        return joined(app, &discussion, &digest, is_detached).await;
+    };
     let started = scope.start_once(order.spec, key.as_ref()).await.map_err(too_long)?;
     let discussion = started.discussion;
     let Some(handle) = started.handle else {
-        if let Some(client) = app.desk.join_known(discussion.id()) {
-            return Ok(client);
-        }
-        let client = app.desk.enter(&discussion, &digest, is_detached);
-        let is_over = matches!(
-            discussion.state().await?.lifecycle,
-            Lifecycle::Completed | Lifecycle::Aborted | Lifecycle::Error
-        );
-        if !is_over {
-            tokio::spawn(client.attended().clone().attend(app.clone(), None));
-        }
-        return Ok(client);
+        return joined(app, &discussion, &digest, is_detached).await;
     };
     app.hub.listen_to(&discussion, &handle, Some(slot));
     let client = app.desk.enter(&discussion, &digest, is_detached);
     tokio::spawn(client.attended().clone().attend(app.clone(), Some(handle)));
     Ok(client)
+}
+
+/// A client of a discussion that this process has not begun.
+async fn joined(
+    app: &App,
+    discussion: &Discussion,
+    digest: &str,
+    is_detached: bool,
+) -> Result<Client, Fault> {
+    if let Some(client) = app.desk.join_known(discussion.id()) {
+        return Ok(client);
+    }
+    let client = app.desk.enter(discussion, digest, is_detached);
+    let is_over = matches!(
+        discussion.state().await?.lifecycle,
+        Lifecycle::Completed | Lifecycle::Aborted | Lifecycle::Error
+    );
+    let attended = client.attended().clone();
+    if !is_over && is_detached {
+        tokio::spawn(attended.attend_elsewhere(app.clone()));
+    } else if !is_over {
+        tokio::spawn(attended.attend(app.clone(), None));
+    }
+    Ok(client)
+}
+
+/// A client that waits for its answer is told to come back rather than kept waiting for a slot: its
+/// own time limit runs.
+fn full(app: &App) -> Problem {
+    let most = app.limits().running;
+    let message = format!("{most} discussions are running, which is this server's limit; try again later");
+    Problem::new(problem::TOO_MANY_RUNNING, message).after(FULL_FOR_S)
 }
 
 /// The order was checked, so what is refused now is too long for somebody's window.

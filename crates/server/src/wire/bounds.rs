@@ -40,8 +40,11 @@ fn fields() -> [Field; 11] {
 const CURSOR: &str = "^(0|[1-9][0-9]{0,17})-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$";
 const LONGEST_CURSOR: usize = 18 + 1 + 36;
 
+/// The longest id of an event: two numbers of 64 bits and a hyphen.
+const LONGEST_EVENT_ID: usize = 20 + 1 + 20;
+
 /// The limits of the parameters, by name.
-fn parameters() -> [(&'static str, Value); 6] {
+fn parameters() -> [(&'static str, Value); 7] {
     let key = json!({ "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[!-~]([ -~]*[!-~])?$" });
     let limit = range(&(1..=MOST_LISTED));
     // Longer ones are names of nothing, which is a 404.
@@ -49,6 +52,7 @@ fn parameters() -> [(&'static str, Value); 6] {
     [
         ("Idempotency-Key", key),
         ("limit", limit),
+        ("Last-Event-ID", json!({ "maxLength": LONGEST_EVENT_ID })),
         ("q", json!({ "maxLength": LONGEST_SEARCH })),
         ("cursor", json!({ "maxLength": LONGEST_CURSOR, "pattern": CURSOR })),
         ("model", named.clone()),

@@ -53,7 +53,7 @@ async fn a_foreign_pattern_is_listed_with_its_option_and_its_result() {
     let relay = patterns.as_array().unwrap().iter().find(|it| it["name"] == "relay").unwrap();
     let summary = "How often it goes round";
     let expected = json!({
-        "name": "relay", "summary": "Each adds to what was said before",
+        "name": "relay", "summary": "Each adds to what was said before", "suits": "", "sketch": [],
         "usual": { "rounds": 2, "consensus": "synthesis", "seats": [2, 6] },
         "options": [{
             "name": "legs", "flag": "legs", "summary": summary, "kind": "whole", "onSurfaces": true,

@@ -12,6 +12,7 @@ async fn ways(server: &TestServer, id: &str) -> Vec<(String, String, Value)> {
     for (path, item) in document["paths"].as_object().unwrap() {
         for method in item.as_object().unwrap().keys() {
             let body = match path.rsplit('/').next().unwrap() {
+                "plan" if path.contains("{id}") => json!({ "changes": { "rounds": 1 } }),
                 "discussions" | "plan" => order(),
                 "discussion" => json!({
                     "prompt": "q", "modelA": { "modelId": "a", "providerId": "claude" },

@@ -17,6 +17,7 @@ mod forked_runs;
 mod guard;
 mod harness;
 mod labels;
+mod managed;
 mod mcp;
 mod nodes;
 mod orders;

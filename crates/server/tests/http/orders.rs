@@ -51,6 +51,38 @@ async fn orders_beyond_the_running_limit_are_queued_and_beyond_the_queue_refused
 }
 
 #[tokio::test]
+async fn resumes_and_forks_beyond_the_running_limit_are_queued_and_beyond_the_queue_refused() {
+    let limits = Limits { running: 1, queued: 2, burst: 100_000, ..Limits::default() };
+    let server = TestServer::with("[defaults]\nsimulate = \"latency=0ms\"\nseed = 7\n", limits).await;
+    let mut slow = order();
+    slow["pattern"] = json!("round-robin");
+    let finished = server.held(&slow).await;
+    slow["simulate"] = json!({ "latencyMs": 300 });
+    let paused = server.ordered(&slow).await;
+    server.post(&format!("/api/discussions/{paused}/pause"), &json!({})).await;
+    while server.state(&paused).await["lifecycle"] != "paused" {}
+    slow["simulate"] = json!({ "latencyMs": 60_000 });
+    let running = server.ordered(&slow).await;
+    let resumed = server.post(&format!("/api/discussions/{paused}/resume"), &json!({})).await;
+    assert_eq!((resumed.status.as_u16(), &resumed.json()["status"]), (202, &json!("queued")));
+    let fork = |topic: &str| json!({ "at": "1/speaking/claude", "changes": { "topic": topic } });
+    let path = format!("/api/discussions/{finished}/fork");
+    let (status, forked) = keyed_at(&server, &path, "f", &fork("Spaces?")).await;
+    assert_eq!((status, &forked["status"]), (202, &json!("queued")), "{forked}");
+    let again = keyed_at(&server, &path, "f", &fork("Spaces?")).await.1;
+    assert_eq!(again["discussionId"], forked["discussionId"]);
+    let full = server.post(&path, &fork("Neither?")).await;
+    assert_eq!((full.status.as_u16(), &full.json()["code"]), (429, &json!("TOO_MANY_DISCUSSIONS")));
+
+    // Both go on once there is room.
+    server.post(&format!("/api/discussions/{running}/abort"), &json!({})).await;
+    for id in [paused.as_str(), forked["discussionId"].as_str().unwrap()] {
+        let told = server.get(&format!("/api/discussions/{id}/events")).await.text;
+        assert!(told.contains("event: discussion-completed"), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn the_list_is_read_page_by_page() {
     let server = TestServer::open(FAST).await;
     let mut expected = Vec::new();

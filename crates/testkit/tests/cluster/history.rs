@@ -13,12 +13,13 @@ use quorum_core::{
     },
     seams::Claim,
 };
+use tokio::time::Instant;
 
 /// Something that the store did, in the order in which it did it.
 #[derive(Debug, Clone)]
 pub(crate) enum Deed {
-    /// It gave a claim.
-    Claimed(Claim),
+    /// It gave a claim, at this moment.
+    Claimed { claim: Claim, at: Instant },
     /// It appended facts, written under this fence of the root.
     Appended { root: DiscussionId, id: DiscussionId, fence: u64, facts: Arc<[Fact]>, is_done: bool },
 }

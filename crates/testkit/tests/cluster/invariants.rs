@@ -47,8 +47,8 @@ fn numbers_have_no_gap(history: &History) -> Option<String> {
 fn a_fence_is_given_once(history: &History) -> Option<String> {
     let mut given = BTreeSet::new();
     history.deeds.iter().find_map(|deed| match deed {
-        Deed::Claimed(claim) if !given.insert((claim.id, claim.fence)) => Some(format!("{claim:?}")),
-        Deed::Claimed(_) | Deed::Appended { .. } => None,
+        Deed::Claimed { claim, .. } if !given.insert((claim.id, claim.fence)) => Some(format!("{claim:?}")),
+        Deed::Claimed { .. } | Deed::Appended { .. } => None,
     })
 }
 
@@ -64,7 +64,7 @@ fn fences_never_go_back(history: &History) -> Option<String> {
 fn nothing_is_written_under_an_older_fence(history: &History) -> Option<String> {
     let mut claimed: BTreeMap<DiscussionId, u64> = BTreeMap::new();
     history.deeds.iter().find_map(|deed| match deed {
-        Deed::Claimed(claim) => {
+        Deed::Claimed { claim, .. } => {
             let newest = claimed.entry(claim.id).or_default();
             *newest = claim.fence.max(*newest);
             None
@@ -134,6 +134,8 @@ mod tests {
         seams::Claim,
     };
 
+    use tokio::time::Instant;
+
     use super::*;
 
     fn fact(seq: u64, event: Event) -> Fact {
@@ -145,7 +147,7 @@ mod tests {
     }
 
     fn claimed(id: DiscussionId, fence: u64) -> Deed {
-        Deed::Claimed(Claim { id, node: NodeId::named("one"), fence })
+        Deed::Claimed { claim: Claim { id, node: NodeId::named("one"), fence }, at: Instant::now() }
     }
 
     fn appended(id: DiscussionId, fence: u64, facts: Vec<Fact>, is_done: bool) -> Deed {

@@ -21,7 +21,7 @@ use quorum_core::{
 };
 use tokio::{
     sync::watch,
-    time::{sleep, timeout},
+    time::{Instant, sleep, timeout},
 };
 
 use super::history::{Chronicle, Deed};
@@ -39,18 +39,19 @@ pub(crate) struct State {
     pub(crate) connection: Connection,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// A connection, the better ones first: of two faults at a time the worse one counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Connection {
     #[default]
     Good,
+    /// A delay in milliseconds in each direction.
+    Slow(u64),
+    /// Requests arrive, answers are swallowed.
+    Mute,
     /// Every request is refused at once.
     Refused,
     /// Requests are swallowed.
     Swallowed,
-    /// Requests arrive, answers are swallowed.
-    Mute,
-    /// A delay in milliseconds in each direction.
-    Slow(u64),
 }
 
 /// The state of the database, as all nodes see it.
@@ -86,10 +87,8 @@ impl Line {
     }
 
     fn connection(&self) -> Connection {
-        match *self.database.borrow() {
-            Connection::Good => self.own.borrow().connection,
-            database => database,
-        }
+        // A database that is slow for everybody must not mend the cut of one node.
+        self.own.borrow().connection.max(*self.database.borrow())
     }
 
     /// Waits for the end of a connection that swallows, or until patience is over.
@@ -132,21 +131,21 @@ impl Link {
             Connection::Good | Connection::Mute => {}
         }
         let done = act.await;
-        match self.line.connection() {
-            Connection::Mute | Connection::Swallowed => {
-                self.line.swallowed().await;
-                self.line.awake().await;
-                return Err(away());
-            }
-            Connection::Slow(ms) => sleep(Duration::from_millis(ms)).await,
-            Connection::Good | Connection::Refused => {}
+        if let Connection::Slow(ms) = self.line.connection() {
+            sleep(Duration::from_millis(ms)).await;
+        }
+        // An answer that was on its way when the connection was cut does not arrive.
+        if matches!(self.line.connection(), Connection::Mute | Connection::Swallowed) {
+            self.line.swallowed().await;
+            self.line.awake().await;
+            return Err(away());
         }
         self.line.awake().await;
         done
     }
 
     fn claimed(&self, claim: &Claim) {
-        self.chronicle.write().history.deeds.push(Deed::Claimed(claim.clone()));
+        self.chronicle.write().history.deeds.push(Deed::Claimed { claim: claim.clone(), at: Instant::now() });
     }
 
     async fn append_now(&self, append: Append) -> Result<Seq, StoreError> {

@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test whose cluster is lost can only stop")]
 
+mod direct;
 mod history;
 mod invariants;
 mod link;

@@ -10,6 +10,9 @@ pub(crate) const NODES: u64 = 3;
 /// What happens in one play.
 #[derive(Debug, Clone)]
 pub(crate) struct Schedule {
+    /// How long after the one before each process is started, in ms. Nodes that beat at the same
+    /// moments would never see each other's beats stand still when the database comes back.
+    pub(crate) starts: [u64; NODES as usize],
     /// How many discussions are ordered, and when, in ms.
     pub(crate) orders: Vec<u64>,
     /// The faults, with their times in ms.
@@ -54,7 +57,8 @@ impl Schedule {
             (0..1 + lots.below(5)).map(|_| (lots.below(8_000), fault(&mut lots))).collect();
         faults.sort_by_key(|it| it.0);
         let commands = (0..lots.below(5)).flat_map(|_| command(&mut lots, orders.len() as u64)).collect();
-        Schedule { orders, faults, commands }
+        let starts = [0, 1 + lots.below(700), 1 + lots.below(700)];
+        Schedule { starts, orders, faults, commands }
     }
 }
 

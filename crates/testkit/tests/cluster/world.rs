@@ -29,7 +29,7 @@ use tokio::{
 };
 
 use super::{
-    history::{Chronicle, History},
+    history::{Chronicle, Deed, History},
     invariants::broken,
     link::{Connection, Database, Line, Link},
     provider::Answering,
@@ -37,7 +37,7 @@ use super::{
     schedule::{Fault, NODES, Schedule},
 };
 
-const LEASE_MS: u64 = 3_000;
+pub(crate) const LEASE_MS: u64 = 3_000;
 
 /// How long everything may take once the faults are over.
 const MOST: Duration = Duration::from_secs(1_800);
@@ -112,8 +112,11 @@ impl World {
     }
 
     pub(crate) async fn play(self: Arc<Self>, schedule: &Schedule) -> Result<(), String> {
-        let first: Vec<Process> = (0..NODES).map(|place| self.start(place, place)).collect();
-        *self.processes() = first;
+        for (place, after) in (0..NODES).zip(schedule.starts) {
+            sleep(Duration::from_millis(after)).await;
+            let process = self.start(place, place);
+            self.processes().push(process);
+        }
         let began = Instant::now();
         let ids: Vec<DiscussionId> = schedule.orders.iter().map(|_| DiscussionId::fresh()).collect();
         let mut tasks = Vec::new();
@@ -222,6 +225,35 @@ impl World {
             }
             sleep(Duration::from_secs(1)).await;
         }
+    }
+
+    /// Runs a discussion on one node, removes that node's row, and lets it claim. Returns how many
+    /// runs it has dropped by then.
+    pub(crate) async fn claim_of_a_ghost(self: Arc<Self>) -> u64 {
+        let process = self.start(0, 0);
+        self.processes().push(process.clone());
+        self.clone().order(DiscussionId::fresh(), Instant::now()).await;
+        while process.engine.health().held == 0 {
+            sleep(Duration::from_millis(50)).await;
+        }
+        self.store.part(process.engine.health().id).await.unwrap();
+        process.engine.claim_any(1, None).await.unwrap();
+        process.engine.health().cancelled
+    }
+
+    /// How many nodes each process that is there took for dead.
+    pub(crate) fn reaped(&self) -> Vec<u64> {
+        self.processes().iter().map(|it| it.engine.health().reaped).collect()
+    }
+
+    /// When the discussions were claimed that another node had run before, from this moment on.
+    pub(crate) fn takeovers(&self, since: Instant) -> Vec<Duration> {
+        let written = self.chronicle.write();
+        let takeovers = written.history.deeds.iter().filter_map(|deed| match deed {
+            Deed::Claimed { claim, at } if 1 < claim.fence => Some(at.duration_since(since)),
+            Deed::Claimed { .. } | Deed::Appended { .. } => None,
+        });
+        takeovers.collect()
     }
 
     async fn verdict(&self, ids: &[DiscussionId]) -> Result<(), String> {

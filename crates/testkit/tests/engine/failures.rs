@@ -172,7 +172,7 @@ async fn inv_disc_100_too_few_at_the_start_costs_nothing_and_may_be_tried_again(
     let problem = outcome.error.unwrap();
     assert_eq!(problem.code, Code::InsufficientProviders);
     assert!(
-        problem.retryable && problem.message.contains("bob: nobody there (check the connection)"),
+        problem.retryable && problem.message.contains("bob, cyd: nobody there (check the connection)"),
         "{problem}"
     );
     assert_eq!(empty.panel.steps(), [""; 0]);

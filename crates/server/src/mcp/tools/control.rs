@@ -17,7 +17,6 @@ use crate::{
         tools::{Effect, Form, Tool, say::taken, without},
     },
     problem::{self, Problem},
-    routes::discussions::run_slot,
 };
 
 /// The actions that every discussion takes.
@@ -78,6 +77,11 @@ async fn run(call: &Call) -> Result<Reply, Failure> {
         "pause" => discussion.steer(Command::Pause).await?,
         "stop" => discussion.steer(Command::Stop).await?,
         "abort" => discussion.steer(Command::Abort).await?,
+        "resume" if !call.app.hub.has_room() => {
+            call.app.mcp.calls.take_pause(discussion.id());
+            discussion.queue_resume(call.app.limits().queued()).await?;
+            return Ok(Reply::done(call.writer().queued(&*discussion.state().await?)));
+        }
         "resume" => resumed(call, &discussion).await?,
         "note" => {
             discussion.note(needed(call, "text", "note")?).await?;
@@ -99,8 +103,6 @@ async fn run(call: &Call) -> Result<Reply, Failure> {
 }
 
 async fn resumed(call: &Call, discussion: &Discussion) -> Result<Steered, Failure> {
-    // Only checks that a slot is free: it is taken once the discussion runs.
-    drop(run_slot(&call.app)?);
     call.app.mcp.calls.take_pause(discussion.id());
     Ok(discussion.resume().await?)
 }

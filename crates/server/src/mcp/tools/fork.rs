@@ -12,7 +12,6 @@ use crate::{
         order, schema,
         tools::{Effect, Form, Tool, about_money, without},
     },
-    routes::discussions::run_slot,
     wire::order::changes,
 };
 
@@ -81,9 +80,7 @@ async fn run(call: &Call) -> Result<Reply, Failure> {
     let discussion = call.discussion().await?;
     let forking = forking(call, &discussion).await?;
     let key = call.text("idempotencyKey").map(|key| order::fork_key(key, discussion.id(), &call.arguments));
-    let slot = run_slot(&call.app)?;
-    let started = discussion.fork_once(&forking, key.as_ref()).await?;
-    order::answered(call, order::started(call, started, slot)).await
+    order::answered(call, order::forked(call, &discussion, &forking, key.as_ref()).await?).await
 }
 
 async fn forking(call: &Call, discussion: &quorum::Discussion) -> Result<Forking, Failure> {

@@ -269,6 +269,15 @@ async fn a9_too_many_discussions_are_a_429() {
             answer.text
         );
     }
+    // What goes on without its client is accepted and queued.
+    let background = json!({ "model": "quorum", "input": "Tabs?", "background": true });
+    let queued = server.post("/v1/responses", &background).await;
+    assert_eq!(
+        (queued.status.as_u16(), &queued.json()["status"]),
+        (200, &json!("queued")),
+        "{}",
+        queued.text
+    );
 }
 
 #[tokio::test]

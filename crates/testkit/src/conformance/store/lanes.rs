@@ -1,5 +1,5 @@
-//! Lanes: a provider's time is granted once, to whatever process asked. A store whose processes count
-//! for themselves grants nothing.
+//! Lanes: a provider's time is granted once, to whatever process asked. A store whose processes
+//! count for themselves grants nothing.
 
 use std::{
     collections::BTreeSet,
