@@ -106,7 +106,7 @@ fn the_judge_is_asked_in_both_orders_and_its_own_cost_is_shown() {
     let plan = desk.ax(&[&line[..], &["--dry-run"]].concat()).ends(0).json();
     // Two answers to each of two questions, each in two orders; the writer of the discussion that
     // has the first answers is not asked for a grade.
-    assert_eq!((&plan["judge"]["name"], &plan["judge"]["calls"]), (&json!("gamma"), &json!(8)));
+    assert_eq!((&plan["grader"]["name"], &plan["grader"]["calls"]), (&json!("gamma"), &json!(8)));
     assert_eq!((asked(&vendor, "gamma-1").len(), asked(&vendor, "alpha-1").len()), (0, 0));
 
     let report = desk.ax(&line).ends(0).json();

@@ -108,7 +108,7 @@ async fn held(
     let scope = local::scope(quorum);
     let evaluation = evaluation(&scope, settings, questions.questions.clone())?;
     let plan = evaluation.plan(&scope).await?;
-    if let Some(judge) = plan.judge.as_ref().filter(|it| it.sits_on_panel && !settings.judge_on_panel) {
+    if let Some(judge) = plan.grader.as_ref().filter(|it| it.sits_on_panel && !settings.judge_on_panel) {
         let message = format!(
             "--judge: {} is on the panel and would grade its own answers; name another model, or say --judge-on-panel",
             judge.name

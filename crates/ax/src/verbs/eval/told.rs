@@ -5,7 +5,7 @@ use quorum::{
     eval::{
         Planned,
         formats::Questions,
-        run::{PlannedJudge, PlannedProtocol},
+        run::{PlannedGrader, PlannedProtocol},
     },
     text::{count, grouped},
 };
@@ -28,14 +28,14 @@ pub(super) fn plan(plan: &Planned, questions: &Questions) -> String {
         figures(plan.most),
         figures(plan.without_sharing)
     ));
-    parts.extend(plan.judge.as_ref().map(judge));
+    parts.extend(plan.grader.as_ref().map(grader));
     if !plan.unpriced.is_empty() {
         parts.push(format!("No price is known for {}; their cost is in no sum.", plan.unpriced.join(", ")));
     }
     parts.join("\n\n")
 }
 
-fn judge(it: &PlannedJudge) -> String {
+fn grader(it: &PlannedGrader) -> String {
     let cost = if it.cost_usd > 0.0 { format!(", about ${:.4}", it.cost_usd) } else { String::new() };
     let calls = count(u64::from(it.calls), "call");
     format!("Grading by {} comes on top: at most {calls}, both orders included{cost}.", it.name)

@@ -257,7 +257,8 @@ fn said(run: &Running<'_>, state: &Snapshot, reserved: Usd) -> Result<Opinion, U
     run.budget.settle(reserved, state.id, state.spent.usd);
     let outcome = state.outcome();
     if state.lifecycle != Lifecycle::Completed || !outcome.success {
-        let why = outcome.error.map_or("the judge gave no answer".to_owned(), |it| it.message.clone());
+        let why =
+            outcome.error.map_or("the model that grades gave no answer".to_owned(), |it| it.message.clone());
         return Err(Ungraded::Failed(state.id.to_string(), format!("grading: {why}")));
     }
     Ok((yes_or_no(&outcome.synthesis), state.turns.len() as u64, state.spent.usd))

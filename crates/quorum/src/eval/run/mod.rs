@@ -16,7 +16,7 @@ use futures::{StreamExt, stream};
 use quorum_core::model::money::Usd;
 
 pub use answers::{Cost, First, FirstAnswers, Flips, Row};
-pub use plan::{Planned, PlannedJudge, PlannedProtocol};
+pub use plan::{Planned, PlannedGrader, PlannedProtocol};
 
 use self::{
     answers::{derived, firsts, row},

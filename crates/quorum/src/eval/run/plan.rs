@@ -40,7 +40,7 @@ pub struct Planned {
     pub unpriced: Vec<String>,
     /// What grading by a model takes, where answers need it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub judge: Option<PlannedJudge>,
+    pub grader: Option<PlannedGrader>,
     /// Whether the voices are simulated.
     pub simulated: bool,
 }
@@ -48,7 +48,7 @@ pub struct Planned {
 /// The plan of grading by a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PlannedJudge {
+pub struct PlannedGrader {
     /// Its name.
     pub name: String,
     /// Whether it is also a member of the panel, and would grade its own answers.
@@ -121,7 +121,7 @@ pub(super) async fn planned(evaluation: &Evaluation, scope: &Scope) -> Result<Pl
             cost_usd: if protocol.way.is_held() { new.usd * times as f64 } else { 0.0 },
         });
     }
-    let judge = judge(evaluation, scope, &posed, &base).await?;
+    let grader = grader(evaluation, scope, &posed, &base).await?;
     let (questions, repeat) = (posed.len(), evaluation.repeat.max(1));
     let (most, without_sharing) = (most.figures(), alone.figures());
     Ok(Planned {
@@ -133,18 +133,18 @@ pub(super) async fn planned(evaluation: &Evaluation, scope: &Scope) -> Result<Pl
         most,
         without_sharing,
         unpriced,
-        judge,
+        grader,
         simulated,
     })
 }
 
 /// What grading by a model takes; `None` if no question needs it, or no model is named.
-async fn judge(
+async fn grader(
     evaluation: &Evaluation,
     scope: &Scope,
     posed: &[Posed],
     base: &Spec,
-) -> Result<Option<PlannedJudge>, Error> {
+) -> Result<Option<PlannedGrader>, Error> {
     let Some(name) = evaluation.grader.clone() else { return Ok(None) };
     let open = || posed.iter().filter(|it| descriptions(it) > 0);
     let Some(longest) = open().max_by_key(|it| it.topic.len()) else { return Ok(None) };
@@ -164,7 +164,7 @@ async fn judge(
     let calls: usize = open().map(each).sum();
     let one = scope.plan(&spec).await?.usual.cost_usd;
     let sits_on_panel = base.participants.iter().any(sits);
-    Ok(Some(PlannedJudge { name, sits_on_panel, calls: calls as u32, cost_usd: one * calls as f64 }))
+    Ok(Some(PlannedGrader { name, sits_on_panel, calls: calls as u32, cost_usd: one * calls as f64 }))
 }
 
 /// An answer as long as first answers usually are.
@@ -232,7 +232,7 @@ fn nothing(evaluation: &Evaluation) -> Planned {
         most: Figures::default(),
         without_sharing: Figures::default(),
         unpriced: Vec::new(),
-        judge: None,
+        grader: None,
         simulated: false,
     }
 }
