@@ -115,7 +115,7 @@ fn the_judge_is_asked_in_both_orders_and_its_own_cost_is_shown() {
     let answer_first = judged.iter().filter(|it| it.find("<answer-") < it.find("<description-")).count();
     assert_eq!(answer_first, 4, "each answer in both orders");
     assert!(judged.iter().all(|it| it.contains("It is polite.") && it.contains("<question-")), "{judged:#?}");
-    let judge = &report["judge"];
+    let judge = &report["grader"];
     assert_eq!(
         (&judge["name"], &judge["answers"], &judge["calls"], &judge["disagreed"]),
         (&json!("gamma"), &json!(4), &json!(8), &json!(1)),
@@ -127,13 +127,13 @@ fn the_judge_is_asked_in_both_orders_and_its_own_cost_is_shown() {
     assert_eq!(protocol(&report, "single:alpha")["accuracy"], 0.5, "{report:#}");
     assert_eq!(protocol(&report, "single:beta")["accuracy"], 0.0, "{report:#}");
     let text = fs::read_to_string(desk.home().join("out/report.txt")).unwrap();
-    assert!(text.contains("The judge gamma graded 4 answers with 8 calls for $"), "{text}");
+    assert!(text.contains("The grader gamma graded 4 answers with 8 calls for $"), "{text}");
     assert!(text.contains("In 1 grading the two orders disagreed"), "{text}");
 
     // Nothing that was paid is asked again, and the costs are the same.
     let again = desk.ax(&["eval", &file, "--resume", "--out", &out, "--json"]).ends(0).json();
     assert_eq!(asked(&vendor, "gamma-1").len(), 8);
-    assert_eq!((&again["judge"], &again["spentUsd"]), (&report["judge"], &report["spentUsd"]));
+    assert_eq!((&again["grader"], &again["spentUsd"]), (&report["grader"], &report["spentUsd"]));
     assert_eq!(again["protocols"], report["protocols"]);
 }
 
@@ -145,7 +145,7 @@ fn a_simulated_judge_grades_too_and_says_so() {
     let line = ["eval", &file, "--offline", "--providers", "claude,glm", "--judge", "gemini", "--out", &out];
     let report = desk.ax(&[&line[..], &["--protocols", "synthesis:1", "--json"]].concat()).ends(0).json();
     assert_eq!((&report["complete"], &report["simulated"]), (&json!(2), &json!(true)), "{report:#}");
-    assert!(report["judge"]["calls"].as_u64().unwrap() >= 4, "{report:#}");
+    assert!(report["grader"]["calls"].as_u64().unwrap() >= 4, "{report:#}");
     assert_eq!(protocol(&report, "synthesis:1")["unread"], 0, "{report:#}");
     assert_eq!(desk.ax(&["calibration", "--json"]).ends(0).json()["outcomes"], 0);
 }
@@ -182,7 +182,7 @@ fn a_member_of_the_panel_judges_only_if_it_is_told_to() {
     desk.ax(&line).ends(2).says(&["--judge: alpha is on the panel", "--judge-on-panel"]).prints_nothing();
     assert_eq!(vendor.requests().iter().filter_map(|it| it.asked()).count(), 0, "nothing was asked");
     let allowed = desk.ax(&[&line[..], &["--judge-on-panel"]].concat()).ends(0).json();
-    assert_eq!(allowed["judge"]["name"], "alpha");
+    assert_eq!(allowed["grader"]["name"], "alpha");
     let out = desk.home().join("other").display().to_string();
     desk.ax(&["eval", &file, "--judge", "delta", "--out", &out]).ends(2).says(&["delta"]);
 }
@@ -266,7 +266,7 @@ fn the_judge_spends_from_the_same_budget() {
     let out = |name: &str| desk.home().join(name).display().to_string();
     let line = [&["eval", &file, "--judge", "gamma", "--json"][..], &PANEL].concat();
     let whole = desk.ax(&[&line[..], &["--out", &out("whole")]].concat()).ends(0).json();
-    let (all, judge) = (whole["spentUsd"].as_f64().unwrap(), whole["judge"]["usd"].as_f64().unwrap());
+    let (all, judge) = (whole["spentUsd"].as_f64().unwrap(), whole["grader"]["usd"].as_f64().unwrap());
     // Enough for the answers, and for half of the grades.
     let most = format!("{:.6}", all - judge / 2.0);
     let part = desk.ax(&[&line[..], &["--out", &out("part"), "--max-cost", &most]].concat()).json();
@@ -279,8 +279,8 @@ fn the_judge_spends_from_the_same_budget() {
         ["majority", "single:alpha", "single:beta"].map(|name| protocol(report, name)["accuracy"].clone())
     };
     assert_eq!((&rest["complete"], accuracies(&rest)), (&json!(12), accuracies(&whole)));
-    let of_part = part["judge"]["calls"].as_u64().unwrap_or_default();
-    let of_whole = whole["judge"]["calls"].as_u64().unwrap();
+    let of_part = part["grader"]["calls"].as_u64().unwrap_or_default();
+    let of_whole = whole["grader"]["calls"].as_u64().unwrap();
     assert_eq!(asked(&vendor, "gamma-1").len() - judged, (of_whole - of_part) as usize);
 }
 

@@ -187,8 +187,8 @@ mod tests {
     fn a_voice_that_is_nearly_always_right_settles_it_alone() {
         let weights = Weights { slope: 0.0, offsets: [0.0, 0.0, 0.0, 4.0], factor: 1.0 };
         let drawn = |option: usize| Drawn { option, confidence: 0.5, chance: 0.5 };
-        // The fourth is asked first, with the first. It weighs 5.1, the others 1.1 each: even if they
-        // disagree with it, the two that are left can't catch up.
+        // The fourth is asked first, with the first. It weighs 5.1, the others 1.1 each: the two
+        // that are left can't catch up.
         assert_eq!(weights.settled(&[1, 1, 1, 0].map(drawn), &[1; 4].map(drawn)), (1.0, 2.0));
         assert_eq!(weights.settled(&[0, 1, 1, 0].map(drawn), &[1; 4].map(drawn)), (1.0, 2.0));
     }

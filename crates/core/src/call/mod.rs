@@ -26,6 +26,8 @@ use crate::{
     vocabulary::{form::Form, prose::Prose},
 };
 
+pub use crate::model::effort::Effort;
+
 /// One request to one provider.
 #[derive(Debug, Clone)]
 pub struct Call {
@@ -71,30 +73,6 @@ pub struct Call {
     pub nonce: String,
     /// The labels under which the participant sees the others, and itself.
     pub labels: Arc<Mask>,
-}
-
-/// How much a model should think before it answers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Effort {
-    /// Little: a vote, a check, a summary.
-    Low,
-    /// As much as the model does by itself.
-    #[default]
-    Usual,
-    /// Much: a judgement, the final answer.
-    High,
-}
-
-impl Effort {
-    /// Its name; `None` if the model decides.
-    #[must_use]
-    pub fn name(self) -> Option<&'static str> {
-        match self {
-            Effort::Low => Some("low"),
-            Effort::Usual => None,
-            Effort::High => Some("high"),
-        }
-    }
 }
 
 /// One message of a prompt.

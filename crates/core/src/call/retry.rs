@@ -43,7 +43,7 @@ impl Failures {
         self.only_thoughts += 1;
     }
 
-    /// Whether an attempt spent all its tokens on thinking, so that the next needs more room for it.
+    /// Whether an attempt spent all its tokens on thinking, so that the next needs more room.
     pub(crate) fn needs_room_to_think(&self) -> bool {
         self.only_thoughts > 0
     }

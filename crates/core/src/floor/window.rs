@@ -163,8 +163,8 @@ impl Floor {
         }
     }
 
-    /// The room that this seat's next call has for thinking. It is doubled once a call spent all its
-    /// tokens on thinking, as far as the window allows that.
+    /// The room that this seat's next call has for thinking. It is doubled once a call spent all
+    /// its tokens on thinking, as far as the window allows that.
     pub(crate) fn room_to_think(&self, seat: &Seat) -> RoomToThink {
         let Some(voice) = &seat.voice else { return RoomToThink::default() };
         let (usual, most) = (u64::from(voice.thinking), voice.most_thinking());

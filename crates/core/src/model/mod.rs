@@ -8,6 +8,7 @@ pub mod agent;
 pub mod client;
 pub mod command;
 pub mod digest;
+pub mod effort;
 pub mod error;
 pub mod event;
 pub mod excerpt;

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    call::Effort,
-    model::reading::Stance,
+    model::{effort::Effort, reading::Stance},
     vocabulary::{prose::Prose, sample::Sample, view::View},
 };
 

@@ -8,6 +8,7 @@ mod clients;
 mod recall;
 mod sources;
 mod spending_caps;
+mod thinking;
 mod windows;
 mod working;
 
@@ -134,7 +135,7 @@ fn samples() -> Vec<Fact> {
         .chain(clients::clients())
         .chain(working::working())
         .chain(sources::sources())
-        .chain(only_thoughts(&step));
+        .chain(thinking::only_thoughts(&step));
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -354,23 +355,6 @@ fn broken(step: &Step) -> Vec<Sample> {
         broken: Some(half),
     };
     vec![(Some(step.clone()), failed), (Some(Step::new(1, "speaking", "cyd")), Event::TurnFailed(out))]
-}
-
-/// An answer that was all thinking.
-fn only_thoughts(step: &Step) -> Vec<Sample> {
-    let usage = Usage { written: 60, reasoning: 4_096, ..Usage::new(100, 4_096) };
-    let nothing = Broken { text: "".into(), bill: Bill { usage, ..turn(step).bill } };
-    let thought = Event::CallFailed {
-        attempt: 1,
-        participant: "ann".into(),
-        class: ErrorClass::InvalidResponse,
-        message: "it reached its token limit before its answer began".into(),
-        limit: None,
-        only_thoughts: true,
-        retry_in_ms: Some(0),
-        broken: Some(nothing),
-    };
-    vec![(Some(step.clone()), thought)]
 }
 
 /// Readings with every optional field, and with none.

@@ -1,6 +1,6 @@
-//! Judgements and positions as lines, which small models write more reliably than JSON: `logic: 5`,
-//! a criterion a line. They become the objects of the usual forms, so they are read and checked like
-//! those.
+//! Judgements and positions as lines, which small models write more reliably than JSON:
+//! `logic: 5`, a criterion a line. They become the objects of the usual forms, so they are read and
+//! checked like those.
 
 use serde_json::{Map, Value, json};
 
@@ -67,7 +67,7 @@ fn note(entry: &mut Map<String, Value>, line: &WrittenLine, rubric: &Rubric) {
     }
 }
 
-/// The positions that a reply holds as lines: those of each debater from its name to the next one's.
+/// The positions that a reply holds as lines: each debater's from its name to the next one's.
 pub(super) fn casting(reply: &str) -> Option<Object> {
     let mut parts: Vec<Map<String, Value>> = Vec::new();
     for WrittenLine { key, value, .. } in lines(reply) {

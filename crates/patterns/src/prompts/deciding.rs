@@ -197,8 +197,8 @@ pub(crate) fn synthesis(
     ask.temperature(writing_temperature(spec))
 }
 
-/// The temperature of the writer: that of the participants within bounds. The one that a client asks
-/// for is the participants' alone.
+/// The temperature of the writer: that of the participants within bounds. The one that a client
+/// asks for is the participants' alone.
 fn writing_temperature(spec: &Spec) -> f64 {
     match spec.client {
         Some(_) => WRITING_TEMPERATURE,

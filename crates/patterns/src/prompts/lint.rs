@@ -178,8 +178,8 @@ fn small_models_get_short_and_whole_prompts() {
             assert!(!both.contains("{{") && !both.contains("\n\n\n"), "{}: {both}", it.name);
             assert!(!both.contains(['\u{f8f0}', '\u{f8f1}']), "{}: a mention was left", it.name);
             assert!(system.contains(topic), "{}: the question is missing", it.name);
-            // A writer's text is short as it is, casting has no others, and the two votes repeat the
-            // text of a speech.
+            // A writer's text is short as it is, casting has no others, and the two votes repeat
+            // the text of a speech.
             let judges = ["assess", "verdict"].contains(&it.name);
             let is_short =
                 it.kind != Kind::Synthesis && !judges && !["after", "sign", "cast"].contains(&it.name);

@@ -325,7 +325,7 @@ async fn a_small_model_was_asked_to_cast_in_the_words_of_large_ones() {
     let told: Vec<(&str, usize)> =
         read.parts.iter().map(|it| (it.persona.as_str(), it.key_arguments.len())).collect();
     assert_eq!(told, [("Cares about access, fears rules.", 1), ("Cares about order, fears noise.", 0)]);
-    // Half a form, or two positions alike, is asked for again as lines, and then default parts are used.
+    // Half a form is asked for again as lines, and then default parts are used.
     let half = "Debater: <ann>\nPosition: Tabs.\nOutlook: Cares about access.";
     let (given_up, asked) = casting(unschooled, Some(half)).await;
     assert_eq!((given_up.origin, asked.len()), (CastOrigin::Fallback, 2));

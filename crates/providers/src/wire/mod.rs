@@ -264,8 +264,8 @@ fn blocks(call: &Call) -> Vec<(MessageRole, Vec<String>)> {
     messages
 }
 
-/// The vendors' name for the effort that a call wants; `None` if the model is to decide, or can't be
-/// told.
+/// The vendors' name for the effort that a call wants; `None` if the model is to decide, or can't
+/// be told.
 fn effort(call: &Call, model: &Model) -> Option<&'static str> {
     match call.effort {
         _ if !model.quirks.effort => None,

@@ -1,4 +1,5 @@
-//! The order of a form's keys in the bytes that each vendor is sent: models write them in that order.
+//! The order of a form's keys in the bytes that each vendor is sent. Models write them in that
+//! order.
 
 use std::{collections::BTreeSet, sync::Arc};
 

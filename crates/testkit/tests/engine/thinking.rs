@@ -1,5 +1,5 @@
-//! Models that think before they answer: an answer that was all thinking is asked for once more, with
-//! more room.
+//! Models that think before they answer: an answer that was all thinking is asked for once more,
+//! with more room.
 
 use quorum_core::model::{
     error::ErrorClass,

@@ -1,6 +1,6 @@
-//! Decodes a file, and finds what is not plain UTF-8 with Unix line ends: a byte-order mark, Windows
-//! line ends, bytes that are no UTF-8. Such a file was often damaged on its way, so that answers
-//! would be graded against something else than what was meant.
+//! Decodes a file, and finds what is not plain UTF-8 with Unix line ends: a byte-order mark,
+//! Windows line ends, bytes that are no UTF-8. Such a file was often damaged on its way, so that
+//! answers would be graded against something else than what was meant.
 
 use std::borrow::Cow;
 

@@ -13,7 +13,7 @@ use quorum_patterns::{
 
 use super::{
     About, AnswerReport, CalibrationBin, Conclusion, DifferingQuestion, EffectiveReport, FlipReport,
-    JudgeReport, ProtocolReport, Report, VersusReport, VoiceReport,
+    GraderReport, ProtocolReport, Report, VersusReport, VoiceReport,
 };
 use crate::eval::{
     Answers, Evaluation, Protocol, Way,
@@ -66,7 +66,7 @@ pub(super) fn report(evaluation: &Evaluation, answers: &Answers, about: &About) 
         calls: answers.calls,
         calls_alone: (alone * f64::from(evaluation.repeat.max(1))).round() as u64,
         spent_usd: answers.spent_usd,
-        judge: evaluation.grader.clone().filter(|_| answers.grading.calls > 0).map(|name| JudgeReport {
+        grader: evaluation.grader.clone().filter(|_| answers.grading.calls > 0).map(|name| GraderReport {
             name,
             answers: answers.grading.answers,
             calls: answers.grading.calls,

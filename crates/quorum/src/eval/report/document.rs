@@ -60,7 +60,7 @@ pub struct Report {
     pub spent_usd: f64,
     /// What the model that graded answers took of that.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub judge: Option<JudgeReport>,
+    pub grader: Option<GraderReport>,
     /// Whether costs are counted in US dollars; otherwise in calls.
     pub cost_in_usd: bool,
     /// The corners of what can be had without talk, as cost and accuracy.
@@ -77,7 +77,7 @@ pub struct Report {
 /// The model that graded answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct JudgeReport {
+pub struct GraderReport {
     /// Its name.
     pub name: String,
     /// Answers that it graded.

@@ -8,7 +8,7 @@ mod svg;
 mod text;
 
 pub use document::{
-    AnswerReport, CalibrationBin, Conclusion, DifferingQuestion, EffectiveReport, FlipReport, JudgeReport,
+    AnswerReport, CalibrationBin, Conclusion, DifferingQuestion, EffectiveReport, FlipReport, GraderReport,
     ProtocolReport, Report, VersusReport, VoiceReport,
 };
 pub use html::{LARGEST, html};

@@ -1,6 +1,6 @@
 //! The report as plain text: a table, and a sentence for each protocol.
 
-use super::{Conclusion, JudgeReport, ProtocolReport, Report, VersusReport, VoiceReport, percent, points};
+use super::{Conclusion, GraderReport, ProtocolReport, Report, VersusReport, VoiceReport, percent, points};
 use crate::text::count;
 
 /// The report as text.
@@ -179,7 +179,7 @@ pub(super) fn closing(report: &Report) -> Vec<String> {
     if report.spent_usd > 0.0 {
         lines.push(format!("It cost ${:.4} in all.", report.spent_usd));
     }
-    lines.extend(report.judge.as_ref().map(judge));
+    lines.extend(report.grader.as_ref().map(grading));
     for [id, why] in report.failed.iter().take(5) {
         lines.push(format!("Discussion {id} failed: {why}."));
     }
@@ -187,7 +187,7 @@ pub(super) fn closing(report: &Report) -> Vec<String> {
 }
 
 /// What the model that graded answers took, and how often its order mattered.
-fn judge(it: &JudgeReport) -> String {
+fn grading(it: &GraderReport) -> String {
     let cost = if it.usd > 0.0 { format!(" for ${:.4} of that", it.usd) } else { String::new() };
     let orders = match it.disagreed {
         0 => "Both orders always agreed.".to_owned(),
@@ -195,7 +195,7 @@ fn judge(it: &JudgeReport) -> String {
         many => format!("In {many} gradings the two orders disagreed; they count as not met."),
     };
     let (answers, calls) = (count(it.answers as u64, "answer"), count(it.calls, "call"));
-    format!("The judge {} graded {answers} with {calls}{cost}. {orders}", it.name)
+    format!("The grader {} graded {answers} with {calls}{cost}. {orders}", it.name)
 }
 
 #[cfg(test)]

@@ -278,8 +278,8 @@ fn flips(posed: &Posed, state: &Snapshot, outcome: &Outcome) -> Flips {
     flips
 }
 
-/// The answers of protocols that need no discussion of their own: they follow from the first answers
-/// to these questions. The other answers to them begin at this place of the rows.
+/// The answers of protocols that need no discussion of their own: they follow from the first
+/// answers to these questions. The other answers to them begin at this place of the rows.
 pub(super) fn derived(
     evaluation: &Evaluation,
     all: &Answers,
