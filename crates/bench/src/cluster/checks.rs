@@ -45,7 +45,7 @@ pub(crate) async fn kill(folder: PathBuf, _: Effort) -> Result<Found> {
         taken_over.as_secs_f64(),
         killed.elapsed().as_secs_f64()
     );
-    Found::of(&stand, counts, 0 < held, 0)
+    Found::of(&stand, &counts, 0 < held, 0)
 }
 
 /// Check 3. The stopped process still gets the answers of its calls in flight; those are the only
@@ -73,7 +73,7 @@ pub(crate) async fn stop(folder: PathBuf, effort: Effort) -> Result<Found> {
          {reaped} death seen, all over after {:.1} s",
         stopped.elapsed().as_secs_f64()
     );
-    Found::of(&stand, counts, 0 < held && 0 < dropped && reaped == 1, held)
+    Found::of(&stand, &counts, 0 < held && 0 < dropped && reaped == 1, held)
 }
 
 /// Check 4. Whatever happens to the database, no node is taken for dead and no answer is repeated.
@@ -95,7 +95,7 @@ pub(crate) async fn database_down(folder: PathBuf, effort: Effort) -> Result<Fou
         down.as_secs(),
         began.elapsed().as_secs_f64()
     );
-    Found::of(&stand, counts, reaped == 0, 0)
+    Found::of(&stand, &counts, reaped == 0, 0)
 }
 
 /// Check 5. Nodes are told to end one by one, and started again, while orders come in.
@@ -118,7 +118,7 @@ pub(crate) async fn rolling_restart(folder: PathBuf, effort: Effort) -> Result<F
         stand.server_errors()
     );
     let passed = stand.server_errors() == 0;
-    Found::of(&stand, counts, passed, 0)
+    Found::of(&stand, &counts, passed, 0)
 }
 
 /// Check 7. One node's connections are swallowed for longer than a lease; then all are slow; then
@@ -155,7 +155,7 @@ pub(crate) async fn bad_network(folder: PathBuf, _: Effort) -> Result<Found> {
         "swallowed 9 s: {swallowed} repeated of {held} held there; 500 ms each way: {slow} repeated, {slow_deaths} \
          false deaths; cut 5 times: {cut} repeated"
     );
-    Found::of(&stand, counts, slow + cut == 0 && slow_deaths == 0 && 0 < held, held)
+    Found::of(&stand, &counts, slow + cut == 0 && slow_deaths == 0 && 0 < held, held)
 }
 
 /// Check 9. The database gives the node four connections: one writes, one listens, two do the rest.
@@ -175,7 +175,7 @@ pub(crate) async fn few_connections(folder: PathBuf, _: Effort) -> Result<Found>
         stand.server_errors(),
         began.elapsed().as_secs_f64()
     );
-    Found::of(&stand, counts, most <= 4, 0)
+    Found::of(&stand, &counts, most <= 4, 0)
 }
 
 /// Check 10.
@@ -192,7 +192,7 @@ pub(crate) async fn three_thousand(folder: PathBuf, _: Effort) -> Result<Found> 
         ordered.as_secs_f64(),
         began.elapsed().as_secs_f64()
     );
-    Found::of(&stand, counts, reaped == 0, 0)
+    Found::of(&stand, &counts, reaped == 0, 0)
 }
 
 /// Check 11. Three nodes share what the provider allows: ten calls a second.
@@ -208,5 +208,5 @@ pub(crate) async fn limit_of_a_provider(folder: PathBuf, _: Effort) -> Result<Fo
     let most = came.iter().map(in_window).max().unwrap_or_default();
     let rate = most as f64 / window.as_secs_f64();
     let counts = format!("{} calls, at most {rate:.1} a second over 10 s, allowed 10", came.len());
-    Found::of(&stand, counts, rate <= 10.5 && 100 < came.len(), 0)
+    Found::of(&stand, &counts, rate <= 10.5 && 100 < came.len(), 0)
 }

@@ -52,7 +52,7 @@ async fn synchronous(folder: PathBuf) -> Result<Found> {
     }
     stand.until_over().await?;
     let lost = before.saturating_sub(kept);
-    Found::of(&stand, format!("{before} facts seen before, {lost} lost"), lost == 0, 0)
+    Found::of(&stand, &format!("{before} facts seen before, {lost} lost"), lost == 0, 0)
 }
 
 async fn asynchronous(folder: PathBuf) -> Result<Found> {
@@ -76,7 +76,7 @@ async fn asynchronous(folder: PathBuf) -> Result<Found> {
         format!("{lost} of {before} facts lost, among them {lost_answers} answers; no log has a gap");
     // What was lost is asked again, and so is what was in flight.
     let in_flight = lost_answers + LOAD as u64;
-    Found::of(&stand, counts, true, in_flight)
+    Found::of(&stand, &counts, true, in_flight)
 }
 
 fn written(stand: &Stand) -> Result<u64> {

@@ -35,7 +35,7 @@ pub(crate) struct Found {
 impl Found {
     /// The verdict on a stand at the end of a check: its own condition and the ten invariants. The
     /// ninth: no more answers were repeated than `in_flight`.
-    pub(crate) fn of(stand: &Stand, counts: String, passed: bool, in_flight: u64) -> Result<Self> {
+    pub(crate) fn of(stand: &Stand, counts: &str, passed: bool, in_flight: u64) -> Result<Self> {
         let (repeated, broken) = (stand.repeated()?, history::broken(&stand.database)?);
         let is_ninth_kept = repeated <= in_flight;
         let invariants = match broken.as_slice() {

@@ -54,7 +54,7 @@ pub(crate) async fn from_elsewhere(folder: PathBuf, _: Effort) -> Result<Found> 
         ids(&own).len()
     );
     // The first pieces may come as a whole, before the other node has asked for the text.
-    Found::of(&stand, counts, 2 * here <= 3 * there, 0)
+    Found::of(&stand, &counts, 2 * here <= 3 * there, 0)
 }
 
 /// The streams of one discussion from the node that runs it and from another.
