@@ -175,7 +175,8 @@ fn judged(name: &str, found: &[Gained], table: &mut Table) {
     let Some((world, least, _)) = found.iter().min_by(|one, other| one.1.total_cmp(&other.1)) else { return };
     let mean = |of: fn(&Gained) -> f64| found.iter().map(of).sum::<f64>() / found.len() as f64;
     let most = |of: fn(&Gained) -> f64| found.iter().map(of).fold(f64::MIN, f64::max);
-    let (gain, calls): (fn(&Gained) -> f64, fn(&Gained) -> f64) = (|it| it.1, |it| it.2);
+    let gain: fn(&Gained) -> f64 = |it| it.1;
+    let calls: fn(&Gained) -> f64 = |it| it.2;
     let worst = format!("{}, {}, rho {}", world.panel.name, world.confidence.name, world.correlation);
     table.row(
         &format!("{name} in {} worlds, least gain at equal cost ({worst})", found.len()),
