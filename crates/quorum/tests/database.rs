@@ -1,6 +1,8 @@
 //! Databases as a whole: everything is moved from SQLite to PostgreSQL and back, what is wrong is
 //! found, and what is in use stays where it is.
 
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
 use std::path::Path;
 
 use quorum::{

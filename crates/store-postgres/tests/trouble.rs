@@ -18,7 +18,7 @@ fn opened(url: &str) -> Result<PostgresStore, StoreError> {
     PostgresStore::open(Address::parse(url)?)
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// A retry may help.
     Passing,
