@@ -10,7 +10,7 @@ use quorum::{
     seams::{
         Archive, AuditEntry, Draw, KnownOutcome, NewMemory, Node, Nodes, Queueing, Reservation, Retention,
         Scored, Session, Store, Then,
-        transfer::{Bundle, Bundles, Page, Rule, SHELVES, Transfer},
+        transfer::{Bundle, Bundles, Page, Row, Rule, SHELVES, Transfer},
     },
 };
 use quorum_core::model::{
@@ -126,7 +126,7 @@ async fn fill<S: Store + Archive>(store: &S) {
 }
 
 /// Everything of a store, in an order that all stores share.
-async fn everything(store: &impl Transfer) -> (Vec<Bundle>, Vec<Vec<Vec<Option<String>>>>) {
+async fn everything(store: &impl Transfer) -> (Vec<Bundle>, Vec<Vec<Row>>) {
     let mut bundles = store.bundles(Bundles::After(0, 1_000)).await.unwrap();
     bundles.iter_mut().for_each(|it| it.number = 0);
     bundles.sort_by_key(|it| it.id);
@@ -140,9 +140,7 @@ async fn everything(store: &impl Transfer) -> (Vec<Bundle>, Vec<Vec<Vec<Option<S
 }
 
 /// The same without NUL, which PostgreSQL can't hold in texts.
-fn without_nul(
-    (mut bundles, mut shelves): (Vec<Bundle>, Vec<Vec<Vec<Option<String>>>>),
-) -> (Vec<Bundle>, Vec<Vec<Vec<Option<String>>>>) {
+fn without_nul((mut bundles, mut shelves): (Vec<Bundle>, Vec<Vec<Row>>)) -> (Vec<Bundle>, Vec<Vec<Row>>) {
     let plain = |cell: &mut Option<String>| {
         if let Some(cell) = cell {
             *cell = cell.replace('\0', "\u{fffd}");
