@@ -19,25 +19,33 @@ use crate::{
 pub(crate) struct BenchServer {
     runtime: Option<Runtime>,
     address: SocketAddr,
-    _vendor: Vendor,
+    /// Killed after the server.
+    vendor: Option<Vendor>,
 }
 
 impl BenchServer {
     /// Opens a server whose only provider is a vendor of this kind with this timing.
     pub(crate) async fn open(database: &Database, kind: &str, pace: Pace) -> Result<BenchServer> {
         let vendor = Vendor::of_kind(kind, pace)?;
-        let config = config(&vendor.url)?;
+        let mut server = BenchServer::with_vendor(database, &vendor.url).await?;
+        server.vendor = Some(vendor);
+        Ok(server)
+    }
+
+    /// Opens a server whose only provider is at this address.
+    pub(crate) async fn with_vendor(database: &Database, url: &str) -> Result<BenchServer> {
+        let config = config(url)?;
         let bare = Machine::bare();
         let setup = setup::load(&config, &bare)?;
         let quorum =
             Quorum::builder().config(config.clone()).store(database.store.clone()).set_up(setup).build()?;
         let limits = Limits { burst: 100_000, ..Limits::default() };
         let settings = Settings { listen: "127.0.0.1:0".parse()?, limits, ..Settings::of(&config) };
-        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let runtime = Builder::new_multi_thread().enable_all().build()?;
         let server = runtime.spawn(Server::bind(quorum, settings)).await??;
         let address = server.address();
         runtime.spawn(server.run(std::future::pending()));
-        Ok(BenchServer { runtime: Some(runtime), address, _vendor: vendor })
+        Ok(BenchServer { runtime: Some(runtime), address, vendor: None })
     }
 
     /// Its address, without a scheme.
@@ -49,6 +57,7 @@ impl BenchServer {
 impl Drop for BenchServer {
     fn drop(&mut self) {
         self.runtime.take().map(Runtime::shutdown_background).unwrap_or_default();
+        drop(self.vendor.take());
     }
 }
 

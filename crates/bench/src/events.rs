@@ -67,10 +67,15 @@ pub(crate) fn shown(latencies: Latencies) -> String {
 
 /// Starts this many discussions.
 async fn start_discussions(server: &BenchServer, count: usize) -> Result<Vec<String>> {
+    start_discussions_at(&server.address(), count).await
+}
+
+/// Starts this many discussions of a server at this address, in which one voice speaks at a time.
+pub(crate) async fn start_discussions_at(address: &str, count: usize) -> Result<Vec<String>> {
     // Fails only if a provider is already installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::new();
-    let address = format!("http://{}/api/discussions", server.address());
+    let address = format!("http://{address}/api/discussions");
     let request_body = json!({
         "topic": "What does it cost?", "pattern": "round-robin", "rounds": 2, "providers": ["alpha", "alpha"],
         "allowUnpriced": true,

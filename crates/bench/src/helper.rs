@@ -3,6 +3,7 @@
 use std::{
     io::{BufRead, BufReader, Write},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    time::Duration,
 };
 
 use anyhow::{Context, Result, ensure};
@@ -27,6 +28,11 @@ impl Helper {
         Ok(Helper { input: child.stdin.take(), child, output })
     }
 
+    /// Its process id.
+    pub(crate) fn process(&self) -> String {
+        self.child.id().to_string()
+    }
+
     /// Writes these lines to its input and closes it.
     pub(crate) fn write_lines(&mut self, lines: &[String]) -> Result<()> {
         let mut input = self.input.take().context("its input")?;
@@ -43,8 +49,14 @@ impl Helper {
 
 impl Drop for Helper {
     fn drop(&mut self) {
-        // It exits when its input ends; the kill makes sure.
+        // It exits when its input ends, and removes its files; the kill makes sure.
         drop(self.input.take());
+        for _ in 0..100 {
+            if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

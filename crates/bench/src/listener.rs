@@ -19,7 +19,7 @@ use tokio::{
     time::sleep,
 };
 
-use crate::{helper::Helper, stamper::now};
+use crate::{helper::Helper, machine, stamper::now};
 
 /// The argument that selects this role.
 pub(crate) const LISTENER: &str = "--listener";
@@ -62,8 +62,26 @@ impl Latencies {
 /// Starts listening to these discussions for this many milliseconds after every client is
 /// connected.
 pub(crate) fn start(address: &str, ids: &[String], time_ms: u64) -> Result<Helper> {
-    let mut helper = Helper::start(LISTENER, &[address.to_owned(), time_ms.to_string()])?;
-    helper.write_lines(ids)?;
+    let paths: Vec<String> = ids.iter().map(|id| format!("/api/discussions/{id}/events")).collect();
+    start_at(address, &paths, time_ms, Cores::All)
+}
+
+/// The cores that the clients run on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Cores {
+    All,
+    /// Only the second one.
+    Second,
+}
+
+/// Starts listening at these paths.
+pub(crate) fn start_at(address: &str, paths: &[String], time_ms: u64, cores: Cores) -> Result<Helper> {
+    let cores = match cores {
+        Cores::All => "all",
+        Cores::Second => "second",
+    };
+    let mut helper = Helper::start(LISTENER, &[address.to_owned(), time_ms.to_string(), cores.to_owned()])?;
+    helper.write_lines(paths)?;
     ensure!(helper.line()? == "ready", "not every client could connect");
     Ok(helper)
 }
@@ -75,11 +93,14 @@ pub(crate) fn result(helper: &mut Helper) -> Result<Latencies> {
 
 /// Listens until the time is over, and prints the result.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let [address, time] = arguments else { anyhow::bail!("an address and a time are needed") };
-    let mut ids = String::new();
-    std::io::stdin().read_to_string(&mut ids)?;
+    let [address, time, cores] = arguments else { anyhow::bail!("an address, a time and cores are needed") };
+    if cores == "second" {
+        machine::pin_to(1)?;
+    }
+    let mut paths = String::new();
+    std::io::stdin().read_to_string(&mut paths)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ages = runtime.block_on(listen(address, &ids, Duration::from_millis(time.parse()?)))?;
+    let ages = runtime.block_on(listen(address, &paths, Duration::from_millis(time.parse()?)))?;
     println!("{}", Latencies::of(ages)?.line());
     Ok(())
 }
@@ -92,9 +113,10 @@ struct Shared {
     ages: Mutex<Vec<i64>>,
 }
 
-async fn listen(address: &str, ids: &str, time: Duration) -> Result<Vec<i64>> {
+async fn listen(address: &str, paths: &str, time: Duration) -> Result<Vec<i64>> {
     let shared = Arc::new(Shared::default());
-    let connecting = stream::iter(ids.lines()).map(|id| connected(address, id)).buffer_unordered(AT_ONCE);
+    let connecting =
+        stream::iter(paths.lines()).map(|path| connected(address, path)).buffer_unordered(AT_ONCE);
     connecting
         .try_for_each(|stream| {
             tokio::spawn(follow(stream, shared.clone()));
@@ -108,11 +130,11 @@ async fn listen(address: &str, ids: &str, time: Duration) -> Result<Vec<i64>> {
 }
 
 /// A connection whose response has begun.
-async fn connected(address: &str, id: &str) -> Result<BufReader<TcpStream>> {
+async fn connected(address: &str, path: &str) -> Result<BufReader<TcpStream>> {
     let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
     let mut stream = BufReader::with_capacity(4_096, stream);
-    let request = format!("GET /api/discussions/{id}/events HTTP/1.1\r\nhost: {address}\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n\r\n");
     stream.get_mut().write_all(request.as_bytes()).await?;
     let mut line = String::new();
     stream.read_line(&mut line).await?;
@@ -126,7 +148,8 @@ async fn follow(mut stream: BufReader<TcpStream>, shared: Arc<Shared>) -> Result
         let at = now();
         if let Some(data) = line.strip_prefix(b"data: ") {
             let since = shared.since.load(Ordering::Relaxed);
-            let stamps = stamps(&serde_json::from_slice(data)?, &mut database);
+            // A vendor's last frame is no JSON.
+            let stamps = stamps(&serde_json::from_slice(data).unwrap_or_default(), &mut database);
             let counted = stamps.into_iter().filter(|stamp| since > 0 && *stamp >= since);
             shared
                 .ages
@@ -143,7 +166,7 @@ async fn follow(mut stream: BufReader<TcpStream>, shared: Arc<Shared>) -> Result
 /// the text from its beginning once more.
 fn stamps(data: &Value, (step, heard): &mut (String, usize)) -> Vec<i64> {
     let (Some(chunk), Some(told)) = (data["chunk"].as_str(), data["step"].as_str()) else {
-        return Vec::new();
+        return stamps_in(data["choices"][0]["delta"]["content"].as_str().unwrap_or_default());
     };
     if *step != told {
         (*step, *heard) = (told.to_owned(), 0);
@@ -151,5 +174,9 @@ fn stamps(data: &Value, (step, heard): &mut (String, usize)) -> Vec<i64> {
     let offset = data["offset"].as_u64().unwrap_or_default() as usize;
     let new = chunk.get(heard.saturating_sub(offset)..).unwrap_or_default();
     *heard = offset + chunk.len();
-    new.split_whitespace().filter_map(|it| it.parse().ok()).filter(|it| *it >= FIRST_STAMP).collect()
+    stamps_in(new)
+}
+
+fn stamps_in(text: &str) -> Vec<i64> {
+    text.split_whitespace().filter_map(|it| it.parse().ok()).filter(|it| *it >= FIRST_STAMP).collect()
 }

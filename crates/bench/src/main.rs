@@ -18,6 +18,7 @@ mod postgres;
 mod recall;
 mod record;
 mod rounds;
+mod speed;
 mod stamper;
 mod start;
 mod table;
@@ -28,7 +29,12 @@ use anyhow::{Context, Result, bail};
 use futures::future::LocalBoxFuture;
 
 use crate::{
-    database::Database, listener::LISTENER, panel_client::PANEL_CLIENT, stamper::STAMPER, table::Table,
+    database::Database,
+    listener::LISTENER,
+    panel_client::PANEL_CLIENT,
+    speed::subject::{self, SERVING_SUBJECT, SUBJECT},
+    stamper::STAMPER,
+    table::Table,
     vendor::VENDOR,
 };
 
@@ -91,6 +97,33 @@ const MEASURES: &[(&str, &str, Measure)] = &[
     ("overhead", "a discussion over /v1 against the same one over /api", |database, table| {
         Box::pin(panel::overhead(database, table))
     }),
+    ("floor-one", "one synthesis against the floor: a minimal client on one core", |database, table| {
+        Box::pin(speed::one(database, table))
+    }),
+    ("floor-hundred", "a hundred at once against the floor", |database, table| {
+        Box::pin(speed::hundred(database, table))
+    }),
+    ("floor-arriving", "a thousand that arrive over 3.5 s against the floor", |database, table| {
+        Box::pin(speed::arriving(database, table))
+    }),
+    (
+        "floor-thousand",
+        "a thousand at the same moment against the floor: time, processor, memory",
+        |database, table| Box::pin(speed::thousand(database, table)),
+    ),
+    ("floor-pieces", "processor time of a piece that comes alone against the floor", |database, table| {
+        Box::pin(speed::pieces(database, table))
+    }),
+    (
+        "floor-events",
+        "from a provider's piece to a client's event against a bare relay",
+        |database, table| Box::pin(speed::latency(database, table)),
+    ),
+    (
+        "floor-serve",
+        "processor time of a piece through the server against a bare relay",
+        |database, table| Box::pin(speed::processor_time(database, table)),
+    ),
     ("postgres", "PostgreSQL: facts per second against SQLite, and one append", |database, table| {
         Box::pin(postgres::facts(database, table))
     }),
@@ -118,6 +151,8 @@ fn main() -> Result<()> {
         Some(VENDOR) => return vendor::run(&wanted[1..]),
         Some(STAMPER) => return stamper::run(&wanted[1..]),
         Some(LISTENER) => return listener::run(&wanted[1..]),
+        Some(SUBJECT) => return subject::run(&wanted[1..]),
+        Some(SERVING_SUBJECT) => return subject::serve(&wanted[1..]),
         Some(PANEL_CLIENT) => return panel_client::run(&wanted[1..]),
         Some("--help" | "-h") => return print_help(),
         _ => {}

@@ -49,11 +49,16 @@ pub(crate) async fn facts_per_second_of(database: &Database, store: Arc<dyn Stor
 
 /// Appends by a single writer, one fact at a time.
 pub(crate) async fn one_append(database: &Database, table: &mut Table) -> Result<()> {
+    table.note("a single append", format!("{:.0} us", commit_seconds(database).await? * 1e6));
+    Ok(())
+}
+
+/// How long one commit by one writer takes, in seconds.
+pub(crate) async fn commit_seconds(database: &Database) -> Result<f64> {
     let claim = open_in(database, database.store.clone(), 1).await?.pop().context("a claim")?;
     let began = Instant::now();
     write_in(&*database.store, claim, 500).await?;
-    table.note("a single append", format!("{:.0} us", began.elapsed().as_secs_f64() * 1e6 / 500.0));
-    Ok(())
+    Ok(began.elapsed().as_secs_f64() / 500.0)
 }
 
 /// How long a discussion with a record of 10,000 facts takes to resume and ask its next question.

@@ -1,7 +1,8 @@
 //! A vendor whose every piece of text is a timestamp in microseconds, so that the receiver can
-//! measure its latency.
+//! measure its latency. Without a pause between pieces it sends a whole answer at once, in as many
+//! chunks and without timestamps, so that it keeps up with thousands of calls a second.
 
-use std::{io::Read, time::Duration};
+use std::{io::Read, sync::LazyLock, time::Duration};
 
 use anyhow::{Context, Result};
 use tokio::{
@@ -10,7 +11,10 @@ use tokio::{
     time::sleep,
 };
 
-use crate::vendor::Pace;
+use crate::{
+    machine,
+    vendor::{Pace, SECOND_CORE},
+};
 
 /// The argument that selects this role.
 pub(crate) const STAMPER: &str = "--stamper";
@@ -29,6 +33,9 @@ pub(crate) fn now() -> i64 {
 /// Runs as a vendor until the input ends.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let pace = Pace::read(arguments)?;
+    if arguments.last().is_some_and(|it| it == SECOND_CORE) {
+        machine::pin_to(1)?;
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     std::thread::spawn(move || runtime.block_on(listen(pace)));
     std::io::stdin().read_to_end(&mut Vec::new())?;
@@ -48,9 +55,13 @@ async fn listen(pace: Pace) -> Result<()> {
 
 async fn serve(stream: TcpStream, pace: Pace) -> Result<()> {
     let mut stream = BufReader::new(stream);
-    while let Some(is_question) = read_request(&mut stream).await? {
-        if is_question {
-            stream_timestamps(stream.get_mut(), pace).await?;
+    while let Some(question) = read_request(&mut stream).await? {
+        if let Some(body) = question {
+            sleep(Duration::from_millis(wanted_ms(&body).unwrap_or(pace.first))).await;
+            match pace.next {
+                0 => stream.get_mut().write_all(&DENSE).await?,
+                _ => stream_timestamps(stream.get_mut(), pace).await?,
+            }
         } else {
             let answer = format!(
                 "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{MODELS}",
@@ -62,9 +73,19 @@ async fn serve(stream: TcpStream, pace: Pace) -> Result<()> {
     Ok(())
 }
 
-/// Reads a request to its end. Returns whether it is a completion request, or `None` at the end of
-/// the connection.
-async fn read_request(stream: &mut BufReader<TcpStream>) -> Result<Option<bool>> {
+/// Stands before the time that the calls of a discussion take, in its topic.
+pub(crate) const TAKES: &str = "a call takes ";
+
+/// How long the call takes in milliseconds, if its text says so.
+fn wanted_ms(body: &[u8]) -> Option<u64> {
+    let at = body.windows(TAKES.len()).position(|it| it == TAKES.as_bytes())? + TAKES.len();
+    let digits = body[at..].iter().take_while(|it| it.is_ascii_digit());
+    digits.map(|it| char::from(*it)).collect::<String>().parse().ok()
+}
+
+/// Reads a request to its end. Returns the body of a completion request and nothing for any other,
+/// or `None` at the end of the connection.
+async fn read_request(stream: &mut BufReader<TcpStream>) -> Result<Option<Option<Vec<u8>>>> {
     let (mut head, mut length) = (String::new(), 0);
     loop {
         let start = head.len();
@@ -79,22 +100,38 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> Result<Option<bool>>
             break;
         }
     }
-    stream.read_exact(&mut vec![0; length]).await?;
-    Ok(Some(head.starts_with("POST")))
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await?;
+    Ok(Some(head.starts_with("POST").then_some(body)))
 }
 
 async fn stream_timestamps(stream: &mut TcpStream, pace: Pace) -> Result<()> {
-    sleep(Duration::from_millis(pace.first)).await;
     stream.write_all(HEAD.as_bytes()).await?;
     for _ in 0..pace.pieces {
-        let choice = format!(r#"{{"index":0,"delta":{{"content":"{} "}},"finish_reason":null}}"#, now());
-        stream.write_all(event(&choice, "null").as_bytes()).await?;
+        stream.write_all(piece(&now().to_string()).as_bytes()).await?;
         sleep(Duration::from_millis(pace.next)).await;
     }
+    Ok(stream.write_all(last().as_bytes()).await?)
+}
+
+/// The pieces of a dense answer.
+pub(crate) const DENSE_PIECES: usize = 100;
+
+/// A whole answer, each of its pieces in a chunk of its own.
+static DENSE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let words = ["It", "depends", "on", "what", "is", "measured,", "and", "how", "often", "it", "is."];
+    let pieces: String = words.iter().cycle().take(DENSE_PIECES).map(|it| piece(it)).collect();
+    format!("{HEAD}{pieces}{}", last()).into_bytes()
+});
+
+fn piece(text: &str) -> String {
+    event(&format!(r#"{{"index":0,"delta":{{"content":"{text} "}},"finish_reason":null}}"#), "null")
+}
+
+fn last() -> String {
     let end = event(r#"{"index":0,"delta":{},"finish_reason":"stop"}"#, "null");
     let used = event("", r#"{"prompt_tokens":300,"completion_tokens":300,"total_tokens":600}"#);
-    let last = format!("{end}{used}{}0\r\n\r\n", chunk("data: [DONE]\n\n"));
-    Ok(stream.write_all(last.as_bytes()).await?)
+    format!("{end}{used}{}0\r\n\r\n", chunk("data: [DONE]\n\n"))
 }
 
 fn event(choice: &str, usage: &str) -> String {

@@ -11,6 +11,9 @@ use crate::helper::Helper;
 /// The argument that selects this role.
 pub(crate) const VENDOR: &str = "--vendor";
 
+/// The last argument of a vendor that runs on the second core.
+pub(crate) const SECOND_CORE: &str = "second-core";
+
 /// The timing of a vendor's answers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
@@ -49,7 +52,16 @@ impl Vendor {
 
     /// Starts a vendor of another kind with this timing.
     pub(crate) fn of_kind(kind: &str, pace: Pace) -> Result<Vendor> {
-        let mut process = Helper::start(kind, &pace.arguments())?;
+        Vendor::with(kind, &pace.arguments())
+    }
+
+    /// Starts a vendor of another kind on the second core.
+    pub(crate) fn on_second_core(kind: &str, pace: Pace) -> Result<Vendor> {
+        Vendor::with(kind, &[pace.arguments(), vec![SECOND_CORE.to_owned()]].concat())
+    }
+
+    fn with(kind: &str, arguments: &[String]) -> Result<Vendor> {
+        let mut process = Helper::start(kind, arguments)?;
         let url = process.line()?;
         Ok(Vendor { _process: process, url })
     }

@@ -166,13 +166,15 @@ async fn run_one(engine: &Engine) -> Result<()> {
     Ok(())
 }
 
-fn talk() -> Spec {
+/// A discussion of three voices in two rounds with a synthesis.
+pub(crate) fn talk() -> Spec {
     let spec = spec("synthesis", 2, 3);
     let seat = |it: &Participant| Participant { provider: "alpha".to_owned(), ..it.clone() };
     Spec { participants: spec.participants.iter().map(seat).collect(), ..spec }
 }
 
-fn engine(database: &Database, url: &str) -> Result<Engine> {
+/// An engine whose only provider is at this address.
+pub(crate) fn engine(database: &Database, url: &str) -> Result<Engine> {
     let endpoint = Endpoint {
         base: format!("{url}/v1").parse()?,
         wire: wire("openai-chat").context("the wire is there")?,
