@@ -3,6 +3,7 @@
 
 mod arrows;
 mod banned;
+mod decisions;
 mod headers;
 mod invariants;
 mod leaks;
@@ -22,7 +23,7 @@ use tree::Tree;
 pub(crate) const VERB: Verb = Verb {
     name: "tidy",
     arguments: "",
-    summary: "Check arrows, sizes, headers, invariants, banned code, leaks, surface words, tables, vocabulary and widths",
+    summary: "Check arrows, sizes, headers, invariants, banned code, decisions, leaks, surface words, tables, vocabulary and widths",
     run: |arguments| refuse_arguments(arguments).and_then(|()| check()),
 };
 
@@ -34,6 +35,7 @@ const CHECKS: &[Check] = &[
     headers::check,
     invariants::check,
     banned::check,
+    decisions::check,
     leaks::check,
     surface_words::check,
     tables::check,
