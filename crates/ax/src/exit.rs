@@ -31,14 +31,14 @@ pub(crate) enum Exit {
 
 /// The meaning of every exit code, in the words that help, manual and README use.
 pub(crate) const CODES: [(Exit, &str); 9] = [
-    (Exit::Done, "done"),
-    (Exit::Internal, "internal"),
+    (Exit::Done, "success"),
+    (Exit::Internal, "internal error"),
     (Exit::BadInput, "usage"),
-    (Exit::Setup, "configuration or store"),
-    (Exit::TooFewProviders, "too few providers are available, and no --offline"),
-    (Exit::SpentUp, "budget, spending cap or deadline reached; any partial result was printed"),
-    (Exit::NoConsensus, "no consensus or little support (--require-consensus, --require-support)"),
-    (Exit::StepFailed, "a step of a workflow failed"),
+    (Exit::Setup, "configuration or database"),
+    (Exit::TooFewProviders, "too few providers available, without --offline"),
+    (Exit::SpentUp, "budget, spending cap or deadline reached (a partial result is printed)"),
+    (Exit::NoConsensus, "no consensus or too little support (--require-consensus, --require-support)"),
+    (Exit::StepFailed, "a workflow step failed"),
     (Exit::Interrupted, "interrupted"),
 ];
 

@@ -61,7 +61,7 @@ fn an_unknown_key_is_an_error_that_names_the_nearest() {
 
 #[test]
 fn a_default_of_the_wrong_kind_is_an_error() {
-    refuses("[defaults]\nbudget = 3", "defaults.budget: is a time like \"180s\" or \"3m\", not 3");
+    refuses("[defaults]\nbudget = 3", "defaults.budget: must be a time like \"180s\" or \"3m\", not 3");
     refuses(
         "[defaults]\nstop-on-failure = \"x\"",
         "defaults.stop-on-failure: must be true or false, not \"x\"",
@@ -204,7 +204,7 @@ fn all_mistakes_are_reported_at_once() {
     assert_eq!(
         lines,
         [
-            "config.toml: defaults.budget: is a time like \"180s\" or \"3m\", not 3",
+            "config.toml: defaults.budget: must be a time like \"180s\" or \"3m\", not 3",
             "config.toml: there is no key in [defaults] named round; did you mean rounds?",
             "config.toml: presets.a.output-format: must be one of text, md, json, jsonl, not \"xml\"",
             "config.toml: presets.a.usage: must be true or false, not 1",

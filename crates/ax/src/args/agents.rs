@@ -17,31 +17,31 @@ pub(crate) struct Agents {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentVerb {
-    /// List them: who each is, through whom it would speak, and where it is from
+    /// List the agents with the provider and folder of each
     List(Listed),
-    /// Print the text that one would get ahead of ours, its size, and what is missing
+    /// Print the text that precedes ours in an agent's prompts, its size, and what is missing
     Show {
         /// Its id
         id: String,
-        /// The question, which decides about its abilities and provider
+        /// The question, which selects its abilities and provider
         #[arg(long, value_name = "TEXT", default_value = "")]
         topic: String,
         #[command(flatten)]
         listed: Listed,
     },
-    /// Check profiles or abilities, and keep them in the configuration's folder
+    /// Check profiles or abilities, and store them in the configuration's folder
     Register(Registering),
-    /// Remove one from the configuration's folder; its abilities stay
+    /// Remove an agent from the configuration's folder; its abilities are kept
     #[command(visible_alias = "rm")]
     Remove {
         /// Its id
         id: String,
     },
-    /// Register all profiles and abilities of a folder: all of them, or none and what is wrong
+    /// Register all profiles and abilities of a folder, or none if one has mistakes
     Import {
         /// The folder: its agents and abilities, or profiles right in it
         folder: PathBuf,
-        /// Replace those that are registered with another content
+        /// Replace registered ones that differ
         #[arg(long)]
         force: bool,
     },
@@ -52,7 +52,7 @@ pub(crate) struct Registering {
     /// JSON, YAML, or Markdown with front matter; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Replace one that is registered with another content
+    /// Replace a registered one that differs
     #[arg(long)]
     pub(crate) force: bool,
 }

@@ -40,7 +40,7 @@ fn for_follow(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "topic" => arg
             .value_name("ID")
-            .help("The discussion to follow: its id, the beginning of it, or `last`, which may be left out"),
+            .help("The finished discussion: its id, the beginning of it, or `last`, which may be left out"),
         "again" | "follows" => arg.hide(true),
         _ => arg,
     }

@@ -12,11 +12,11 @@ pub(crate) struct Db {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DbVerb {
-    /// Update the tables, and take away what only older programs use
+    /// Update the tables, and remove what only older programs use
     Migrate(OneDatabase),
-    /// Check numbers, claims, ends, orphans, and that lists follow from the facts
+    /// Check that facts, claims and lists are consistent and that no row is orphaned
     Check(CheckDatabase),
-    /// Copy everything to another database, and compare both; a move that was cut off goes on
+    /// Copy everything to another database and compare both; continues an interrupted move
     Move(MoveDatabase),
 }
 
@@ -33,10 +33,10 @@ pub(crate) struct OneDatabase {
 pub(crate) struct CheckDatabase {
     #[command(flatten)]
     pub(crate) one: OneDatabase,
-    /// Of how many discussions everything is derived from the facts again
+    /// How many discussions to derive again from their facts and compare
     #[arg(long, value_name = "N", default_value_t = 200, conflicts_with = "all")]
     pub(crate) sample: u64,
-    /// The same of all discussions
+    /// Derive and compare all discussions
     #[arg(long)]
     pub(crate) all: bool,
 }

@@ -30,7 +30,7 @@ pub(crate) struct Discuss {
     /// Re-run a past discussion with these flags applied: its id, or `last`
     #[arg(long, value_name = "ID")]
     pub(crate) again: Option<String>,
-    /// Fill in what is not given here from [presets.NAME] of the configuration
+    /// Use the values of [presets.NAME] in the configuration for flags that are not given
     #[arg(long, value_name = "NAME")]
     pub(crate) preset: Option<String>,
     #[command(flatten)]
@@ -45,14 +45,14 @@ pub(crate) struct Discuss {
     /// Run the discussion in the background and print its id
     #[arg(long, conflicts_with_all = ["dry_run", "require_consensus", "require_support"])]
     pub(crate) detach: bool,
-    /// What everyone should know; text piped to standard input is added to it
+    /// Background for all participants; text piped to standard input is added to it
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) context: Option<String>,
     /// A text file that everyone is shown, under its name as a heading; `-` is standard input; may
     /// be given several times
     #[arg(short, long = "file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The session it belongs to, by id or name
+    /// The session that the discussion belongs to, by id or name
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
     #[command(flatten)]
@@ -82,7 +82,7 @@ struct Panel {
     /// claude,reviewer:agent,me:person
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     participants: Option<Vec<String>>,
-    /// The task at hand, by which agents choose their provider and abilities
+    /// The kind of task, which selects the provider and abilities of agents
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
     /// The weight of every agent's vote, 0.5 to 3 [default: that of its profile, or 1.5]
@@ -104,13 +104,13 @@ struct Panel {
     /// Instructions for one participant; may be given several times
     #[arg(long, value_name = "NAME=TEXT", value_parser = flags::prompt)]
     provider_prompts: Vec<(String, String)>,
-    /// How long an answer may get, in tokens, 16 to 200000 [default: 2048]
+    /// The token limit of an answer, 16 to 200000 [default: 2048]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     max_tokens_per_turn: Option<u32>,
     /// The sampling temperature, 0 to 2 [default: 0.7]
     #[arg(long, value_name = "T", value_parser = fraction, allow_negative_numbers = true)]
     temperature: Option<f64>,
-    /// How to fit a talk that is longer than a model's window
+    /// How to shorten a talk that is longer than a model's window
     #[arg(long, value_name = "NAME")]
     window_strategy: Option<String>,
     /// What to do when a request is still too long for a model; with ask, `ax window` decides
@@ -136,9 +136,9 @@ struct Deciding {
     /// Leave minority views out of the result
     #[arg(long)]
     no_dissent: bool,
-    /// Don't wait for the rest of a group once an answer is confident enough. Saves little, because
-    /// all are asked at once, and one sure answer is often wrong: --pattern settle asks fewer and
-    /// keeps the result [default: wait]
+    /// Stop waiting for the others once an answer is confident enough. This saves little, because
+    /// all are asked at once, and one confident answer is often wrong; --pattern settle asks fewer
+    /// participants without changing the result [default: wait]
     #[arg(long, overrides_with = "no_early_exit")]
     early_exit: bool,
     /// Wait for everyone, whatever the configuration says
@@ -176,7 +176,7 @@ struct Bounds {
     /// How many providers must take part for a success [default: 2]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     min_providers: Option<u32>,
-    /// Conclude at once when a participant fails, instead of going on with the others
+    /// Conclude at once when a participant fails, instead of continuing with the others
     #[arg(long)]
     stop_on_failure: bool,
     /// Let participants convene sub-discussions
@@ -193,10 +193,10 @@ struct Bounds {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Simulated voices")]
 struct Simulated {
-    /// Use simulated voices, whatever keys there are
+    /// Use simulated voices even if providers are available
     #[arg(long)]
     offline: bool,
-    /// The same seed gives the same discussion [default: 1]
+    /// The random seed; the same seed gives the same discussion [default: 1]
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     seed: Option<u64>,
     /// How simulated voices behave: latency=200ms,failure=0.1,stubbornness=0.5,dead=NAME

@@ -14,14 +14,14 @@ use crate::args::number::{at_least_one, fraction, whole};
 pub(crate) struct Eval {
     /// Questions with answers: JSON, JSON lines, YAML, CSV or TSV
     pub(crate) file: PathBuf,
-    /// What is compared, separated by commas: single[:NAME], majority, self-consistency[:NAME][*K],
-    /// PATTERN[:ROUNDS][/METHOD], or a preset
+    /// The protocols to compare, separated by commas: single[:NAME], majority,
+    /// self-consistency[:NAME][*K], PATTERN[:ROUNDS][/METHOD], or a preset
     #[arg(long, value_name = "LIST")]
     pub(crate) protocols: Option<String>,
     /// The panel, separated by commas
     #[arg(long, value_name = "LIST", value_parser = |it: &str| Ok::<_, String>(it.to_owned()))]
     pub(crate) providers: Option<String>,
-    /// Ask only this many of the questions, drawn by the seed
+    /// Ask only N questions, chosen at random by the seed
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) limit: Option<usize>,
     /// The seed of the sample, the order of options, ties and intervals [default: 1]
@@ -45,10 +45,10 @@ pub(crate) struct Eval {
     /// Where the report goes [default: a folder named after the file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Continue the evaluation in that folder; nothing that was answered is asked again
+    /// Continue the evaluation in that folder; no answered call is repeated
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Leave out questions that can't be read, and count them
+    /// Skip questions that can't be read, and count them
     #[arg(long)]
     pub(crate) skip_bad: bool,
     /// Let every protocol ask for first answers of its own, instead of sharing them
@@ -60,13 +60,13 @@ pub(crate) struct Eval {
     /// Print the report as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
-    /// Use simulated voices, whatever keys there are
+    /// Use simulated voices even if providers are available
     #[arg(long)]
     pub(crate) offline: bool,
     /// How simulated voices behave: latency=200ms,failure=0.1
     #[arg(long, value_name = "PAIRS", value_parser = flags::simulate)]
     pub(crate) simulate: Option<Simulate>,
-    /// Use voices of a reference world, which are right as often as it says:
+    /// Use the voices of a reference world, which sets how often they are right:
     /// martingale,rho=0.3,confidence=informative,panel=mixed,seed=1
     #[arg(long, value_name = "WORLD", value_parser = |it: &str| it.parse::<World>())]
     pub(crate) world: Option<World>,

@@ -31,9 +31,9 @@ Examples:
   ax discuss \"Is this sound?\" -f notes.md -f todo.md --usage
   cat notes.md | ax discuss \"What did we miss?\" --quiet > answer.md
 
-On a terminal, ? shows the keys while it runs. The first Ctrl-C asks nobody else
-and concludes with what was said; the second aborts. `ax config show` tells what
-is usual here.";
+On a terminal, ? shows the keys while it runs. The first Ctrl-C stops asking and
+concludes with what was said; the second aborts. `ax config show` prints the
+configured defaults.";
 
 pub(super) fn discuss() -> String {
     format!("{DISCUSS}\n\nExit codes:\n{}", exit::codes())
@@ -45,8 +45,9 @@ Examples:
   ax follow last \"And what would it cost?\" --rounds 1
   ax follow last \"Who should do it?\" --dry-run
 
-Everyone is shown what the discussion came to, and what it followed itself.
-Panel, pattern and session stay the same unless flags say otherwise.";
+Everyone is shown the question, answer and dissent of that discussion, and of
+those that it followed itself. Panel, pattern and session stay the same unless
+flags change them.";
 
 const RUN: &str = "\
 Examples:
@@ -56,8 +57,8 @@ Examples:
   ax run review.yaml --offline --json
 
 A run is recorded like a discussion: `ax resume`, `ax pause`, `ax stop`,
-`ax show`, `ax export` and `ax fork` work on it, and nothing that was answered
-is asked again. --offline uses simulated voices: nothing is paid.";
+`ax show`, `ax export` and `ax fork` work on it, and no answered call is
+repeated. --offline uses simulated voices, which cost nothing.";
 
 pub(super) fn run() -> String {
     format!("{RUN}\n\nExit codes:\n{}", exit::codes())
@@ -69,9 +70,9 @@ Examples:
   ax eval questions.jsonl --offline --max-cost 2 --out first-eval
   ax eval questions.jsonl --offline --protocols majority,settle,voting:2
 
-A question is a JSON object with question, answer, and maybe id, options, grade
-(choice, exact, number, regex, contains, judge) and context. Files of MMLU,
-GPQA, lm-evaluation-harness and promptfoo are read as they are.";
+A question is a JSON object with question and answer, and optionally id,
+options, grade (choice, exact, number, regex, contains, judge) and context.
+Files of MMLU, GPQA, lm-evaluation-harness and promptfoo need no conversion.";
 
 pub(super) fn eval() -> String {
     format!("{EVAL}\n\nExit codes:\n{}", exit::codes())
@@ -152,8 +153,8 @@ Examples:
 A step is round/phase/name. An unknown step is refused with a list of the known
 ones.
 
-Of a run, --at is the name of a step, and every step whose filled configuration
-is equal is kept:
+For a workflow run, --at is the name of a step. Every step whose configuration
+is the same after replacing expressions is kept:
   ax fork RUN --at summarise --set tone=formal --dry-run
   ax fork RUN --at discuss --workflow review.yaml";
 
@@ -195,8 +196,8 @@ Examples:
   ax mcp --offline < /dev/null
 
 Clients start `ax mcp` themselves, and talk to it on standard input and output.
-`ax serve` offers the same at /mcp. AX_MCP_TOOL_PREFIX is what the names of
-tools begin with, `ax` if it is not set.";
+`ax serve` offers the same at /mcp. AX_MCP_TOOL_PREFIX is the prefix of tool
+names, `ax` by default.";
 
 pub(super) const PATTERNS: &str = "\
 Examples:
@@ -258,10 +259,10 @@ Examples:
   ax db check --all --json
   ax db move --to copy.db
 
-Without a database, the configured one is meant: AX_DATABASE_URL, [store] url,
-or the file in the data directory. `ax db move` moves that file to the
-configured URL, and `ax db move --back` the other way. The source is only read.
-Processes that use either database have to end first.";
+Without an argument, the configured database is used: AX_DATABASE_URL, [store]
+url, or the file in the data directory. `ax db move` copies that file to the
+configured URL, and `ax db move --back` copies in the other direction. The
+source is only read. End all processes that use either database first.";
 
 pub(super) const COMPLETIONS: &str = "\
 Examples:
@@ -274,11 +275,11 @@ Install them here:
   fish  ~/.config/fish/completions/ax.fish
   zsh   _ax in a directory of $fpath
 
-Providers, presets and ids are completed as they are at that moment.";
+Providers, presets and ids are looked up each time, so they are up to date.";
 
 pub(super) const MAN: &str = "\
 Examples:
   ax man > ax.1
   ax man discuss > ax-discuss.1
 
-`ax man discuss | man -l -` shows it at once.";
+`ax man discuss | man -l -` shows a page without saving it.";

@@ -12,7 +12,8 @@ use crate::args::{Output, Which, number::whole};
 pub(crate) struct Fork {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// The step to branch off after: everything up to this answer is kept. Of a run, its name
+    /// The step to continue from; answers up to this one are kept. For a workflow run, a step's
+    /// name
     #[arg(long, value_name = "STEP")]
     pub(crate) at: String,
     /// A participant to leave out; may be given several times
@@ -24,25 +25,26 @@ pub(crate) struct Fork {
     /// How many rounds, 1 to 10
     #[arg(short, long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     rounds: Option<u32>,
-    /// Of a run: one field of the input, as JSON or text; may be given several times
+    /// Workflow runs: a new value for one field of the input, as JSON or text; may be given several
+    /// times
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Of a run: what it is given instead, as JSON or plain text; @FILE reads a file
+    /// Workflow runs: the new input, as JSON or plain text; @FILE reads a file
     #[arg(long, value_name = "JSON")]
     pub(crate) input: Option<String>,
-    /// Of a run: values for {{NAME}} instead, as a JSON object; @FILE reads a file
+    /// Workflow runs: the new values for {{NAME}}, as a JSON object; @FILE reads a file
     #[arg(long, value_name = "JSON")]
     pub(crate) variables: Option<String>,
-    /// Of a run: the changed workflow, as a file or a name
+    /// Workflow runs: the changed workflow, as a file or a name
     #[arg(long, value_name = "WORKFLOW")]
     pub(crate) workflow: Option<String>,
-    /// Of a run: use tools again whose arguments changed
+    /// Workflow runs: run tools again whose arguments changed
     #[arg(long)]
     pub(crate) rerun_tools: bool,
-    /// Of a run: declared tools that it may use, separated by commas
+    /// Workflow runs: declared tools that the run may use, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) allow_tools: Vec<String>,
-    /// Of a run: the maximum number of calls of all steps together
+    /// Workflow runs: the maximum number of calls of all steps together
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     pub(crate) max_calls: Option<u32>,
     /// Show how many answers are kept and what the rest typically costs, without asking any model
@@ -73,7 +75,8 @@ impl Fork {
         given.into_iter().filter(|it| it.1).map(|it| it.0).collect()
     }
 
-    /// Whether something is given that a run has not: participants, a pattern, rounds, options.
+    /// Whether something is given that a workflow run doesn't have: participants, a pattern,
+    /// rounds, options.
     pub(crate) fn is_of_a_discussion(&self) -> bool {
         !self.drop.is_empty() || self.pattern.is_some() || self.rounds.is_some() || !self.settings.is_empty()
     }

@@ -65,7 +65,7 @@ pub(crate) enum Verb {
     /// Hold a discussion and print its result
     #[command(after_help = examples::discuss(), args_override_self = true, visible_aliases = ["ask", "chat"])]
     Discuss(Box<Discuss>),
-    /// Ask the panel of a discussion that is over the next question
+    /// Ask the panel of a finished discussion a follow-up question
     #[command(after_help = examples::FOLLOW, args_override_self = true)]
     Follow(Box<Follow>),
     /// Run a workflow and print the text of its last step
@@ -74,13 +74,13 @@ pub(crate) enum Verb {
     /// List, show and check workflows, or print their JSON Schema
     #[command(after_help = examples::WORKFLOW)]
     Workflow(Workflows),
-    /// Compare ways to answer on questions with known answers, and say which pays
+    /// Measure which way of answering pays, on questions with known answers
     #[command(after_help = examples::eval())]
     Eval(Box<Eval>),
-    /// Continue a discussion that was paused, failed or cut off
+    /// Continue a discussion that was paused or interrupted, or that failed
     #[command(after_help = examples::RESUME)]
     Resume(Resume),
-    /// Show a discussion or a run that another process runs, and leave it running
+    /// Show a discussion or workflow run of another process, and leave it running
     #[command(after_help = examples::WATCH, visible_alias = "attach")]
     Watch(Shown),
     /// Pause a discussion once the calls under way are done
@@ -102,13 +102,13 @@ pub(crate) enum Verb {
     /// declarations.
     #[command(skip)]
     Rule(Box<Rule>),
-    /// Branch off from a past discussion with changes, asking only what is new
+    /// Continue from a step of a past discussion with changes, asking only new questions
     #[command(after_help = examples::FORK)]
     Fork(Fork),
     /// List past discussions, or search them
     #[command(after_help = examples::HISTORY)]
     History(History),
-    /// Print the result of a discussion, or the partial one so far
+    /// Print the result of a discussion, or its partial result
     #[command(after_help = examples::SHOW)]
     Show(Shown),
     /// Export a discussion as Markdown, a web page, JSON or events
@@ -117,13 +117,13 @@ pub(crate) enum Verb {
     /// Rate the result of a discussion
     #[command(after_help = examples::RATE)]
     Rate(Rate),
-    /// Record the right answer to a discussion's question, so that later ones can learn from it
+    /// Record the right answer to a discussion's question, to learn how reliable each voice is
     #[command(after_help = examples::RESOLVE)]
     Resolve(Resolve),
-    /// Show what recorded answers say about the voices: accuracy, calibration, weight, independence
+    /// Show how reliable each voice has been: accuracy, calibration, weight, independence
     #[command(after_help = examples::CALIBRATION)]
     Calibration(Calibration),
-    /// Delete a discussion that is over, and everything below it
+    /// Delete a finished discussion with its sub-discussions
     #[command(after_help = examples::DELETE)]
     Delete(Delete),
     /// Restore discussions that retention has hidden, or list them
@@ -135,7 +135,7 @@ pub(crate) enum Verb {
     /// Serve the HTTP API and the web page on this machine
     #[command(after_help = examples::SERVE)]
     Serve(Serve),
-    /// Offer discussions as tools to another program (MCP), or add ax to that program
+    /// Offer discussions as tools to another program (MCP), or add ax to its configuration
     #[command(after_help = examples::MCP)]
     Mcp(Mcp),
     /// List the patterns and the consensus methods
@@ -167,7 +167,7 @@ pub(crate) enum Verb {
     /// List sessions (folders for discussions), or create one
     #[command(after_help = examples::SESSIONS)]
     Sessions(Sessions),
-    /// See a short debate before a judge, without any key
+    /// Watch a short debate with a judge; needs no key
     #[command(after_help = examples::DEMO)]
     Demo(Demo),
     /// Show where the configuration is, its effective values and its mistakes

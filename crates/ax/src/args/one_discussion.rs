@@ -65,7 +65,7 @@ pub(crate) struct Resolve {
     /// The right answer: one of the options, or `right` or `wrong` for the result itself; `-` reads
     /// it from standard input
     pub(crate) answer: String,
-    /// Who says so [default: your login name]
+    /// The source of the right answer [default: your login name]
     #[arg(long, value_name = "WHO")]
     pub(crate) by: Option<String>,
     #[command(flatten)]
@@ -88,8 +88,8 @@ pub(crate) struct Delete {
     /// Confirm the deletion
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Delete also the discussions that hold a copy of its answer, because they recalled or
-    /// followed it
+    /// Also delete discussions that contain a copy of its answer, because they recalled or followed
+    /// it
     #[arg(long)]
     pub(crate) with_copies: bool,
 }
@@ -115,8 +115,7 @@ pub(crate) struct Export {
     /// The file to write; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
     pub(crate) output: PathBuf,
-    /// Say after each sentence of the answer who said what it rests on, in Markdown; a page always
-    /// does
+    /// Put the sources after each sentence of the answer, in Markdown; web pages always have them
     #[arg(long)]
     pub(crate) sources: bool,
 }

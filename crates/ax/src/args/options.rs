@@ -199,7 +199,7 @@ fn help(declared: &Declared) -> String {
             usual(&format!("{summary} ({} to {})", range.start(), range.end()), default.as_ref())
         }
         Kind::Choice { default, .. } => usual(summary, default.as_ref()),
-        Kind::Detectors | Kind::Seats { .. } => format!("{summary}, with commas between"),
+        Kind::Detectors | Kind::Seats { .. } => format!("{summary}, separated by commas"),
         Kind::Texts { .. } => format!("{summary}; give it once for each"),
         Kind::Rows { cells, .. } => {
             let names: Vec<String> = cells.iter().map(|it| format!("\"{}\"", it.name)).collect();

@@ -18,10 +18,10 @@ pub(crate) struct Output {
     /// What to print [default: text]
     #[arg(long, visible_alias = "format", value_name = "FORMAT")]
     output_format: Option<Shape>,
-    /// Say at the end what each participant used and what it cost, on standard error
+    /// Print each participant's tokens and cost at the end, on standard error
     #[arg(long)]
     pub(crate) usage: bool,
-    /// Say after each sentence of the answer who said what it rests on, like [claude R2]
+    /// Put the sources after each sentence of the answer, like [claude R2]
     #[arg(long)]
     pub(crate) sources: bool,
     /// Whether it is shown line by line even on a terminal.
@@ -32,7 +32,7 @@ pub(crate) struct Output {
 /// The format in which a result is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shape {
-    /// The answer, and what qualifies it
+    /// The answer with its outcome, dissent and votes
     Text,
     /// Everything that was said, as Markdown
     #[value(alias = "markdown")]

@@ -8,7 +8,7 @@ use crate::args::number::whole;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Earlier discussions")]
 pub(crate) struct Past {
-    /// Show everyone what earlier discussions about this came to, at most N of them, 1 to 10
+    /// Show everyone the results of earlier discussions on this subject, at most N, 1 to 10
     /// [default: none; 3 without a number]
     #[arg(
         long,
@@ -23,10 +23,10 @@ pub(crate) struct Past {
     /// The earlier discussions to show, separated by commas: their ids, or `last`
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     recall_from: Vec<String>,
-    /// Recall nothing, whatever the configuration says
+    /// Recall nothing, even if the configuration turns recall on
     #[arg(long, conflicts_with_all = ["recall", "recall_from"])]
     no_recall: bool,
-    /// Follow a discussion that is over: its panel goes on with this question. Its id [default:
+    /// Ask this as a follow-up question to the panel of a finished discussion, by its id [default:
     /// last]
     #[arg(
         long = "continue",

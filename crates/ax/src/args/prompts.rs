@@ -23,7 +23,7 @@ pub(crate) struct Prompts {
     /// How a decision is reached
     #[arg(long, value_name = "METHOD")]
     consensus: Option<String>,
-    /// What everyone should know
+    /// Background for all participants
     #[arg(short, long, value_name = "TEXT")]
     context: Option<String>,
     /// Print the requests as JSON
@@ -35,7 +35,7 @@ pub(crate) struct Prompts {
 const TOPIC: &str = "Should a team of five split its monolith into microservices?";
 
 impl Prompts {
-    /// The order that is rehearsed. A vote has options, if need be those of an example.
+    /// The order for the dry run. A vote without options gets those of an example.
     pub(crate) fn request(&self, is_vote: bool) -> Request {
         let example = || is_vote.then(|| ["split it", "keep it"].map(str::to_owned).to_vec());
         Request {

@@ -15,7 +15,7 @@ use crate::args::{
 pub(crate) struct Run {
     /// The workflow: a file, or a name that `ax workflow list` shows
     pub(crate) workflow: String,
-    /// What the run is given: JSON or plain text; @FILE reads a file, `-` standard input
+    /// The input: JSON or plain text; @FILE reads a file, `-` standard input
     #[arg(long, value_name = "JSON")]
     pub(crate) input: Option<String>,
     /// One field of the input, as JSON or text; may be given several times
@@ -29,13 +29,13 @@ pub(crate) struct Run {
     pub(crate) allow_tools: Vec<String>,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Show the steps and the maximum calls without asking any model
+    /// Show the steps and the maximum number of calls without asking any model
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Start it, print its id and leave; it goes on in the background
+    /// Run the workflow in the background and print its id
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) detach: bool,
-    /// The session it belongs to, by id or name
+    /// The session that the run belongs to, by id or name
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
     /// The total time, like 180s or 3m [default: 24h]
@@ -53,7 +53,7 @@ pub(crate) struct Run {
     /// Let providers without a known price take part under --max-cost
     #[arg(long)]
     allow_unpriced: bool,
-    /// Use simulated voices, whatever keys there are
+    /// Use simulated voices even if providers are available
     #[arg(long)]
     offline: bool,
     /// The same seed gives the same answers of simulated voices [default: 1]
@@ -97,7 +97,7 @@ pub(crate) enum WorkflowVerb {
         /// The workflow: a file or a name
         workflow: String,
     },
-    /// Find everything that is wrong with a workflow, without asking any model
+    /// Find all mistakes in a workflow, without asking any model
     Check {
         /// The workflow: a file or a name
         workflow: String,

@@ -226,7 +226,7 @@ impl Voice {
             }
             Doing::Awaited => Line::of("it is this person's turn", WORRY),
             Doing::Done { took_ms: 0, .. } => figures(None).and("done", DIM),
-            Doing::Done { reused: true, .. } => figures(None).and("said the same before", DIM),
+            Doing::Done { reused: true, .. } => figures(None).and("answer reused", DIM),
             Doing::Done { took_ms, .. } => figures(None).and(&format!("done in {}", time(*took_ms)), DIM),
             Doing::LetGo => figures(None).and("not waited for", DIM),
             Doing::Failed { why } => Line::of(&line(why, columns.all.max(2)), BAD),

@@ -97,8 +97,8 @@ pub(crate) fn failure(class: ErrorClass) -> &'static str {
     match class {
         ErrorClass::Network => "no connection",
         ErrorClass::RateLimit => "rate limit",
-        ErrorClass::ApiError => "provider trouble",
-        ErrorClass::Timeout => "too slow",
+        ErrorClass::ApiError => "provider error",
+        ErrorClass::Timeout => "timed out",
         ErrorClass::ContextOverflow => "too long",
         ErrorClass::Authentication => "key refused",
         ErrorClass::Validation => "request refused",
@@ -141,11 +141,11 @@ pub(crate) fn earlier(spec: &Spec) -> Vec<String> {
     };
     let mut lines: Vec<String> = shown.iter().map(line).collect();
     if spec.recall.is_some() && !shown.iter().any(|it| it.number.starts_with('R')) {
-        lines.push("Nothing is recalled: no earlier discussion is about this.".to_owned());
+        lines.push("Nothing is recalled: no earlier discussion on this subject was found.".to_owned());
     }
     let replaced = spec.follows.iter().flat_map(|it| &it.replaced);
     lines
-        .extend(replaced.map(|it| format!("{} is not available any more; {} has its seat.", it.seat, it.by)));
+        .extend(replaced.map(|it| format!("{} is no longer available; {} takes its seat.", it.seat, it.by)));
     lines
 }
 
@@ -221,12 +221,12 @@ pub(crate) fn reason(reason: &Reason) -> String {
         Reason::Task(task) => format!("for the task {task}"),
         Reason::Preferred => "preferred".to_owned(),
         Reason::Fallback => "its fallback".to_owned(),
-        Reason::Any => "as any that can be asked".to_owned(),
-        Reason::Usual => "as the usual provider of agents".to_owned(),
+        Reason::Any => "as any available provider".to_owned(),
+        Reason::Usual => "as the default provider of agents".to_owned(),
     }
 }
 
-/// Through whom an agent speaks, and who could not be asked.
+/// The provider that an agent speaks through, and the candidates that were not available.
 pub(crate) fn speaks_through(name: &str, through: &SpeaksThrough) -> String {
     let SpeaksThrough { provider, model, reason: why, passed_over } = through;
     let model = model.as_ref().map(|it| format!("/{it}")).unwrap_or_default();

@@ -141,7 +141,7 @@ fn import(quorum: &Quorum, folder: &Path, force: bool) -> anyhow::Result<Exit> {
         Err(wrong) => {
             wrong.iter().for_each(|it| note_always(&format!("error: {}", worded(it))));
             let all = wrong.len() as u64;
-            Err(Usage(format!("nothing was imported; {} to mend", count(all, "mistake"))).into())
+            Err(Usage(format!("nothing was imported; {} to fix", count(all, "mistake"))).into())
         }
     }
 }

@@ -70,7 +70,7 @@ fn text(config: &Config, given: &[EffectiveValue]) -> String {
         }));
     }
     lines.push(
-        "\n# What is not here is as `ax discuss --help` says; what is typed counts before all of it."
+        "\n# `ax discuss --help` lists the other defaults. Flags on the command line override all of them."
             .to_owned(),
     );
     lines.join("\n")

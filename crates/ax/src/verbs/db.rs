@@ -92,13 +92,13 @@ fn checked_json(database: &Database, sound: &Sound) -> serde_json::Value {
 fn checked(database: &Database, sound: &Sound) -> String {
     let (discussions, facts) = (sound.totals.discussions, sound.totals.facts);
     let (discussions, facts) = (count(discussions, "discussion"), count(facts, "fact"));
-    let derived = format!("everything was derived again for {}", grouped(sound.sampled));
+    let derived = format!("lists and tables were derived again for {}", grouped(sound.sampled));
     let mut lines = vec![format!("{database} has {discussions} with {facts}; {derived}.")];
     if sound.flaws.is_empty() {
         lines.push("Nothing is wrong.".to_owned());
     }
     for flaw in &sound.flaws {
-        lines.push(format!("wrong: not so that {}:", flaw.rule.summary()));
+        lines.push(format!("wrong: this rule is broken: {}:", flaw.rule.summary()));
         lines.extend(flaw.examples.iter().map(|it| format!("  {it}")));
     }
     lines.join("\n")
@@ -192,7 +192,7 @@ fn report(from: &Database, to: &Database, moved: &Moved) -> String {
         grouped(facts_per_second(moved)),
     )];
     if 0 < moved.known {
-        lines.push(format!("An earlier move had brought {}.", count(moved.known, "discussion")));
+        lines.push(format!("An earlier move had already copied {}.", count(moved.known, "discussion")));
     }
     lines.push("Both sides were compared and are the same; the source is unchanged.".to_owned());
     if 0 < moved.unfinished {

@@ -113,7 +113,7 @@ pub(crate) async fn fork(scope: &Scope, args: &Fork) -> anyhow::Result<Exit> {
     }
     if let Some(flag) = args.of_runs().first() {
         return Err(
-            Usage(format!("{flag}: only a run of a workflow has this, and this is a discussion")).into()
+            Usage(format!("{flag}: applies only to workflow runs, and this is a discussion")).into()
         );
     }
     if args.dry_run {

@@ -151,7 +151,7 @@ fn found(finding: &Finding) -> String {
         ),
         Finding::Hidden { discussions, days } => hidden(*discussions, *days),
         Finding::SharedDatabase { address } => format!("{address} can be used"),
-        Finding::Database { file, damage: None } => format!("{} is whole", file.display()),
+        Finding::Database { file, damage: None } => format!("{} is intact", file.display()),
         Finding::Database { file, damage: Some(damage) } => format!(
             "{} is damaged: {damage}; `ax doctor --salvage` saves what can be read into a new one",
             file.display()

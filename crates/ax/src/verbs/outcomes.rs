@@ -46,13 +46,13 @@ fn told(resolved: &Resolved) -> String {
     let right = scored.answers.iter().filter(|it| it.is_right).count();
     let voices = match scored.answers.len() {
         0 => {
-            "nothing is learned about its voices, which gave no first answers that can be told right or wrong"
+            "nothing is learned about its voices, because none gave a first answer that can be graded"
                 .to_owned()
         }
         all => format!("{right} of {all} first answers were right"),
     };
     let corrected =
-        if resolved.corrected > 0 { " It corrects what was recorded before; both stay." } else { "" };
+        if resolved.corrected > 0 { " It corrects an earlier outcome; both are kept." } else { "" };
     let answer = match resolved.outcome.answer.as_str() {
         "" => "Recorded".to_owned(),
         answer => format!("Recorded {}", line(answer, ANSWER)),
@@ -77,14 +77,14 @@ fn shown(report: &CalibrationReport) -> String {
     let whose = if report.simulated { " of simulated voices" } else { "" };
     let mut lines = vec![format!("{}{whose}", count(report.outcomes as u64, "outcome"))];
     if report.outcomes < report.needed {
-        lines.push(format!("Votes are weighed by them from {} on.", report.needed));
+        lines.push(format!("Votes are weighted by outcomes from {} on.", report.needed));
     }
     if let Some(right) = report.results_right {
         let results = count(report.results as u64, "result");
         lines.push(format!("{} of {results} right.", percent(right)));
     }
     lines.extend(
-        report.slope.map(|it| format!("Stated confidence: slope {it:.2} (1 is a chance, 0 says nothing)")),
+        report.slope.map(|it| format!("Stated confidence: slope {it:.2} (1: a true probability, 0: no information)")),
     );
     let widest = report.voices.iter().map(|it| it.voice.chars().count()).max().unwrap_or_default().max(5);
     lines.push(String::new());
@@ -95,7 +95,7 @@ fn shown(report: &CalibrationReport) -> String {
     lines.extend(report.voices.iter().map(|it| voice(it, widest)));
     if !report.pairs.is_empty() {
         lines.push(String::new());
-        lines.push("How alike they err (1 always together, 0 independently)".to_owned());
+        lines.push("Correlation of errors (1: always together, 0: independent)".to_owned());
         let pair = |it: &quorum::PairReport| {
             format!("{} and {}: {:.2} ({} outcomes)", it.voices[0], it.voices[1], it.phi, it.outcomes)
         };

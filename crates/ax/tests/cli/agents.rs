@@ -90,5 +90,5 @@ fn b08_the_examples_are_imported_with_one_command() {
     std::fs::create_dir_all(folder.join("agents")).unwrap();
     std::fs::write(folder.join("agents/x.json"), "{ \"agentId\": \"x\", \"weight\": 9 }").unwrap();
     let said = desk.ax(&["agents", "import", folder.to_str().unwrap()]).ends(2);
-    said.says(&["x.json: weight must be from 0.5 to 3, not 9", "nothing was imported; 1 mistake to mend"]);
+    said.says(&["x.json: weight must be from 0.5 to 3, not 9", "nothing was imported; 1 mistake to fix"]);
 }

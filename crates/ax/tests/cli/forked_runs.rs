@@ -112,7 +112,7 @@ fn b11_a_fork_of_a_run_that_changes_nothing_or_names_no_step_is_refused() {
     past.desk
         .ax(&["fork", "last", "--at", "1/answering/claude", "--set", "a=b"])
         .ends(2)
-        .says(&["--set: only a run of a workflow has this"]);
+        .says(&["--set: applies only to workflow runs"]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn a_right_answer_is_recorded_and_shown_in_the_calibration() {
     assert_eq!((&json["outcomes"], &json["simulated"]), (&json!(1), &json!(true)));
     let shown = desk.ax(&["calibration", "--simulated"]).ends(0);
     assert!(shown.out.contains("1 outcome of simulated voices"), "{shown:#?}");
-    assert!(shown.out.contains("Votes are weighed by them from 30 on."), "{shown:#?}");
+    assert!(shown.out.contains("Votes are weighted by outcomes from 30 on."), "{shown:#?}");
     assert!(shown.out.contains("too few"), "{shown:#?}");
     desk.ax(&["calibration"]).ends(0).says(&["No outcomes are recorded yet"]);
 }

@@ -11,7 +11,7 @@ fn inv_disc_631_what_is_recalled_is_told_before_the_first_call() {
     let id = desk.ax(&["history", "--json"]).ends(0).json()[0]["discussionId"].as_str().unwrap().to_owned();
     desk.ax(&["discuss", "Which paint for a wooden fence?", "--recall"])
         .ends(0)
-        .says(&["Nothing is recalled: no earlier discussion is about this."]);
+        .says(&["Nothing is recalled: no earlier discussion on this subject was found."]);
     let question = "What database for the billing events?";
     for flag in ["--recall", "--recall=2", "--memory", "--recall-from=last,0"] {
         let said = desk.ax(&["discuss", question, flag, "--json"]);

@@ -68,7 +68,7 @@ fn options_of_every_kind_are_flags_with_help() {
          [possible values: linear, logarithmic]",
         "--anchor <NAME> The participant that estimates first",
         "--meaning <PROVIDER/MODEL> The model that compares reasons",
-        "--alarms <LIST> What is reported, with commas between \
+        "--alarms <LIST> What is reported, separated by commas \
          [possible values: repetition, diminishing-returns, drift]",
         "--hints <PAIRS> What single ones know: claude=END|Speaker:,gemini=[",
         "--limits <FILE> Who may estimate what: a file with a JSON list of \

@@ -218,7 +218,7 @@ fn unfit_texts(value: &Value, most: usize, longest: usize, seats: Option<&[&str]
     let fits = |it: &Value| it.as_str().is_some_and(|it| (1..=longest).contains(&it.chars().count()));
     let count = value.as_object()?.len();
     if MOST_SEATS < count {
-        return Some(format!("is for {count} participants; {MOST_SEATS} is the most"));
+        return Some(format!("is for {count} participants; at most {MOST_SEATS} are allowed"));
     }
     value.as_object()?.iter().find_map(|(seat, texts)| {
         let fit = texts.as_array().is_some_and(|it| it.len() <= most && it.iter().all(fits));

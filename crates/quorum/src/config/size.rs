@@ -60,7 +60,7 @@ fn of_value(path: &str, value: &Value, wrong: &mut Vec<Mistake>) {
 fn check(path: &str, (what, most): (&str, usize), found: usize, wrong: &mut Vec<Mistake>) {
     if most < found && wrong.len() < MOST_COMPLAINTS {
         let path = if path.is_empty() { "the file" } else { path };
-        wrong.push(format!("{path} has {found} {what}; {most} is the most").into());
+        wrong.push(format!("{path} has {found} {what}; at most {most} are allowed").into());
     }
 }
 
@@ -76,13 +76,13 @@ mod tests {
     fn an_oversized_configuration_is_refused_with_the_place() {
         assert_eq!(told("[defaults]\nrounds = 3\n[presets.a]\nproviders = [\"a\"]"), Vec::<String>::new());
         let presets: String = (0..201).map(|it| format!("[presets.p{it}]\n")).collect();
-        assert_eq!(told(&presets), ["presets has 201 keys; 200 is the most"]);
+        assert_eq!(told(&presets), ["presets has 201 keys; at most 200 are allowed"]);
         let tokens = format!("[server]\ntokens = [{}]", "1,".repeat(1_001));
-        assert_eq!(told(&tokens), ["server.tokens has 1001 entries; 1000 is the most"]);
+        assert_eq!(told(&tokens), ["server.tokens has 1001 entries; at most 1000 are allowed"]);
         let long = format!("[defaults]\ncontext = \"{}\"", "a".repeat(20_001));
-        assert_eq!(told(&long), ["defaults.context has 20001 characters; 20000 is the most"]);
+        assert_eq!(told(&long), ["defaults.context has 20001 characters; at most 20000 are allowed"]);
         let key = "k".repeat(129);
-        let expected = format!("{}… has 129 characters in its name; 128 is the most", &key[..80]);
+        let expected = format!("{}… has 129 characters in its name; at most 128 are allowed", &key[..80]);
         assert_eq!(told(&format!("{key} = 1")), [expected]);
     }
 

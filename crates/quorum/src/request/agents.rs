@@ -69,8 +69,8 @@ fn known_task(task: Option<&str>, profiles: &[Profile], seats: &[Participant], w
     }
     let meant = match nearest(task, known.iter().copied()) {
         Some(nearest) => format!("did you mean {nearest}?"),
-        None if known.is_empty() => "they know no tasks".to_owned(),
-        None => format!("they know {}", known.join(", ")),
+        None if known.is_empty() => "the agents have no tasks".to_owned(),
+        None => format!("their tasks are {}", known.join(", ")),
     };
-    wrong.clash("task", format!("no agent here knows the task {}; {meant}", in_short(task)));
+    wrong.clash("task", format!("no agent here has the task {}; {meant}", in_short(task)));
 }

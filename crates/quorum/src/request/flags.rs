@@ -205,7 +205,7 @@ impl Flag {
             (Form::List, Value::String(text)) => Ok(json!(list(&text))),
             (Form::QuotedList, Value::String(text)) => quoted_list(&text).map(|list| json!(list)),
             (Form::Duration, Value::String(text)) => duration(&text).map(Value::from),
-            (Form::Duration, other) => Err(format!("is a time like \"180s\" or \"3m\", not {other}")),
+            (Form::Duration, other) => Err(format!("must be a time like \"180s\" or \"3m\", not {other}")),
             (Form::Roles, Value::String(text)) => roles(&text).map(|roles| json!(roles)),
             (Form::Stops, Value::String(text)) => stops(&text).map(|stops| json!(stops)),
             (Form::Prompt, Value::String(text)) => prompt(&text).map(|(who, text)| json!({ who: text })),
@@ -285,7 +285,7 @@ fn in_quotes(text: &str) -> Result<(String, &str), String> {
 
 /// Parses `3m`, `180s`, `1m30s` or `500ms`; the result is in milliseconds.
 pub fn duration(text: &str) -> Result<u64, String> {
-    let wrong = || format!("is a time like 180s, 3m, 1m30s or 500ms, not {text:?}");
+    let wrong = || format!("must be a time like 180s, 3m, 1m30s or 500ms, not {text:?}");
     let mut total: u64 = 0;
     let mut rest = text.trim();
     if rest.is_empty() {
@@ -362,7 +362,7 @@ pub fn simulate(text: &str) -> Result<Simulate, String> {
             Some(("dead", value)) => simulate.dead.push(value.to_owned()),
             _ => {
                 return Err(format!(
-                    "takes latency=200ms, failure=0.1, stubbornness=0.5 and dead=NAME, with commas between, not {pair:?}"
+                    "takes latency=200ms, failure=0.1, stubbornness=0.5 and dead=NAME, separated by commas, not {pair:?}"
                 ));
             }
         }

@@ -115,7 +115,7 @@ pub(super) fn recall(request: &Request, wrong: &mut Complaints) -> Option<Recall
         session
     });
     if most.is_none() && session.is_some() {
-        wrong.clash("recall.session", "limits a search; say how many to recall at most");
+        wrong.clash("recall.session", "limits a search; also say how many discussions to recall at most");
     }
     let is_asked_for = most.is_some() || !from.is_empty();
     is_asked_for.then(|| Recall { most: most.map(|it| it as u32), from, session })

@@ -66,7 +66,7 @@ impl fmt::Display for Excess {
         match self.of {
             Unit::Characters => write!(f, "may have at most {most} characters; this has {found}"),
             Unit::NameCharacters => {
-                write!(f, "has a field whose name has {found} characters; {most} is the most")
+                write!(f, "has a field name of {found} characters; at most {most} are allowed")
             }
             Unit::Entries => write!(f, "may have at most {most} entries; there are {found}"),
             Unit::Fields => write!(f, "may have at most {most} fields; there are {found}"),
@@ -307,7 +307,7 @@ mod tests {
             &json!({ "roles": { "a": "", "b": "" } }),
             &[("roles", "may have at most 1 fields; there are 2")],
         );
-        let name = "has a field whose name has 129 characters; 128 is the most";
+        let name = "has a field name of 129 characters; at most 128 are allowed";
         check(&json!({ "a".repeat(129): 1 }), &[("", name)]);
     }
 

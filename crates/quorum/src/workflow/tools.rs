@@ -64,7 +64,7 @@ impl ToolTable {
             Some(repeatable) if self.allowed.contains(name) => Ok(*repeatable),
             Some(_) => {
                 let how = self.how_to_allow.replace("NAME", name);
-                Err(format!("{name} is declared and not allowed here; {how}"))
+                Err(format!("{name} is declared but not allowed here; {how}"))
             }
             None => Err(format!("{name} is no tool here; declare [tools.{name}] in the configuration")),
         }
@@ -167,7 +167,7 @@ async fn store(archive: &dyn Archive, used: &ToolUse, now: Timestamp) -> Result<
     }
     let size = value.to_string().len();
     if size > LARGEST_VALUE {
-        return Err(wrong(format!("the value has {size} bytes, and {LARGEST_VALUE} may be kept")));
+        return Err(wrong(format!("the value has {size} bytes, and at most {LARGEST_VALUE} can be stored")));
     }
     let origin = format!("{}/{}", used.discussion, used.step);
     let new =
@@ -218,6 +218,6 @@ async fn run(tool: Tool, supervisor: Option<Supervisor>, used: ToolUse) -> Resul
         if error.class.is_transient() { failed.transient() } else { failed }
     })?;
     let text = String::from_utf8(output)
-        .map_err(|_| ToolError::new(ToolError::FAILED, "the program printed what is not UTF-8"))?;
+        .map_err(|_| ToolError::new(ToolError::FAILED, "the output of the program is not UTF-8"))?;
     Ok(serde_json::from_str(&text).unwrap_or_else(|_| Value::String(text.trim_end().to_owned())))
 }

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
+mod questions;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use quorum::{Quorum, Request, Scope, SentRequest, model::id::Tenant, request::flags::list};
@@ -271,19 +273,25 @@ fn ours(request: &SentRequest) -> String {
 }
 
 /// Words that a prompt may not have.
-const FORBIDDEN: [&str; 14] = [
+const FORBIDDEN: [&str; 20] = [
     "step by step",
     "take a deep breath",
     "you are an expert",
     "as an ai",
     "helpful assistant",
     "great point",
+    "acknowledge",
+    "appreciate",
+    "common ground",
+    "stand firm",
+    "build on",
     "majority",
     "most of you",
     "best in the world",
     "be concise",
     "be brief",
     "MUST",
+    "NEVER",
     "IMPORTANT",
     "CRITICAL",
 ];
@@ -301,6 +309,12 @@ fn our_words_push_nobody(all: &[Held]) {
                     request.step
                 );
             }
+            let is_check = request.form.as_deref() == Some("consensus-check");
+            assert!(
+                is_check || !ours.to_lowercase().contains("consensus"),
+                "{pattern}, {}:\n{ours}",
+                request.step
+            );
             assert!(!ours.contains("{{") && !ours.contains("}}"), "{pattern}, {}:\n{ours}", request.step);
             assert!(
                 !format!("{}\n{}", request.system, task(request)).contains("\n\n\n"),

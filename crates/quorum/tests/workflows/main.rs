@@ -161,7 +161,7 @@ fn b11_a_workflow_has_at_most_200_steps_and_five_levels() {
     for number in 0..201 {
         writeln!(steps, "  - {{ stepId: s{number}, type: prompt, config: {{ prompt: x }} }}").unwrap();
     }
-    refuses(&steps, &["204:5: a workflow may have 200 steps, those inside others included"]);
+    refuses(&steps, &["204:5: a workflow may have at most 200 steps, including nested ones"]);
     let nested = |levels: usize| {
         let inner = (1..levels)
             .fold("{ stepId: s0, type: prompt, config: { prompt: x } }".to_owned(), |it, level| {

@@ -105,7 +105,7 @@ pub(super) async fn fork(
         return Ok(discussions::accepted(&fork_run(&app, &discussion, fork, key.as_ref()).await?, None));
     }
     if let Some(field) = fork.of_runs() {
-        return Err(Problem::field(field, "only a run of a workflow has this, and this is a discussion"));
+        return Err(Problem::field(field, "applies only to workflow runs, and this is a discussion"));
     }
     let Fork { at, without, changes: fields, .. } = fork;
     let given = fields.clone();

@@ -18,7 +18,7 @@ pub(super) fn with_entry(text: &str, servers: &str, entry: &Value) -> Edit {
         Err(line) => return Edit::Refused(format!("is not readable as JSON (line {line})")),
     };
     let Node::Object(root) = &document.node else {
-        return Edit::Refused("is no JSON object".to_owned());
+        return Edit::Refused("is not a JSON object".to_owned());
     };
     let added = match root.field(servers) {
         None => root.with_field(text, servers, &json!({ ENTRY: entry })),
@@ -27,7 +27,7 @@ pub(super) fn with_entry(text: &str, servers: &str, entry: &Value) -> Edit {
             Some(there) if there.value(text).as_ref() == Some(entry) => return Edit::Present,
             Some(_) => return Edit::Refused(format!("has another entry named {ENTRY}")),
         },
-        Some(_) => return Edit::Refused(format!("has a {servers} that is no object")),
+        Some(_) => return Edit::Refused(format!("has a {servers} that is not an object")),
     };
     Edit::Added(added)
 }
@@ -256,7 +256,7 @@ mod tests {
         check("{ \"a\": 1 \"b\": 2 }", "is not readable as JSON (line 1)");
         check("{} {}", "is not readable as JSON (line 1)");
         check("{ \"a\": tru }", "is not readable as JSON (line 1)");
-        check("[]", "is no JSON object");
+        check("[]", "is not a JSON object");
         check("{\"mcpServers\": []}", "has a mcpServers that is no object");
         check("{\"mcpServers\": {\"quorum\": {\"command\": \"mine\"}}}", "has another entry named quorum");
         check(&"[".repeat(5_000), "is not readable as JSON (line 1)");
