@@ -14,9 +14,14 @@ pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
     let rows: Vec<(usize, &str)> =
         (1..).zip(index.text.lines()).filter(|(_, line)| line.starts_with("| [")).collect();
     let faulty = decisions.iter().filter_map(|it| it.fault(&rows));
-    let stale = rows.iter().filter(|(_, row)| decisions.iter().all(|it| it.row() != **row)).map(|(line, _)| {
-        Finding::error(INDEX, *line, "no decision has this heading, address and status; remove or correct it")
-    });
+    let stale =
+        rows.iter().filter(|(_, row)| decisions.iter().all(|it| it.row() != **row)).map(|(line, _)| {
+            Finding::error(
+                INDEX,
+                *line,
+                "no decision has this heading, address and status; remove or correct it",
+            )
+        });
     Ok(faulty.chain(stale).collect())
 }
 

@@ -146,8 +146,7 @@ pub(crate) fn earlier(spec: &Spec) -> Vec<String> {
         lines.push("Nothing is recalled: no earlier discussion on this subject was found.".to_owned());
     }
     let replaced = spec.follows.iter().flat_map(|it| &it.replaced);
-    lines
-        .extend(replaced.map(|it| format!("{} is no longer available; {} takes its seat.", it.seat, it.by)));
+    lines.extend(replaced.map(|it| format!("{} is no longer available; {} takes its seat.", it.seat, it.by)));
     lines
 }
 

@@ -1,6 +1,7 @@
 //! `ax demo`: a first look that needs no key. The real engine runs a debate whose lines were
 //! written by hand.
 
+mod list_price;
 mod real_voices;
 mod script;
 mod voices;
@@ -10,7 +11,9 @@ use std::sync::Arc;
 use quorum::{
     Config, Quorum, Request,
     config::Places,
+    model::id::Seq,
     request::{Simulate, flags::list},
+    setup::{self, Machine, Setup},
 };
 
 use crate::{
@@ -68,10 +71,19 @@ pub(crate) async fn demo(app: &App, quorum: &Quorum) -> anyhow::Result<Exit> {
     let (discussion, handle) = scope.start(scope.check(&request())?).await?;
     let exit = session::run(&discussion, handle, signals, Ending::shown(Output::default())).await?;
     if exit == Exit::Done {
+        let setup = load(app);
+        let providers = setup.as_ref().map_or(&[][..], |it| &it.providers);
+        let cost = list_price::line(&discussion.facts(Seq::START).await?, providers);
+        cost.iter().for_each(|line| note(line));
         AFTER.iter().for_each(|line| note(line));
-        real_voices::hints(app).iter().for_each(|line| note(line));
+        real_voices::hints(&setup).iter().for_each(|line| note(line));
     }
     Ok(exit)
+}
+
+/// The providers as the user has them, whose configuration may have mistakes.
+fn load(app: &App) -> anyhow::Result<Setup> {
+    Ok(setup::load(&app.config()?, &Machine::this())?)
 }
 
 fn request() -> Request {
@@ -92,7 +104,7 @@ fn request() -> Request {
 mod tests {
     use std::collections::BTreeSet;
 
-    use quorum::{model::event::Event, model::id::Seq};
+    use quorum::model::event::Event;
 
     use super::*;
 

@@ -1,18 +1,12 @@
 //! What to do next to hear real models, by the keys and programs found on this machine.
 
-use quorum::setup::{self, Machine, Provider};
-
-use crate::app::App;
+use quorum::setup::{self, Provider, Setup};
 
 /// The keys to name where none is found: one of three vendors is enough.
 const KEYS: &str = "ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_API_KEY";
 
 /// The lines about real voices.
-pub(super) fn hints(app: &App) -> Vec<String> {
-    let setup = app
-        .config()
-        .map_err(anyhow::Error::from)
-        .and_then(|config| setup::load(&config, &Machine::this()).map_err(anyhow::Error::from));
+pub(super) fn hints(setup: &anyhow::Result<Setup>) -> Vec<String> {
     let found: Vec<String> = match setup {
         Ok(setup) => setup.providers.iter().filter(|it| it.missing().is_none()).map(found).collect(),
         Err(error) => return vec![String::new(), format!("Your configuration has an error: {error}")],
