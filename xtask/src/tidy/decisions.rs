@@ -10,13 +10,18 @@ const STATUS: &str = "Status: ";
 
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
     let Some(index) = tree.file(INDEX) else { return Ok(Vec::new()) };
-    let decisions: Vec<Decision> = tree.files.iter().filter(is_topic).flat_map(decisions).collect();
+    let decisions: Vec<Decision<'_>> = tree.files.iter().filter(is_topic).flat_map(decisions).collect();
     let rows: Vec<(usize, &str)> =
         (1..).zip(index.text.lines()).filter(|(_, line)| line.starts_with("| [")).collect();
     let faulty = decisions.iter().filter_map(|it| it.fault(&rows));
-    let stale = rows.iter().filter(|(_, row)| decisions.iter().all(|it| it.row() != **row)).map(|(line, _)| {
-        Finding::error(INDEX, *line, "no decision has this heading, address and status; remove or correct it")
-    });
+    let stale =
+        rows.iter().filter(|(_, row)| decisions.iter().all(|it| it.row() != **row)).map(|(line, _)| {
+            Finding::error(
+                INDEX,
+                *line,
+                "no decision has this heading, address and status; remove or correct it",
+            )
+        });
     Ok(faulty.chain(stale).collect())
 }
 

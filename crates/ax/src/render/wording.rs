@@ -144,8 +144,7 @@ pub(crate) fn earlier(spec: &Spec) -> Vec<String> {
         lines.push("Nothing is recalled: no earlier discussion on this subject was found.".to_owned());
     }
     let replaced = spec.follows.iter().flat_map(|it| &it.replaced);
-    lines
-        .extend(replaced.map(|it| format!("{} is no longer available; {} takes its seat.", it.seat, it.by)));
+    lines.extend(replaced.map(|it| format!("{} is no longer available; {} takes its seat.", it.seat, it.by)));
     lines
 }
 
@@ -209,7 +208,7 @@ fn remedy(remedy: &Remedy) -> String {
     }
 }
 
-/// The folders that were searched in vain.
+/// The folders that were searched without success.
 pub(crate) fn searched_in(searched: &[PathBuf]) -> String {
     let searched: Vec<String> = searched.iter().map(|it| it.display().to_string()).collect();
     format!("searched in {}", searched.join(", "))

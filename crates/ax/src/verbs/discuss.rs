@@ -112,9 +112,7 @@ pub(crate) async fn fork(scope: &Scope, args: &Fork) -> anyhow::Result<Exit> {
         return fork_run::fork(scope, &past, args).await;
     }
     if let Some(flag) = args.of_runs().first() {
-        return Err(
-            Usage(format!("{flag}: applies only to workflow runs, and this is a discussion")).into()
-        );
+        return Err(Usage(format!("{flag}: applies only to workflow runs, and this is a discussion")).into());
     }
     if args.dry_run {
         let plan = past.plan_fork(&args.forking()).await?;

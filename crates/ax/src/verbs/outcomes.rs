@@ -31,12 +31,12 @@ pub(crate) async fn resolve(scope: &Scope, args: &Resolve) -> anyhow::Result<Exi
             "corrected": resolved.corrected,
         }))?;
     } else {
-        note(&told(&resolved));
+        note(&recorded_line(&resolved));
     }
     Ok(Exit::Done)
 }
 
-fn told(resolved: &Resolved) -> String {
+fn recorded_line(resolved: &Resolved) -> String {
     let scored = &resolved.outcome.scored;
     let result = match scored.was_right {
         Some(true) => "the result was right",
@@ -45,10 +45,8 @@ fn told(resolved: &Resolved) -> String {
     };
     let right = scored.answers.iter().filter(|it| it.is_right).count();
     let voices = match scored.answers.len() {
-        0 => {
-            "nothing is learned about its voices, because none gave a first answer that can be graded"
-                .to_owned()
-        }
+        0 => "nothing is learned about its voices, because none gave a first answer that can be graded"
+            .to_owned(),
         all => format!("{right} of {all} first answers were right"),
     };
     let corrected =
@@ -84,7 +82,9 @@ fn shown(report: &CalibrationReport) -> String {
         lines.push(format!("{} of {results} right.", percent(right)));
     }
     lines.extend(
-        report.slope.map(|it| format!("Stated confidence: slope {it:.2} (1: a true probability, 0: no information)")),
+        report
+            .slope
+            .map(|it| format!("Stated confidence: slope {it:.2} (1: a true probability, 0: no information)")),
     );
     let widest = report.voices.iter().map(|it| it.voice.chars().count()).max().unwrap_or_default().max(5);
     lines.push(String::new());

@@ -203,7 +203,8 @@ impl Reading<'_> {
         for node in nodes {
             self.count += 1;
             if self.count == MOST_STEPS + 1 {
-                let message = format!("a workflow may have at most {MOST_STEPS} steps, including nested ones");
+                let message =
+                    format!("a workflow may have at most {MOST_STEPS} steps, including nested ones");
                 self.wrong.push(Mistake::at(node.place, message));
             }
             if self.count > MOST_STEPS {
