@@ -88,7 +88,7 @@ fn name(built: &Built) -> String {
 }
 
 /// What `ax` says about itself: manual pages and completions.
-fn told(built: &Built, arguments: &[&str]) -> Result<Vec<u8>> {
+fn output_of(built: &Built, arguments: &[&str]) -> Result<Vec<u8>> {
     let said = Command::new(&built.binary).args(arguments).output()?;
     if !said.status.success() {
         bail!("`ax {}` failed: {}", arguments.join(" "), String::from_utf8_lossy(&said.stderr));
@@ -105,9 +105,9 @@ fn archive(built: &Built, to: &Path) -> Result<PathBuf> {
     for document in DOCUMENTS {
         fs::copy(cargo::root().join(document), folder.join(document))?;
     }
-    fs::write(folder.join("ax.1"), told(built, &["man"])?)?;
+    fs::write(folder.join("ax.1"), output_of(built, &["man"])?)?;
     for shell in ["bash", "zsh", "fish"] {
-        fs::write(folder.join(format!("ax.{shell}")), told(built, &["completions", shell])?)?;
+        fs::write(folder.join(format!("ax.{shell}")), output_of(built, &["completions", shell])?)?;
     }
     let file = to.join(format!("{name}.tar.gz"));
     let mut tar = Command::new("tar");

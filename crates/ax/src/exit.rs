@@ -78,12 +78,12 @@ impl std::fmt::Display for Setup {
 
 impl std::error::Error for Setup {}
 
-/// What a discussion must have to be no failure.
+/// What a result needs for the exit code of a success.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Requirement {
     /// Whether the participants must agree.
     pub(crate) consensus: bool,
-    /// The least share of the answer's sentences that must rest on what was said.
+    /// The minimum share of the answer's sentences that must have a source in the talk.
     pub(crate) support: Option<f64>,
 }
 
@@ -91,9 +91,9 @@ impl Requirement {
     pub(crate) const NOTHING: Requirement = Requirement { consensus: false, support: None };
 }
 
-/// What a finished discussion lacks of what is required of it.
+/// A requirement that a finished discussion does not meet.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Lack {
+pub(crate) enum Unmet {
     /// Agreement.
     Consensus,
     /// Sentences that rest on what was said.
@@ -194,11 +194,11 @@ const HALF: f64 = 0.5;
 /// The share of agreement that `--require-consensus` requires.
 pub(crate) fn required(registry: &Registry, state: &State) -> f64 {
     let given = state.spec.settings.get(THRESHOLD).and_then(Value::as_f64);
-    let usual = registry.option(THRESHOLD).and_then(|it| match it.kind {
+    let default = registry.option(THRESHOLD).and_then(|it| match it.kind {
         Kind::Number { default, .. } => default,
         _ => None,
     });
-    given.or(usual).unwrap_or(HALF)
+    given.or(default).unwrap_or(HALF)
 }
 
 /// The share of agreement that decides; `None` if participants were asked directly whether they
@@ -214,21 +214,21 @@ pub(crate) fn of_outcome(state: &Snapshot, requirement: Requirement) -> Exit {
     let outcome = state.outcome();
     match &outcome.error {
         Some(problem) if problem.code != Code::ConsensusFailed => of_code(problem.code),
-        _ if lack(state, requirement).is_some() => Exit::NoConsensus,
+        _ if unmet(state, requirement).is_some() => Exit::NoConsensus,
         _ => Exit::Done,
     }
 }
 
-/// What the result lacks of what is required.
-pub(crate) fn lack(state: &Snapshot, requirement: Requirement) -> Option<Lack> {
+/// The requirement that the result does not meet.
+pub(crate) fn unmet(state: &Snapshot, requirement: Requirement) -> Option<Unmet> {
     let outcome = state.outcome();
     let is_agreed = outcome.error.is_none() && agrees(&outcome, required(state.registry(), state));
     if requirement.consensus && !is_agreed {
-        return Some(Lack::Consensus);
+        return Some(Unmet::Consensus);
     }
     let required = requirement.support?;
     let share = SupportCount::of(&outcome.provenance).share();
-    share.is_none_or(|it| it < required).then_some(Lack::Support { share, required })
+    share.is_none_or(|it| it < required).then_some(Unmet::Support { share, required })
 }
 
 /// Whether the participants agree: they adopted the result, or their recorded positions are the

@@ -100,7 +100,7 @@ async fn paused_after(database: &Database, facts: u64) -> Result<DiscussionId> {
     Ok(id)
 }
 
-/// Claims of so many fresh discussions in this store.
+/// Claims this many new discussions in this store.
 pub(crate) async fn open_in(database: &Database, store: Arc<dyn Store>, count: usize) -> Result<Vec<Claim>> {
     let engine = database.engine_on(store, Duration::ZERO, Node::fresh("writers"));
     let mut claims = Vec::new();

@@ -130,11 +130,12 @@ fn on_record(reading: &Reading) -> Option<String> {
             let found = if vote.agrees { "there is consensus" } else { "there is no consensus" };
             Some(format!("finds that {found}"))
         }
-        ASSESSMENT => Some("judged the round".to_owned()),
+        // A writer could take the better debater for the one that is right.
+        ASSESSMENT => Some("judged how well the last round was argued, not who is right".to_owned()),
         VERDICT => {
             let winner = reading.value.pointer("/winner/participant").and_then(Value::as_str);
             let ahead = winner.map(|winner| format!(", with {} ahead", mention(winner)));
-            Some(format!("gave a verdict{}", ahead.unwrap_or_default()))
+            Some(format!("judged how well it was argued, not who is right{}", ahead.unwrap_or_default()))
         }
         _ => reading.told.as_deref().map(plain),
     }
@@ -240,7 +241,7 @@ mod tests {
             understood("cyd", recorded(&verdicts, &verdict)),
         ];
         let expected = "ann voted for tabs:\n> Fine.\n> (CONSENSUS_CHECK)\n\
-                        cyd gave a verdict, with ann ahead:\n> They argued.";
+                        cyd judged how well it was argued, not who is right, with ann ahead:\n> They argued.";
         assert_eq!(minutes_for_people(&readings), expected);
         assert_eq!(minutes(&readings).matches(&mention("ann")).count(), 2, "names are mentions");
     }

@@ -45,7 +45,7 @@ pub struct Affinity {
 pub enum FallbackStrategy {
     /// Any provider that can be asked, after the fallback.
     Cascade,
-    /// Nobody else.
+    /// No other provider.
     Strict,
     /// Another name of the cascade.
     AnyAvailable,

@@ -42,14 +42,14 @@ use quorum_core::{
 
 use crate::{
     Complaint, Config, Error, Origin, Request,
-    request::{PanelChoice, Setting, Voicing, again::changed, checked_with, panel_choice, usual},
+    request::{PanelChoice, Setting, Voicing, again::changed, checked_with, defaults_of, panel_choice},
     setup::Setup,
 };
 
 pub use builder::Builder;
 pub use catalogue::{
-    CellEntry, FormEntry, MethodEntry, ModelEntry, NamedEntry, OptionEntry, PatternEntry, PresetEntry,
-    PriceEntry, ProviderEntry, ResultEntry, RulingChoiceEntry, RulingEntry, StrategyEntry, UsualEntry,
+    CellEntry, DefaultsEntry, FormEntry, MethodEntry, ModelEntry, NamedEntry, OptionEntry, PatternEntry,
+    PresetEntry, PriceEntry, ProviderEntry, ResultEntry, RulingChoiceEntry, RulingEntry, StrategyEntry,
 };
 pub use configured::complaints;
 pub use discussion::Discussion;
@@ -166,7 +166,7 @@ impl Quorum {
         }
         let first = || setting.registry.patterns().first().map_or("", |it| it.name);
         let pattern = request.pattern.as_deref().unwrap_or_else(first);
-        panel_choice(&request, setting, &usual(pattern, &setting.registry))
+        panel_choice(&request, setting, &defaults_of(pattern, &setting.registry))
     }
 
     fn simulates_unasked(&self, request: &Request) -> bool {

@@ -40,12 +40,11 @@ pub use complaint::{Complaint, Fault, Origin, Remedy};
 pub use config::Config;
 pub use error::{Error, MissingVoice};
 pub use facade::{
-    Builder, CalibrationReport, CapEntry, CapFit, CellEntry, Checked, Discussion, Figures, ForkedRun,
-    Forking, FormEntry, LONGEST_ANSWER, MethodEntry, ModelEntry, NamedEntry, OptionEntry, OrderKey,
-    PairReport, PatternEntry, Plan, PlannedAgent, PlannedPhase, PlannedSeat, PresetEntry, PriceEntry,
-    ProviderEntry, Quorum, Resolved, ResultEntry, RulingChoiceEntry, RulingEntry, RunForking, Scope,
-    SentMessage, SentRequest, Started, Steered, StrategyEntry, Unanswered, UsualEntry, VoiceReport,
-    complaints,
+    Builder, CalibrationReport, CapEntry, CapFit, CellEntry, Checked, DefaultsEntry, Discussion, Figures,
+    ForkedRun, Forking, FormEntry, LONGEST_ANSWER, MethodEntry, ModelEntry, NamedEntry, OptionEntry,
+    OrderKey, PairReport, PatternEntry, Plan, PlannedAgent, PlannedPhase, PlannedSeat, PresetEntry,
+    PriceEntry, ProviderEntry, Quorum, Resolved, ResultEntry, RulingChoiceEntry, RulingEntry, RunForking,
+    Scope, SentMessage, SentRequest, Started, Steered, StrategyEntry, Unanswered, VoiceReport, complaints,
 };
 pub use quorum_core::{
     call, choices,

@@ -100,7 +100,7 @@ pub(crate) fn with_fields(document: OpenApi, registry: &Registry, providers: &[P
     seeds::name_providers(&mut document, providers);
     never_null(&mut document);
     enums::declare_once(&mut document);
-    defaults::tell(&mut document);
+    defaults::describe(&mut document);
     document
 }
 

@@ -83,8 +83,8 @@ fn answers(bank: &'static Bank, spec: &Spec, topic: &str, named: &[String]) -> V
     let has_sides = spec.participants.iter().any(|it| [FOR, AGAINST, BETWEEN].contains(&it.role.name()));
     match (has_sides, named.len()) {
         (true, 0 | 1) => {
-            let sides = &bank.sides;
-            [&sides.favour, &sides.against, &sides.weigh].map(|it| stance(bank, it)).to_vec()
+            let [one, other] = sides(bank, topic);
+            [one, other, &bank.sides.weigh].map(|it| stance(bank, it)).to_vec()
         }
         (true, _) => {
             named_answers(bank, named).into_iter().chain([stance(bank, &bank.sides.weigh)]).collect()
@@ -112,20 +112,32 @@ fn named_answers(bank: &'static Bank, named: &[String]) -> Vec<Answer> {
         .collect()
 }
 
+/// The two sides of a debate on a question that names no alternatives. Nobody can be for or against
+/// "Which database?", so there each side has an answer of its own.
+fn sides(bank: &'static Bank, topic: &str) -> [&'static Stance; 2] {
+    let answers = [(&bank.begins.open, &bank.open), (&bank.begins.explain, &bank.explain)];
+    match answers.into_iter().find(|(starts, _)| begins(topic, starts)).map(|it| &it.1[..]) {
+        Some([one, other, ..]) => [one, other],
+        _ => [&bank.sides.favour, &bank.sides.against],
+    }
+}
+
 fn stances(bank: &'static Bank, topic: &str) -> &'static [Stance] {
-    let topic = topic.to_lowercase();
-    let begins = |starts: &[String]| {
-        starts.iter().any(|start| {
-            topic.strip_prefix(start.as_str()).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
-        })
-    };
     match &bank.begins {
-        it if begins(&it.open) => &bank.open,
-        it if begins(&it.should) => &bank.should,
-        it if begins(&it.whether) => &bank.whether,
-        it if begins(&it.explain) => &bank.explain,
+        it if begins(topic, &it.open) => &bank.open,
+        it if begins(topic, &it.should) => &bank.should,
+        it if begins(topic, &it.whether) => &bank.whether,
+        it if begins(topic, &it.explain) => &bank.explain,
         _ => &bank.open,
     }
+}
+
+/// Whether a topic begins with one of these, as whole words.
+fn begins(topic: &str, starts: &[String]) -> bool {
+    let topic = topic.to_lowercase();
+    starts.iter().any(|start| {
+        topic.strip_prefix(start.as_str()).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    })
 }
 
 /// The first sentence or line of a topic, shortened so that it can be repeated.

@@ -2,8 +2,8 @@
 //! read.
 //!
 //! A record is recovered up to its first unreadable fact, because facts depend on earlier ones. A
-//! discussion that lost its end is parked, so that nothing runs and costs money before somebody
-//! resumes it.
+//! discussion that lost its last facts is put on hold, so that nothing runs and costs money before
+//! a user resumes it.
 
 mod damaged;
 

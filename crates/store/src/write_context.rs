@@ -1,4 +1,4 @@
-//! What the writer thread works with: its connection, the cache of discussions, its own liveness.
+//! The state of the writer thread: its connection, the cache of discussions, its own liveness.
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
@@ -18,7 +18,7 @@ use crate::{
 /// The maximum number of cached discussions.
 const DISCUSSIONS: usize = 4_096;
 
-/// How long the lock of another program is waited for once it was waited for in vain.
+/// How long to wait for the lock of another program after a first wait has failed.
 const STILL_LOCKED: Duration = Duration::from_millis(100);
 
 pub(crate) struct WriteContext {

@@ -33,7 +33,7 @@ pub fn call() -> Call {
         shape: None,
         mark: None,
         cited: Arc::default(),
-        effort: Effort::Usual,
+        effort: Effort::ModelDefault,
         continues: false,
         temperature: 0.5,
         max_tokens: 300,

@@ -1,4 +1,4 @@
-//! What a hostile participant says to speak, vote or judge for others.
+//! Texts with which a hostile participant tries to speak, vote or judge for others.
 
 /// Things that a hostile participant might say: 16 texts, each as it is and wrapped in five ways.
 #[must_use]

@@ -21,15 +21,15 @@ pub fn story(facts: &[Fact]) -> String {
                 | Event::RoundClosed { .. }
         )
     });
-    telling.map(|fact| told(&fact.event) + "\n").collect()
+    telling.map(|fact| described(&fact.event) + "\n").collect()
 }
 
 fn line(fact: &Fact) -> String {
     let step = fact.step.as_ref().map(|step| format!(" {step}")).unwrap_or_default();
-    format!("{:>3}{step} {}", fact.seq.0, told(&fact.event))
+    format!("{:>3}{step} {}", fact.seq.0, described(&fact.event))
 }
 
-fn told(event: &Event) -> String {
+fn described(event: &Event) -> String {
     match event {
         Event::Opened { spec, lineage, .. } => {
             let depth = lineage.as_ref().map_or(0, |it| it.depth);

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of one's own, which may be killed, started again and copied.
+//! A PostgreSQL server of a test's own, which may be killed, restarted and copied.
 
 use std::{
     fs, io,

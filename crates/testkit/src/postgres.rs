@@ -22,8 +22,8 @@ use uuid::Uuid;
 /// How long the server may take to start on a busy machine.
 const START: Duration = Duration::from_secs(60);
 
-/// Runs the server until nobody has locked `users` for ten seconds. It takes the lock `start` to
-/// stop, so that no test begins meanwhile.
+/// Runs the server until no process has locked `users` for ten seconds. It takes the lock `start`
+/// to stop, so that no test begins meanwhile.
 const SUPERVISE: &str = r#"
 "$1/postgres" -D data -k "$PWD" -p "$2" -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=300 \
     -c ssl=on -c ssl_cert_file=../server.crt -c ssl_key_file=../server.key \

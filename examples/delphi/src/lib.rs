@@ -18,7 +18,7 @@ use quorum::{
         spec::Spec,
         state::State,
     },
-    registry::{Pattern, Usual},
+    registry::{Defaults, Pattern},
     vocabulary::{ending::Ending, option::Opt, result::ResultField, view::View},
 };
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ pub static PATTERN: Pattern = Pattern {
     summary: "Anonymous estimates, revised until they are stable",
     suits: "Estimates and forecasts, where nobody should follow the loudest voice",
     sketch: &["123", "123", "123", "*"],
-    usual: Usual { rounds: 4, ..Usual::PLAIN },
+    defaults: Defaults { rounds: 4, ..Defaults::PLAIN },
     options: &[&STABILITY],
     forms: &[&FORM],
     ends: &[Ending::new(STABLE, "The estimates are stable")],

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Result;
 
-use super::{Built, DOCUMENTS, told};
+use super::{Built, DOCUMENTS, output_of};
 use crate::{cargo, setup};
 
 /// Builds the package; `None` where the tool for it can't be had.
@@ -38,10 +38,10 @@ fn has_tool() -> Result<bool> {
 fn fill(built: &Built, tree: &Path) -> Result<()> {
     let files = [
         ("usr/bin/ax", fs::read(&built.binary)?),
-        ("usr/share/man/man1/ax.1", told(built, &["man"])?),
-        ("usr/share/bash-completion/completions/ax", told(built, &["completions", "bash"])?),
-        ("usr/share/zsh/vendor-completions/_ax", told(built, &["completions", "zsh"])?),
-        ("usr/share/fish/vendor_completions.d/ax.fish", told(built, &["completions", "fish"])?),
+        ("usr/share/man/man1/ax.1", output_of(built, &["man"])?),
+        ("usr/share/bash-completion/completions/ax", output_of(built, &["completions", "bash"])?),
+        ("usr/share/zsh/vendor-completions/_ax", output_of(built, &["completions", "zsh"])?),
+        ("usr/share/fish/vendor_completions.d/ax.fish", output_of(built, &["completions", "fish"])?),
         ("DEBIAN/control", control(built).into_bytes()),
     ];
     for (name, content) in files {

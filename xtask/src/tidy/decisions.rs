@@ -10,7 +10,7 @@ const STATUS: &str = "Status: ";
 
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
     let Some(index) = tree.file(INDEX) else { return Ok(Vec::new()) };
-    let decisions: Vec<Decision> = tree.files.iter().filter(is_topic).flat_map(decisions).collect();
+    let decisions: Vec<Decision<'_>> = tree.files.iter().filter(is_topic).flat_map(decisions).collect();
     let rows: Vec<(usize, &str)> =
         (1..).zip(index.text.lines()).filter(|(_, line)| line.starts_with("| [")).collect();
     let faulty = decisions.iter().filter_map(|it| it.fault(&rows));

@@ -24,10 +24,10 @@ pub(super) fn filled(command: Command, app: &App) -> Command {
     // flags.
     let command = command.mut_subcommands(|verb| verb.mut_args(|arg| with_choices(arg, app)));
     let command = command.mut_subcommand("discuss", |verb| {
-        options::added(verb.mut_args(|arg| with_usual(arg, app)), app, Purpose::Discuss)
+        options::added(verb.mut_args(|arg| with_default(arg, app)), app, Purpose::Discuss)
     });
     let command = command.mut_subcommand("follow", |verb| {
-        let verb = verb.mut_args(|arg| for_follow(with_usual(arg, app)));
+        let verb = verb.mut_args(|arg| for_follow(with_default(arg, app)));
         options::added(verb, app, Purpose::Discuss)
     });
     let command = command.mut_subcommand("fork", |verb| options::added(verb, app, Purpose::Fork));
@@ -66,21 +66,21 @@ fn parser(choices: &[Choice]) -> PossibleValuesParser {
 }
 
 /// Adds the default to a flag's help, if the registry determines it.
-fn with_usual(arg: Arg, app: &App) -> Arg {
+fn with_default(arg: Arg, app: &App) -> Arg {
     let first = |choices: Vec<Choice>| choices.first().map(|it| it.name.to_owned());
-    let usual = match arg.get_id().as_str() {
+    let default = match arg.get_id().as_str() {
         "roles" => return with_example(arg, app),
         "pattern" => first(app.patterns()),
         "consensus" => first(app.methods()),
         "window_strategy" => first(app.strategies()),
-        "window_overflow" => Some(usual_overflow(app).to_owned()),
-        "rounds" => usual_of_patterns(app, |it| it.usual.rounds.to_string()),
-        "timeout" => usual_of_patterns(app, |it| it.usual.step_ms.to_string()),
+        "window_overflow" => Some(default_overflow(app).to_owned()),
+        "rounds" => default_by_pattern(app, |it| it.defaults.rounds.to_string()),
+        "timeout" => default_by_pattern(app, |it| it.defaults.step_ms.to_string()),
         _ => None,
     };
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    match usual {
-        Some(usual) => arg.help(format!("{help} [default: {usual}]")),
+    match default {
+        Some(default) => arg.help(format!("{help} [default: {default}]")),
         None => arg,
     }
 }
@@ -93,17 +93,17 @@ fn with_example(arg: Arg, app: &App) -> Arg {
     arg.help(format!("{help}: {} [default: by seat]", pairs.join(",")))
 }
 
-fn usual_overflow(app: &App) -> &'static str {
+fn default_overflow(app: &App) -> &'static str {
     let shrinks = app.registry.strategies().iter().find(|it| it.overflow == OnOverflow::Shrinks);
     shrinks.map_or(WindowSpec::END, |it| it.name)
 }
 
 /// The first pattern's default, then the patterns whose default differs.
-fn usual_of_patterns(app: &App, usual: fn(&Pattern) -> String) -> Option<String> {
+fn default_by_pattern(app: &App, default: fn(&Pattern) -> String) -> Option<String> {
     let (first, others) = app.registry.patterns().split_first()?;
-    let differing = others.iter().filter(|it| usual(it) != usual(first));
-    let others = differing.map(|it| format!("; {} with {}", usual(it), it.name));
-    Some(std::iter::once(usual(first)).chain(others).collect())
+    let differing = others.iter().filter(|it| default(it) != default(first));
+    let others = differing.map(|it| format!("; {} with {}", default(it), it.name));
+    Some(std::iter::once(default(first)).chain(others).collect())
 }
 
 #[cfg(test)]

@@ -193,12 +193,12 @@ fn help(declared: &Declared) -> String {
     match &declared.kind {
         Kind::Flag { default: true } => format!("Switch this off: {summary}"),
         Kind::Whole { range, default } => {
-            usual(&format!("{summary} ({} to {})", range.start(), range.end()), default.as_ref())
+            with_default(&format!("{summary} ({} to {})", range.start(), range.end()), default.as_ref())
         }
         Kind::Number { range, default } => {
-            usual(&format!("{summary} ({} to {})", range.start(), range.end()), default.as_ref())
+            with_default(&format!("{summary} ({} to {})", range.start(), range.end()), default.as_ref())
         }
-        Kind::Choice { default, .. } => usual(summary, default.as_ref()),
+        Kind::Choice { default, .. } => with_default(summary, default.as_ref()),
         Kind::Detectors | Kind::Seats { .. } => format!("{summary}, separated by commas"),
         Kind::Texts { .. } => format!("{summary}; give it once for each"),
         Kind::Rows { cells, .. } => {
@@ -212,7 +212,7 @@ fn help(declared: &Declared) -> String {
     }
 }
 
-fn usual(text: &str, default: Option<&impl std::fmt::Display>) -> String {
+fn with_default(text: &str, default: Option<&impl std::fmt::Display>) -> String {
     default.map_or_else(|| text.to_owned(), |it| format!("{text} [default: {it}]"))
 }
 

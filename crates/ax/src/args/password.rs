@@ -15,7 +15,7 @@ const DELETE: u8 = 0x7f;
 
 /// The typed line; `None` after Ctrl-C. Standard input must be a terminal.
 pub(crate) fn read_line(prompt: &str, longest: usize) -> std::io::Result<Option<String>> {
-    let _hidden = Hidden::take()?;
+    let _hidden = Hidden::begin()?;
     eprint!("{prompt}");
     let typed = read(stdin().lock(), longest)?;
     // The Enter key that ended the line was not echoed either.
@@ -45,14 +45,14 @@ fn read(input: impl BufRead, longest: usize) -> std::io::Result<Option<Vec<u8>>>
 struct Hidden(Termios);
 
 impl Hidden {
-    fn take() -> std::io::Result<Self> {
-        let usual = tcgetattr(stdio::stdin())?;
-        let mut modes = usual.clone();
+    fn begin() -> std::io::Result<Self> {
+        let before = tcgetattr(stdio::stdin())?;
+        let mut modes = before.clone();
         modes.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
         modes.special_codes[SpecialCodeIndex::VMIN] = 1;
         modes.special_codes[SpecialCodeIndex::VTIME] = 0;
         tcsetattr(stdio::stdin(), OptionalActions::Flush, &modes)?;
-        Ok(Hidden(usual))
+        Ok(Hidden(before))
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_typed_with_the_keys_that_mend_it() {
+    fn a_line_can_be_corrected_while_it_is_typed() {
         let check = |typed: &[u8], expected: Option<&str>| {
             let read = read(typed, 8).unwrap();
             assert_eq!(read.as_deref(), expected.map(str::as_bytes), "{typed:?}");

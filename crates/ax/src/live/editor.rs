@@ -1,15 +1,15 @@
-//! A line editor for a person's turn: keys to move and mend, earlier lines, and nothing stored but
-//! text. Pure: bytes in, edits and what to draw out.
+//! A line editor for a person's turn, with cursor keys and a history. It does no I/O: it takes
+//! bytes, and returns finished lines and what to draw.
 
 use unicode_width::UnicodeWidthChar;
 
 /// Printed before each line.
 const PROMPT: &str = "> ";
 
-/// What a tab becomes.
+/// The spaces that a tab inserts.
 const TAB: &str = "    ";
 
-/// What the typed bytes ask for, beyond editing.
+/// An action that the typed bytes request, beyond editing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Typing {
     /// A line is finished.
@@ -71,8 +71,8 @@ impl Editor {
         Editor { history, ..Editor::default() }
     }
 
-    /// Takes one byte, and returns what it asks for.
-    pub(crate) fn take(&mut self, byte: u8) -> Option<Typing> {
+    /// Handles one byte, and returns the action it requests.
+    pub(crate) fn feed(&mut self, byte: u8) -> Option<Typing> {
         self.pending.push(byte);
         let press = read(&self.pending)?;
         self.pending.clear();
@@ -250,7 +250,7 @@ mod tests {
     /// What these bytes ask for, with two earlier lines.
     fn typed(bytes: &[u8]) -> Vec<Typing> {
         let mut editor = Editor::with_history(vec!["first".to_owned(), "second".to_owned()]);
-        bytes.iter().filter_map(|byte| editor.take(*byte)).collect()
+        bytes.iter().filter_map(|byte| editor.feed(*byte)).collect()
     }
 
     fn line(text: &str) -> Vec<Typing> {
@@ -298,10 +298,10 @@ mod tests {
     #[test]
     fn a_long_line_is_drawn_around_the_cursor() {
         let mut editor = Editor::default();
-        b"0123456789".iter().for_each(|byte| drop(editor.take(*byte)));
+        b"0123456789".iter().for_each(|byte| drop(editor.feed(*byte)));
         assert_eq!(editor.drawn(80), "\r\u{1b}[K> 0123456789\r\u{1b}[12C");
         assert_eq!(editor.drawn(8), "\r\u{1b}[K> 56789\r\u{1b}[7C");
-        editor.take(0x01);
+        editor.feed(0x01);
         assert_eq!(editor.drawn(8), "\r\u{1b}[K> 01234\r\u{1b}[2C");
     }
 }

@@ -119,7 +119,7 @@ fn child(of: DiscussionId, fact: &Fact) -> Option<DiscussionId> {
     }
 }
 
-/// Whether nothing is recorded after this fact until somebody does something.
+/// Whether nothing is recorded after this fact until a person acts.
 fn ends(fact: &Fact) -> bool {
     match &fact.event {
         Event::LifecycleChanged { to, .. } => to.is_terminal() || *to == Lifecycle::Paused,
@@ -127,7 +127,7 @@ fn ends(fact: &Fact) -> bool {
     }
 }
 
-/// What a discussion that is watched is doing.
+/// Whether a watched discussion is run, is over, or waits.
 pub(crate) enum Standing {
     /// A process runs it.
     Runs { owner: String },
@@ -137,7 +137,7 @@ pub(crate) enum Standing {
     Waits,
 }
 
-/// What a discussion is doing now.
+/// Whether the discussion is run, is over, or waits.
 pub(crate) async fn standing(discussion: &Discussion, state: &State) -> anyhow::Result<Standing> {
     if state.lifecycle.is_terminal() {
         return Ok(Standing::Over);

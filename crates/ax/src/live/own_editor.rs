@@ -45,7 +45,7 @@ impl Draft {
     }
 }
 
-/// A new file: one that is there already may be somebody's trap.
+/// A new file: an existing one may have been planted by an attacker.
 fn create(place: &Path) -> std::io::Result<fs::File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(place)
 }

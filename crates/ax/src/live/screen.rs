@@ -94,7 +94,7 @@ impl Screen {
             }
             Signal::Piece(piece) if piece.discussion == self.state.id => {
                 let voice = self.voices.iter_mut().find(|it| it.name == piece.participant);
-                voice.into_iter().for_each(|voice| voice.heard(piece, now));
+                voice.into_iter().for_each(|voice| voice.receive(piece, now));
             }
             Signal::Fact { .. } | Signal::Piece(_) | Signal::Trouble(_) => {}
         }

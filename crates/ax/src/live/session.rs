@@ -18,7 +18,7 @@ use quorum::{
 
 use crate::{
     args::{Output, Shape},
-    exit::{Exit, Lack, Requirement, lack, of_outcome, required},
+    exit::{Exit, Requirement, Unmet, of_outcome, required, unmet},
     live::{
         Keys, Watch, elsewhere,
         events::{self, LoopEnd, PauseEnd, ProcessSignals},
@@ -30,11 +30,11 @@ use crate::{
         card::{self, AlreadyShown},
         closing, is_quiet,
         line::{DIM, Line},
-        note, note_always,
+        note, note_always, note_lines,
         output::{answer, print_discussion},
         print_json,
         result::Detail,
-        tell, usage,
+        usage,
     },
     terminal,
     verbs::watch::left,
@@ -287,7 +287,7 @@ impl<'a> Session<'a> {
         let output = self.ending.output;
         let silent = output.shape() == Shape::Text && answer(state, output).is_empty();
         if already_shown(output) != AlreadyShown::Nothing && Watch::is_screen(output) && !silent {
-            tell(&[card::rule("result", terminal::size().columns), Line::default()]);
+            note_lines(&[card::rule("result", terminal::size().columns), Line::default()]);
         }
         if output.shape() != Shape::Jsonl {
             print_discussion(self.discussion, state, output).await?;
@@ -307,7 +307,7 @@ fn greet(state: &Snapshot, Ending { output, greeting, .. }: Ending) {
         let id = format!("id {}", state.id);
         let lines = simulated.into_iter().chain([&*id]).map(|text| Line::of(text, DIM));
         let lines = lines.flat_map(|line| line.wrapped(terminal::size().columns));
-        return tell(&lines.chain([Line::default()]).collect::<Vec<_>>());
+        return note_lines(&lines.chain([Line::default()]).collect::<Vec<_>>());
     }
     simulated.into_iter().for_each(note);
     if let Some(plan) = plan_of(spec) {
@@ -347,7 +347,7 @@ pub(crate) fn conclude(state: &Snapshot, ending: Ending) -> Exit {
     let outcome = state.outcome();
     let on_screen = Watch::is_screen(ending.output);
     if on_screen {
-        tell(&card::lines(state, already_shown(ending.output), terminal::size().columns));
+        note_lines(&card::lines(state, already_shown(ending.output), terminal::size().columns));
     } else {
         closing::lines(&outcome).iter().for_each(|line| note(line));
     }
@@ -360,9 +360,9 @@ pub(crate) fn conclude(state: &Snapshot, ending: Ending) -> Exit {
         note_always(&usage::table(&outcome));
     }
     let exit = of_outcome(state, ending.requirement);
-    match lack(state, ending.requirement).filter(|_| exit == Exit::NoConsensus) {
-        Some(Lack::Consensus) => note_always(&no_consensus(&outcome, required(state.registry(), state))),
-        Some(Lack::Support { share, required }) => note_always(&little_support(share, required)),
+    match unmet(state, ending.requirement).filter(|_| exit == Exit::NoConsensus) {
+        Some(Unmet::Consensus) => note_always(&no_consensus(&outcome, required(state.registry(), state))),
+        Some(Unmet::Support { share, required }) => note_always(&little_support(share, required)),
         None => {}
     }
     exit

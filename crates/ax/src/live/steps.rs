@@ -1,4 +1,4 @@
-//! The steps of a run on the screen: a line for each.
+//! The steps of a workflow run on the screen: a line for each.
 
 use quorum::{
     model::{id::Step, state::State},
@@ -15,14 +15,14 @@ pub(super) struct StepRow {
     step: StepState,
 }
 
-/// The rows of a run in this state; none if it is no run.
+/// The rows of a workflow run in this state; none for a discussion.
 pub(super) fn rows(state: &State) -> Vec<StepRow> {
     let mut rows = Vec::new();
     put(&overview(state).unwrap_or_default(), 0, &mut rows);
     rows
 }
 
-/// The turns of a loop take the place of their step.
+/// The iterations of a loop replace the rows of its steps.
 fn put(steps: &[StepState], depth: usize, rows: &mut Vec<StepRow>) {
     for step in steps {
         if step.turns.is_empty() {
@@ -34,7 +34,7 @@ fn put(steps: &[StepState], depth: usize, rows: &mut Vec<StepRow>) {
     }
 }
 
-/// As many lines as there is room for, around what is running.
+/// As many lines as there is room for, around the running steps.
 pub(super) fn lines(rows: &[StepRow], state: &State, active_ms: u64, room: usize) -> Vec<Line> {
     let running = rows.iter().position(|it| it.step.status == "running" && it.step.inside.is_empty());
     let over = || rows.iter().rposition(|it| it.step.duration_ms.is_some());
@@ -57,11 +57,11 @@ fn line(StepRow { depth, step }: &StepRow, state: &State, active_ms: u64, widest
     let name = format!("{name}{}", " ".repeat(widest.saturating_sub(name.len())));
     let line = Line::of(" ", PLAIN).and(mark, style).and(" ", PLAIN);
     let line = line.and(&name, if faint { DIM } else { PLAIN });
-    line.and(&format!("  {:<11} ", step.step_type), DIM).and(&told(step, state, active_ms), style)
+    line.and(&format!("  {:<11} ", step.step_type), DIM).and(&status_text(step, state, active_ms), style)
 }
 
 /// The state in words, with its time or reason.
-fn told(step: &StepState, state: &State, active_ms: u64) -> String {
+fn status_text(step: &StepState, state: &State, active_ms: u64) -> String {
     let job = Step::job(&step.path);
     let began = state.subs.get(&job).map(|it| it.from_ms);
     let began = began.or_else(|| state.tools.get(&job).map(|it| it.from_ms));

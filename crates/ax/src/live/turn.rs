@@ -149,7 +149,7 @@ fn edited(mode: &LineMode, mut editor: Editor) -> Vec<String> {
     let mut lines = Vec::new();
     draw(&editor.drawn(terminal::size().columns));
     while let Some(byte) = terminal::next_byte() {
-        match editor.take(byte) {
+        match editor.feed(byte) {
             Some(Typing::Line(line)) => {
                 draw(&Editor::drawn_whole(&line));
                 if line.trim() == END {

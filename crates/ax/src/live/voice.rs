@@ -115,7 +115,7 @@ impl Voice {
     }
 
     /// A piece of its reply arrived. Pieces of an earlier call or attempt are ignored.
-    pub(super) fn heard(&mut self, piece: &quorum::Piece, now: u64) {
+    pub(super) fn receive(&mut self, piece: &quorum::Piece, now: u64) {
         let current = self
             .call
             .as_ref()
@@ -274,7 +274,7 @@ mod tests {
                 text,
                 hidden,
             };
-            voice.heard(&piece, 0);
+            voice.receive(&piece, 0);
             (voice.text.clone(), voice.is_form())
         };
         assert_eq!(hear("", 4), (String::new(), true));

@@ -11,8 +11,8 @@ use crate::{
     render::{
         fitted, is_quiet,
         line::{BOLD, Line, PLAIN},
+        note_lines,
         progress::ProgressLines,
-        tell,
     },
     terminal,
 };
@@ -88,5 +88,5 @@ impl Watch {
 /// Prints a notice, in bold unless it is indented.
 fn say(text: &str) {
     let style: Style = if text.starts_with(' ') { PLAIN } else { BOLD };
-    tell(&fitted(text).iter().map(|row| Line::of(row, style)).collect::<Vec<_>>());
+    note_lines(&fitted(text).iter().map(|row| Line::of(row, style)).collect::<Vec<_>>());
 }

@@ -1,4 +1,4 @@
-//! How a discussion went, in a few lines: positions, agreement, and changes of mind.
+//! Summarizes a discussion in a few lines: positions, agreement, and changes of mind.
 
 use std::collections::BTreeSet;
 

@@ -19,7 +19,7 @@ const NARROWEST: usize = 5;
 pub(crate) fn lines(text: &str, columns: usize) -> Vec<Line> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut page = Page { columns, fresh: true, ..Page::default() };
-    Parser::new_ext(text, options).for_each(|event| page.take(event));
+    Parser::new_ext(text, options).for_each(|event| page.handle(event));
     page.end_block();
     page.lines
 }
@@ -51,24 +51,24 @@ struct Margin {
 }
 
 impl Page {
-    fn take(&mut self, event: Event<'_>) {
+    fn handle(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.open(tag),
             Event::End(tag) => self.close(tag),
             Event::Text(text) if self.code.is_some() => {
                 self.code.iter_mut().for_each(|code| code.push_str(&text));
             }
-            Event::Text(text) | Event::InlineMath(text) | Event::DisplayMath(text) => self.say(&text, PLAIN),
-            Event::Code(text) => self.say(&text, CODE),
-            Event::Html(text) | Event::InlineHtml(text) => self.say(&text, DIM),
-            Event::FootnoteReference(name) => self.say(&format!("[{name}]"), DIM),
-            Event::SoftBreak => self.say(" ", PLAIN),
+            Event::Text(text) | Event::InlineMath(text) | Event::DisplayMath(text) => self.push(&text, PLAIN),
+            Event::Code(text) => self.push(&text, CODE),
+            Event::Html(text) | Event::InlineHtml(text) => self.push(&text, DIM),
+            Event::FootnoteReference(name) => self.push(&format!("[{name}]"), DIM),
+            Event::SoftBreak => self.push(" ", PLAIN),
             Event::HardBreak => self.end_block(),
             Event::Rule => {
                 self.begin_block();
                 self.put(Line::of(&"─".repeat(self.room().min(24)), DIM));
             }
-            Event::TaskListMarker(done) => self.say(if done { "☑ " } else { "☐ " }, PLAIN),
+            Event::TaskListMarker(done) => self.push(if done { "☑ " } else { "☐ " }, PLAIN),
         }
     }
 
@@ -145,7 +145,7 @@ impl Page {
         }
     }
 
-    fn say(&mut self, text: &str, style: Style) {
+    fn push(&mut self, text: &str, style: Style) {
         let over = |under: Style, style: Style| {
             under
                 .effects(under.get_effects() | style.get_effects())
@@ -216,7 +216,7 @@ impl Page {
         let Some(address) = self.links.pop() else { return };
         let words = self.words.rendered(crate::render::line::Colour::Off);
         if !address.is_empty() && !words.ends_with(address.trim_start_matches("mailto:")) {
-            self.say(&format!(" ({address})"), DIM);
+            self.push(&format!(" ({address})"), DIM);
         }
     }
 

@@ -85,7 +85,7 @@ pub(crate) fn room() -> usize {
 }
 
 /// Prints lines to stderr, unless notes are suppressed.
-pub(crate) fn tell(lines: &[Line]) {
+pub(crate) fn note_lines(lines: &[Line]) {
     if is_quiet() {
         return;
     }

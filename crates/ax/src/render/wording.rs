@@ -210,7 +210,7 @@ fn remedy(remedy: &Remedy) -> String {
     }
 }
 
-/// The folders that were searched in vain.
+/// The folders that were searched without success.
 pub(crate) fn searched_in(searched: &[PathBuf]) -> String {
     let searched: Vec<String> = searched.iter().map(|it| it.display().to_string()).collect();
     format!("searched in {}", searched.join(", "))

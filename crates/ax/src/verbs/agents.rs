@@ -1,4 +1,4 @@
-//! `ax agents`: lists agents, shows what one would be told, and registers, imports or removes them.
+//! `ax agents`: lists agents, shows the text that one would get, and registers, imports or removes them.
 
 use std::{
     io::Read,
@@ -107,7 +107,7 @@ fn register(quorum: &Quorum, args: &Registering) -> anyhow::Result<Exit> {
         } else {
             quorum.register_file(file, args.force)
         };
-        told(&registered.map_err(|it| usage(&it))?);
+        report_registered(&registered.map_err(|it| usage(&it))?);
     }
     Ok(Exit::Done)
 }
@@ -118,7 +118,7 @@ fn piped() -> anyhow::Result<String> {
     Ok(text)
 }
 
-fn told(registered: &Registered) {
+fn report_registered(registered: &Registered) {
     note(&format!("Registered {}: {}", registered.id, registered.file.display()));
 }
 
@@ -132,7 +132,7 @@ fn import(quorum: &Quorum, folder: &Path, force: bool) -> anyhow::Result<Exit> {
     match quorum.import_agents(folder, force) {
         Ok(imported) => {
             let (agents, abilities) = (&imported.agents, &imported.abilities);
-            agents.iter().for_each(told);
+            agents.iter().for_each(report_registered);
             let (agents, abilities) = (agents.len() as u64, abilities.len() as u64);
             let abilities = count(abilities, "ability").replace("abilitys", "abilities");
             note(&format!("Imported {} and {abilities}.", count(agents, "agent")));

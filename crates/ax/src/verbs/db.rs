@@ -130,8 +130,8 @@ async fn relocate(config: &Config, args: &MoveDatabase) -> anyhow::Result<Exit> 
     }
     let from = Database::open(&from, Purpose::Read).map_err(Error::Store)?;
     let to = Database::open(&to, Purpose::Use).map_err(Error::Store)?;
-    let mut told = Told::default();
-    let moved = database::relocate(&from, &to, &mut |moving| told.tell(moving)).await;
+    let mut progress = MoveProgress::default();
+    let moved = database::relocate(&from, &to, &mut |moving| progress.print(moving)).await;
     let moved = moved.map_err(|error| match error {
         database::Error::Store(error) => anyhow::Error::from(Error::Store(error)),
         other => Setup(other.to_string()).into(),
@@ -145,16 +145,16 @@ async fn relocate(config: &Config, args: &MoveDatabase) -> anyhow::Result<Exit> 
 }
 
 /// Progress for a person at a terminal.
-struct Told(Instant);
+struct MoveProgress(Instant);
 
-impl Default for Told {
+impl Default for MoveProgress {
     fn default() -> Self {
-        Told(Instant::now())
+        MoveProgress(Instant::now())
     }
 }
 
-impl Told {
-    fn tell(&mut self, moving: Moving) {
+impl MoveProgress {
+    fn print(&mut self, moving: Moving) {
         if self.0.elapsed() < EVERY || !stderr().is_terminal() {
             return;
         }

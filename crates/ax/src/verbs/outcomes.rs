@@ -31,12 +31,12 @@ pub(crate) async fn resolve(scope: &Scope, args: &Resolve) -> anyhow::Result<Exi
             "corrected": resolved.corrected,
         }))?;
     } else {
-        note(&told(&resolved));
+        note(&recorded_line(&resolved));
     }
     Ok(Exit::Done)
 }
 
-fn told(resolved: &Resolved) -> String {
+fn recorded_line(resolved: &Resolved) -> String {
     let scored = &resolved.outcome.scored;
     let result = match scored.was_right {
         Some(true) => "the result was right",

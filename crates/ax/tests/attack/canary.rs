@@ -5,10 +5,10 @@ use std::fs;
 
 use crate::{
     Attack, Effort,
-    desk::{Desk, Said},
     provider::{files, finds},
     served::Served,
     tally::{Tally, each},
+    user::{Said, User},
     vendor::key,
 };
 
@@ -76,31 +76,31 @@ fn run(effort: Effort) -> Tally {
 /// Runs a command with a secret in its configuration and in its environment.
 fn misread(tally: &Tally, configuration: &str, command: &[&str]) {
     let (secret, other) = (key(configuration), key("environment"));
-    let desk = Desk::new().with("AX_LOG", "json").with("OPENAI_API_KEY", &other);
-    desk.configure(&configuration.replace('§', &secret));
-    let said = if command[0] == "serve" { started(&desk, command) } else { desk.ax(command) };
-    fs::remove_file(desk.config()).unwrap();
+    let user = User::new().with("AX_LOG", "json").with("OPENAI_API_KEY", &other);
+    user.configure(&configuration.replace('§', &secret));
+    let said = if command[0] == "serve" { started(&user, command) } else { user.ax(command) };
+    fs::remove_file(user.config()).unwrap();
     let shown = format!("{}{}", said.out, said.err);
-    let written: Vec<u8> = files(desk.home()).into_iter().flat_map(|it| it.1).collect();
+    let written: Vec<u8> = files(user.home()).into_iter().flat_map(|it| it.1).collect();
     let secrets = [secret, other];
     let is_safe = !finds(shown.as_bytes(), &secrets) && !finds(&written, &secrets);
     tally.count(is_safe, || format!("ax {} with {configuration:?}: {said:#?}", command.join(" ")));
 }
 
 /// What a server says until it serves or gives up.
-fn started(desk: &Desk, command: &[&str]) -> Said {
+fn started(user: &User, command: &[&str]) -> Said {
     let line = format!("timeout -s KILL 3 ax {}", command.join(" "));
-    desk.shell(&line)
+    user.shell(&line)
 }
 
 /// Sends a server its token and other secrets in every place that may be repeated or logged.
 fn asked(tally: &Tally) {
     let (token, stray) = (key("token"), key("stray"));
-    let desk = Desk::new().with("AX_LOG", "json");
-    desk.configure(&format!(
+    let user = User::new().with("AX_LOG", "json");
+    user.configure(&format!(
         "[defaults]\nsimulate = 'latency=0ms'\n[server]\ntokens = [{{ name = 'a', tenant = 'a', token = '{token}' }}]\n"
     ));
-    let server = Served::start(&desk, &["--offline"]);
+    let server = Served::start(&user, &["--offline"]);
     let authorized = format!("Authorization: Bearer {token}\r\n");
     let wrong = format!("Authorization: Bearer {stray}\r\n");
     let typed = "Content-Type: application/json\r\n";
@@ -127,7 +127,7 @@ fn asked(tally: &Tally) {
             format!("{head}: {answer:?}")
         });
     }
-    let kept: Vec<u8> = files(&desk.data()).into_iter().flat_map(|it| it.1).collect();
+    let kept: Vec<u8> = files(&user.data()).into_iter().flat_map(|it| it.1).collect();
     let secrets = [token, stray];
     tally.count(!finds(&kept, &secrets), || "a token in the data folder".to_owned());
     tally.count(!finds(server.written().as_bytes(), &secrets), || "a token in the log".to_owned());

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use crate::{
     Attack, Effort,
-    desk::Desk,
     served::{Answer, Served, answer},
     tally::Tally,
+    user::User,
     vendor::key,
 };
 
@@ -34,11 +34,11 @@ struct Scene {
 
 fn run(effort: Effort) -> Tally {
     let token = key("client");
-    let desk = Desk::new();
-    desk.configure(&format!(
+    let user = User::new();
+    user.configure(&format!(
         "[defaults]\nsimulate = 'latency=0ms'\n[server]\ntokens = [{{ name = 'a', tenant = 'a', token = '{token}' }}]\n"
     ));
-    let server = Served::start(&desk, &["--offline"]);
+    let server = Served::start(&user, &["--offline"]);
     let scene = Scene { server, token, tally: Tally::default() };
     scene.other_sites();
     scene.malformed();

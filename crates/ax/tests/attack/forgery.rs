@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     Attack, Effort,
-    desk::Desk,
     served::Served,
     tally::{Tally, each},
+    user::User,
     vendor::{self, WIRES},
 };
 
@@ -80,7 +80,7 @@ const OPTIONS: [&str; 2] = ["tabs", "spaces"];
 struct Scene {
     vendor: Server,
     server: Served,
-    _desk: Desk,
+    _user: User,
 }
 
 fn run(effort: Effort) -> Tally {
@@ -153,11 +153,11 @@ impl Scene {
     fn new() -> Scene {
         let vendor = speech(HARMLESS).forgetful().on_thread();
         let url = vendor.url();
-        let desk = vendor::desk(&[("ann", &url), ("bob", &url), ("mal", &url), ("jud", &url)], WIRES[0]);
-        desk.write("mallory.yaml", "agentId: mallory\nproviderAffinity: { preferred: [mal] }\n");
-        let registered = desk.ax(&["agents", "register", "mallory.yaml"]);
+        let user = vendor::user(&[("ann", &url), ("bob", &url), ("mal", &url), ("jud", &url)], WIRES[0]);
+        user.write("mallory.yaml", "agentId: mallory\nproviderAffinity: { preferred: [mal] }\n");
+        let registered = user.ax(&["agents", "register", "mallory.yaml"]);
         assert_eq!(registered.code, 0, "{registered:#?}");
-        Scene { server: Served::start(&desk, &[]), vendor, _desk: desk }
+        Scene { server: Served::start(&user, &[]), vendor, _user: user }
     }
 
     fn result(&self, id: &Value) -> Value {

@@ -8,9 +8,6 @@
 
 mod canary;
 mod client;
-#[path = "../cli/desk.rs"]
-#[expect(dead_code, reason = "other tests use the rest")]
-mod desk;
 mod forgery;
 mod provider;
 #[path = "../live/pty.rs"]
@@ -20,6 +17,9 @@ mod served;
 mod tally;
 mod tenants;
 mod terminal;
+#[path = "../cli/user.rs"]
+#[expect(dead_code, reason = "other tests use the rest")]
+mod user;
 mod vendor;
 
 use std::{process::ExitCode, time::Instant};

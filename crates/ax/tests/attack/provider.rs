@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use crate::{
     Attack, Effort,
-    desk::{Desk, Said, heard},
     tally::{Tally, each},
+    user::{Said, User, output_of},
     vendor::{self, WIRES, key},
 };
 
@@ -31,9 +31,9 @@ const MOST_MEMORY: u64 = 150;
 
 const SAID: &str = "Spaces, since every tool shows them alike.";
 
-/// What is heard of the hostile participant.
+/// The part of the hostile participant's answer that should be recorded.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Heard {
+pub(crate) enum Expected {
     /// Its whole answer: what it does is odd, and allowed.
     Whole,
     /// Nothing that counts as an answer.
@@ -43,8 +43,8 @@ pub(crate) enum Heard {
 }
 
 /// The kinds of misbehaviour.
-pub(crate) fn kinds() -> Vec<(Fault, Heard)> {
-    use Heard::{Anything, Nothing, Whole};
+pub(crate) fn kinds() -> Vec<(Fault, Expected)> {
+    use Expected::{Anything, Nothing, Whole};
     let redirect = |status, to: &str| (Fault::Redirect(status, to.to_owned()), Nothing);
     let mut kinds = vec![
         (Fault::Hang(Place::Head), Nothing),
@@ -91,37 +91,37 @@ pub(crate) fn kinds() -> Vec<(Fault, Heard)> {
         (Noise::BrokenFrame, Nothing),
         (Noise::Nul, Anything),
     ];
-    kinds.extend(noises.map(|(noise, heard)| (Fault::Noise(noise), heard)));
+    kinds.extend(noises.map(|(noise, recorded)| (Fault::Noise(noise), recorded)));
     kinds
 }
 
 fn run(effort: Effort) -> Tally {
     let (tally, kinds) = (Tally::default(), kinds());
     assert!(kinds.len() >= 30, "{}", kinds.len());
-    let cases: Vec<(usize, &(Fault, Heard))> = match effort {
+    let cases: Vec<(usize, &(Fault, Expected))> = match effort {
         // Every kind once, on a different wire each.
         Effort::Short => kinds.iter().enumerate().map(|(at, kind)| (at % WIRES.len(), kind)).collect(),
         Effort::Whole => (0..WIRES.len()).flat_map(|wire| kinds.iter().map(move |it| (wire, it))).collect(),
     };
-    each(&cases, |(wire, (fault, heard))| attempt(&tally, WIRES[*wire], fault, *heard));
+    each(&cases, |(wire, (fault, recorded))| attempt(&tally, WIRES[*wire], fault, *recorded));
     tally
 }
 
-fn attempt(tally: &Tally, wire: (&str, &str), fault: &Fault, expected: Heard) {
+fn attempt(tally: &Tally, wire: (&str, &str), fault: &Fault, expected: Expected) {
     let good = server().on_thread();
     let bad = server().says("mal-1", SAID).fault("mal-1", fault.clone()).forgetful().on_thread();
-    let desk = vendor::desk(&[("ann", &good.url()), ("bob", &good.url()), ("mal", &bad.url())], wire)
+    let user = vendor::user(&[("ann", &good.url()), ("bob", &good.url()), ("mal", &bad.url())], wire)
         .with("AX_LOG", "json");
     let began = Instant::now();
     let discuss = ["discuss", "Tabs or spaces?", "--json", "--pattern", "synthesis", "--timeout", "8000"];
-    let (said, memory) = measured(desk.command(&discuss).spawn().unwrap());
+    let (said, memory) = measured(user.command(&discuss).spawn().unwrap());
     let wrong = [
         late(began.elapsed()),
         (said.code != 0).then(|| format!("it ended with {}", said.code)),
         (MOST_MEMORY << 10 < memory).then(|| format!("it took {} MiB", memory >> 10)),
         unclean(&said),
-        misheard(&said, expected),
-        leaked(&desk, &said),
+        unexpected(&said, expected),
+        leaked(&user, &said),
     ];
     let wrong: Vec<String> = wrong.into_iter().flatten().collect();
     tally.count(wrong.is_empty(), || format!("{fault:?} on {}: {}\n{said:#?}", wire.0, wrong.join("; ")));
@@ -139,27 +139,27 @@ fn unclean(said: &Said) -> Option<String> {
 }
 
 /// An answer that was not given in full, or one that was and is missing.
-fn misheard(said: &Said, expected: Heard) -> Option<String> {
+fn unexpected(said: &Said, expected: Expected) -> Option<String> {
     let result: Value = serde_json::from_str(&said.out).ok()?;
     let responses = result["rounds"].as_array()?.iter().flat_map(|it| it["responses"].as_array());
     let of =
         |who: &str| responses.clone().flatten().find(|it| it["provider"] == who && it["error"].is_null());
     let text = |response: &Value| response["content"].as_str().unwrap_or_default().to_owned();
-    let heard = of("mal").map(text);
+    let recorded = of("mal").map(text);
     let is_as_expected = match expected {
-        Heard::Whole => heard.as_deref() == Some(SAID),
-        Heard::Nothing => heard.is_none(),
-        Heard::Anything => true,
+        Expected::Whole => recorded.as_deref() == Some(SAID),
+        Expected::Nothing => recorded.is_none(),
+        Expected::Anything => true,
     };
     let others = of("ann").is_some() && of("bob").is_some();
-    (!is_as_expected || !others).then(|| format!("of the hostile one, {heard:?} was heard"))
+    (!is_as_expected || !others).then(|| format!("{recorded:?} was recorded of the hostile participant"))
 }
 
 /// A key in what was written.
-fn leaked(desk: &Desk, said: &Said) -> Option<String> {
+fn leaked(user: &User, said: &Said) -> Option<String> {
     let keys = ["ann", "bob", "mal"].map(key);
     let shown = [said.out.as_bytes(), said.err.as_bytes()].concat();
-    let files = files(&desk.data());
+    let files = files(&user.data());
     let all = files.iter().map(|(_, bytes)| bytes).chain([&shown]);
     all.into_iter().any(|it| finds(it, &keys)).then(|| "a key was written".to_owned())
 }
@@ -188,7 +188,7 @@ pub(crate) fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 fn measured(child: Child) -> (Said, u64) {
     let (most, status) = (AtomicU64::new(0), format!("/proc/{}/status", child.id()));
     let said = thread::scope(|scope| {
-        let waiting = scope.spawn(|| heard(child));
+        let waiting = scope.spawn(|| output_of(child));
         while !waiting.is_finished() {
             most.fetch_max(peak(&status).unwrap_or(0), Ordering::SeqCst);
             // It sleeps because the kernel keeps the figure only as long as the process lives.

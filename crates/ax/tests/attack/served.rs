@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{desk::Desk, provider::peak};
+use crate::{provider::peak, user::User};
 
 /// A server that takes longer to answer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -44,9 +44,9 @@ impl Answer {
 }
 
 impl Served {
-    pub(crate) fn start(desk: &Desk, flags: &[&str]) -> Served {
+    pub(crate) fn start(user: &User, flags: &[&str]) -> Served {
         let args: Vec<&str> = ["serve", "--port", "0"].iter().chain(flags).copied().collect();
-        let mut child = desk.command(&args).spawn().unwrap();
+        let mut child = user.command(&args).spawn().unwrap();
         let (written, (tell, told)) = (Arc::new(Mutex::new(String::new())), mpsc::channel());
         let (lines, kept) = (BufReader::new(child.stderr.take().unwrap()).lines(), written.clone());
         thread::spawn(move || {

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use crate::{
     Attack, Effort,
-    desk::Desk,
     served::{Answer, Served},
     tally::Tally,
+    user::User,
     vendor::key,
 };
 
@@ -33,12 +33,12 @@ struct Owned {
 
 fn run(_: Effort) -> Tally {
     let (ann, bob) = (key("ann"), key("bob"));
-    let desk = Desk::new();
-    desk.configure(&format!(
+    let user = User::new();
+    user.configure(&format!(
         "[defaults]\nsimulate = 'latency=0ms'\n[server]\ntokens = [\
          {{ name = 'ann', tenant = 'ann', token = '{ann}' }}, {{ name = 'bob', tenant = 'bob', token = '{bob}' }}]\n"
     ));
-    let server = Served::start(&desk, &["--offline"]);
+    let server = Served::start(&user, &["--offline"]);
     let scene = Scene { server, ann, bob, tally: Tally::default() };
     let owned = scene.furnish();
     let before = scene.possessions();

@@ -5,9 +5,9 @@ use quorum_testkit::server::{Fault, server};
 
 use crate::{
     Attack, Effort,
-    desk::Desk,
     pty::{Setup, Terminal},
     tally::{Tally, each},
+    user::User,
     vendor::{self, WIRES},
 };
 
@@ -86,12 +86,12 @@ fn by_speech(tally: &Tally, wire: (&str, &str), effort: Effort) {
     let script = if wire.0 == "ollama" { script.fault("mal-1", Fault::Hostile) } else { script };
     let vendor = script.on_thread();
     let url = vendor.url();
-    let desk = vendor::desk(&[("ann", &url), ("bob", &url), ("mal", &url)], wire);
-    desk.write("flow.yaml", FLOW);
-    desk.ax(&["discuss", &format!("Tabs {text}?")]);
+    let user = vendor::user(&[("ann", &url), ("bob", &url), ("mal", &url)], wire);
+    user.write("flow.yaml", FLOW);
+    user.ax(&["discuss", &format!("Tabs {text}?")]);
     let every = if effort == Effort::Short { 2 } else { 1 };
     for command in COMMANDS.iter().step_by(every) {
-        shown(tally, &desk, command, wire.0);
+        shown(tally, &user, command, wire.0);
     }
 }
 
@@ -100,9 +100,9 @@ fn by_errors(tally: &Tally, wire: (&str, &str)) {
     for status in [400, 401, 404, 429, 500] {
         let good = server().on_thread();
         let bad = raw_error(status, &hostile().join(" "));
-        let desk = vendor::desk(&[("ann", &good.url()), ("bob", &good.url()), ("mal", &bad)], wire);
+        let user = vendor::user(&[("ann", &good.url()), ("bob", &good.url()), ("mal", &bad)], wire);
         for command in [&["discuss", "Tabs or spaces?", "-v"][..], &["show", "last", "-v"], &["doctor"]] {
-            shown(tally, &desk, command, wire.0);
+            shown(tally, &user, command, wire.0);
         }
     }
 }
@@ -130,8 +130,8 @@ fn raw_error(status: u16, text: &str) -> String {
 }
 
 /// Runs a command in a terminal without colours, and looks for sequences that aren't ours.
-fn shown(tally: &Tally, desk: &Desk, command: &[&str], wire: &str) {
-    let (config, data, home) = (desk.config(), desk.data(), desk.home());
+fn shown(tally: &Tally, user: &User, command: &[&str], wire: &str) {
+    let (config, data, home) = (user.config(), user.data(), user.home());
     let [config, data, home] = [config.as_path(), data.as_path(), home].map(|it| it.to_str().unwrap());
     let keys = ["ann", "bob", "mal"].map(|it| (format!("{}_KEY", it.to_uppercase()), vendor::key(it)));
     let mut env = vec![

@@ -1,6 +1,6 @@
 //! Providers for attacks: honest ones and a hostile one, each with a key of its own.
 
-use crate::desk::Desk;
+use crate::user::User;
 
 /// The wires, with the path prefixes of their endpoints.
 pub(crate) const WIRES: [(&str, &str); 5] = [
@@ -25,12 +25,12 @@ fn variable(name: &str) -> String {
 }
 
 /// A user with these providers on one wire, and a unique key for each.
-pub(crate) fn desk(providers: &[(&str, &str)], wire: (&str, &str)) -> Desk {
+pub(crate) fn user(providers: &[(&str, &str)], wire: (&str, &str)) -> User {
     let rows: String = providers.iter().map(|(name, url)| provider(name, url, wire)).collect();
     let names: Vec<String> = providers.iter().map(|(name, _)| format!("'{name}'")).collect();
-    let desk = providers.iter().fold(Desk::new(), |desk, (name, _)| desk.with(&variable(name), &key(name)));
-    desk.configure(&format!("[defaults]\nproviders = [{}]\nrounds = 1\n{rows}", names.join(", ")));
-    desk
+    let user = providers.iter().fold(User::new(), |user, (name, _)| user.with(&variable(name), &key(name)));
+    user.configure(&format!("[defaults]\nproviders = [{}]\nrounds = 1\n{rows}", names.join(", ")));
+    user
 }
 
 /// A secret named after its use, of characters that do not occur in hexadecimal numbers.

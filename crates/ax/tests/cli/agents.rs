@@ -2,67 +2,67 @@
 
 use std::path::Path;
 
-use crate::desk::Desk;
+use crate::user::User;
 
 const REVIEWER: &str = "---\nagentId: reviewer\ndisplayName: Ada\nrole: reviewer\nabilities: {core: [gone]}\n\
                         providerAffinity: {preferred: [glm, gemini], taskMapping: {triage: qwen}}\n---\nTrust nothing.\n";
 
-fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.write("reviewer.md", REVIEWER);
-    desk.ax(&["agents", "register", "reviewer.md"]).ends(0).says(&["Registered reviewer: "]).prints_nothing();
-    desk
+fn user() -> User {
+    let user = User::new();
+    user.write("reviewer.md", REVIEWER);
+    user.ax(&["agents", "register", "reviewer.md"]).ends(0).says(&["Registered reviewer: "]).prints_nothing();
+    user
 }
 
 #[test]
 fn b08_agents_are_registered_listed_shown_and_removed() {
-    let desk = desk();
-    let listed = desk.ax(&["agents"]).ends(0);
+    let user = user();
+    let listed = user.ax(&["agents"]).ends(0);
     let expected = "reviewer             Ada, reviewer\n                     through glm (preferred), from the user folder\n";
     assert_eq!(listed.out, expected);
-    assert_eq!(desk.ax(&["agents", "list", "--json"]).ends(0).json()[0]["speaksThrough"], "glm");
-    let shown = desk.ax(&["agents", "show", "reviewer", "--topic", "a triage"]).ends(0);
+    assert_eq!(user.ax(&["agents", "list", "--json"]).ends(0).json()[0]["speaksThrough"], "glm");
+    let shown = user.ax(&["agents", "show", "reviewer", "--topic", "a triage"]).ends(0);
     let text =
         "# Your profile\n\nYour profile is that of Ada: reviewer.\n\nTrust nothing.\n\n# The discussion\n";
     assert!(shown.out.starts_with(text), "{shown:#?}");
     let shown = shown.says(&["not found: gone", "weight 1.5", "through qwen (for the task triage)"]);
     assert!(shown.err.contains("qwen, glm, gemini, claude"), "{shown:#?}");
-    desk.write("reviewer.md", &REVIEWER.replace("Trust nothing.", "Trust all."));
-    desk.ax(&["agents", "register", "reviewer.md"]).ends(2).says(&["already", "--force replaces it"]);
-    desk.ax(&["agents", "register", "reviewer.md", "--force"]).ends(0);
-    desk.ax_hearing(&["agents", "register", "-"], "{ \"agentId\": \"piped\" }").ends(0);
-    desk.ax(&["agents", "rm", "reviewer"]).ends(0).says(&["Removed reviewer"]);
-    desk.ax(&["agents", "show", "reviewer"])
+    user.write("reviewer.md", &REVIEWER.replace("Trust nothing.", "Trust all."));
+    user.ax(&["agents", "register", "reviewer.md"]).ends(2).says(&["already", "--force replaces it"]);
+    user.ax(&["agents", "register", "reviewer.md", "--force"]).ends(0);
+    user.ax_hearing(&["agents", "register", "-"], "{ \"agentId\": \"piped\" }").ends(0);
+    user.ax(&["agents", "rm", "reviewer"]).ends(0).says(&["Removed reviewer"]);
+    user.ax(&["agents", "show", "reviewer"])
         .ends(2)
         .says(&["there is no agent named reviewer", "searched in "]);
 }
 
 #[test]
 fn b08_an_agent_speaks_and_the_user_is_told_through_whom() {
-    let desk = desk();
+    let user = user();
     let panel = ["--participants", "claude,qwen,reviewer:agent", "--simulate", "latency=0ms,dead=glm"];
-    let result = desk.result(&[&panel[..], &["--agent-weight", "2"]].concat());
+    let result = user.result(&[&panel[..], &["--agent-weight", "2"]].concat());
     let agent = &result["agents"][0];
     assert_eq!((&agent["provider"], &agent["weight"]), (&"gemini".into(), &2.0.into()));
     assert_eq!(agent["passedOver"][0]["candidate"], "glm");
-    let told = desk.ax(&[&["discuss", "Tabs or spaces?"], &panel[..]].concat()).ends(0);
+    let told = user.ax(&[&["discuss", "Tabs or spaces?"], &panel[..]].concat()).ends(0);
     told.says(&["reviewer speaks through gemini (preferred; not glm: "]);
     let plan =
-        desk.ax(&[&["discuss", "Tabs or spaces?", "--dry-run", "--task", "triage"], &panel[..2]].concat());
+        user.ax(&[&["discuss", "Tabs or spaces?", "--dry-run", "--task", "triage"], &panel[..2]].concat());
     let line = "  reviewer             through qwen (for the task triage), weight 1.5; not found: gone";
     assert!(plan.out.contains(line), "{plan:#?}");
 }
 
 #[test]
 fn b08_a_projects_agents_come_first_and_bad_names_are_refused_before_anything_is_spent() {
-    let desk = desk();
-    let project = desk.home().join(".quorum/agents");
+    let user = user();
+    let project = user.home().join(".quorum/agents");
     std::fs::create_dir_all(&project).unwrap();
     std::fs::write(project.join("reviewer.yaml"), "agentId: reviewer\nweight: 3\n").unwrap();
-    let listed = desk.ax(&["agents", "--json"]).ends(0).json();
+    let listed = user.ax(&["agents", "--json"]).ends(0).json();
     assert_eq!((&listed[0]["folder"], &listed[0]["weight"]), (&"project".into(), &3.0.into()));
     let refused =
-        |seat: &str| desk.ax(&["discuss", "x", "--participants", &format!("claude,{seat}")]).ends(2);
+        |seat: &str| user.ax(&["discuss", "x", "--participants", &format!("claude,{seat}")]).ends(2);
     refused("reviwer:agent").says(&[
         "did you mean reviewer?",
         ".quorum/agents",
@@ -73,22 +73,22 @@ fn b08_a_projects_agents_come_first_and_bad_names_are_refused_before_anything_is
     std::fs::write(project.join("reviewer.yaml"), "agentId: reviewer\nweight: 9\n").unwrap();
     refused("reviewer:agent")
         .says(&["reviewer.yaml: weight must be from 0.5 to 3", ".quorum/agents/reviewer.yaml"]);
-    assert!(desk.ax(&["history"]).ends(0).out.is_empty());
+    assert!(user.ax(&["history"]).ends(0).out.is_empty());
 }
 
 #[test]
 fn b08_the_examples_are_imported_with_one_command() {
-    let desk = Desk::new();
+    let user = User::new();
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/agents");
     let examples = examples.to_str().unwrap();
-    desk.ax(&["agents", "import", examples]).ends(0).says(&["Imported 6 agents and 12 abilities."]);
+    user.ax(&["agents", "import", examples]).ends(0).says(&["Imported 6 agents and 12 abilities."]);
     let panel = "architect:agent,security-reviewer:agent,sceptic:agent";
-    let result = desk.result(&["--participants", panel]);
+    let result = user.result(&["--participants", panel]);
     assert_eq!(result["participatingProviders"].as_array().unwrap().len(), 3);
-    desk.write("bad.json", "{ \"agentId\": \"x\", \"weight\": 9 }");
-    let folder = desk.home().join("bad");
+    user.write("bad.json", "{ \"agentId\": \"x\", \"weight\": 9 }");
+    let folder = user.home().join("bad");
     std::fs::create_dir_all(folder.join("agents")).unwrap();
     std::fs::write(folder.join("agents/x.json"), "{ \"agentId\": \"x\", \"weight\": 9 }").unwrap();
-    let said = desk.ax(&["agents", "import", folder.to_str().unwrap()]).ends(2);
+    let said = user.ax(&["agents", "import", folder.to_str().unwrap()]).ends(2);
     said.says(&["x.json: weight must be from 0.5 to 3, not 9", "nothing was imported; 1 mistake to fix"]);
 }

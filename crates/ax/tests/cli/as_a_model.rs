@@ -9,11 +9,11 @@ use std::{
 use quorum_testkit::server::{Server, server};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Running};
+use crate::user::{Running, User};
 
-fn serve(desk: &Desk) -> (Running, String) {
-    let mut server = desk.run(&["serve", "--port", "0"]);
-    let line = server.hear("Listening on http://");
+fn serve(user: &User) -> (Running, String) {
+    let mut server = user.run(&["serve", "--port", "0"]);
+    let line = server.wait_for_line("Listening on http://");
     let address = line.split_once("http://").unwrap().1.split_whitespace().next().unwrap().to_owned();
     (server, address)
 }
@@ -53,13 +53,13 @@ fn answered(vendor: &Server) -> Vec<String> {
 #[test]
 fn a4_a_stream_that_was_killed_is_continued_by_its_key_and_no_finished_call_is_repeated() {
     let vendor = server().takes("alpha-1", 50, 0, 1).takes("beta-1", 400, 0, 1).on_thread();
-    let desk = Desk::new();
+    let user = User::new();
     let row = |name: &str| {
         let base = format!("{}/v1", vendor.url());
         format!("[providers.{name}]\nwire = 'openai-chat'\nbase_url = '{base}'\nmodel = '{name}-1'\n")
     };
-    desk.configure(&(row("alpha") + &row("beta")));
-    let (killed, address) = serve(&desk);
+    user.configure(&(row("alpha") + &row("beta")));
+    let (killed, address) = serve(&user);
     let connection = ask(&address, true);
     // The first answer is recorded, the second is under way.
     while answered(&vendor).is_empty() {
@@ -72,7 +72,7 @@ fn a4_a_stream_that_was_killed_is_continued_by_its_key_and_no_finished_call_is_r
     killed.end();
     drop(connection);
 
-    let (server, address) = serve(&desk);
+    let (server, address) = serve(&user);
     let first = content(ask(&address, true));
     assert!(!first.is_empty());
     let mut questions = answered(&vendor);

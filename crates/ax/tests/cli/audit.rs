@@ -3,24 +3,24 @@
 use serde_json::Value;
 
 use crate::{
-    desk::Desk,
     serve::{json, serve},
+    user::User,
 };
 
 #[test]
 fn everything_done_from_a_terminal_is_in_the_audit() {
-    let desk = Desk::new().with("LOGNAME", "ann");
+    let user = User::new().with("LOGNAME", "ann");
     let args = ["discuss", "Tabs or spaces?", "--detach", "-r", "10", "--simulate", "latency=2s"];
-    let id = desk.ax(&args).ends(0).out.trim().to_owned();
-    desk.wait_until(&id, "running");
-    desk.ax(&["pause", &id]).ends(0);
-    desk.ax(&["note", &id, "Mind the diffs."]).ends(0);
-    desk.wait_until(&id, "paused");
-    desk.ax(&["stop", &id]).ends(0);
-    desk.wait_for(&id);
-    desk.ax(&["rate", &id, "4"]).ends(0);
+    let id = user.ax(&args).ends(0).out.trim().to_owned();
+    user.wait_until(&id, "running");
+    user.ax(&["pause", &id]).ends(0);
+    user.ax(&["note", &id, "Mind the diffs."]).ends(0);
+    user.wait_until(&id, "paused");
+    user.ax(&["stop", &id]).ends(0);
+    user.wait_for(&id);
+    user.ax(&["rate", &id, "4"]).ends(0);
 
-    let (server, address) = serve(&desk);
+    let (server, address) = serve(&user);
     let audit = json(&address, "/api/audit");
     let entry = |it: &Value| {
         let text = |field: &str| it[field].as_str().unwrap().to_owned();

@@ -1,14 +1,14 @@
 //! Bad input: a clear message that names the flag, exit code 2, no output, and nothing stored.
 
-use crate::desk::Desk;
+use crate::user::User;
 
 #[track_caller]
 fn refuses(args: &[&str], expected: &str) {
-    let desk = Desk::new();
+    let user = User::new();
     let mut all = vec!["discuss"];
     all.extend(args);
-    desk.ax(&all).ends(2).says(&[expected]).prints_nothing();
-    desk.ax(&["history"]).ends(0).says(&["No discussions found"]).prints_nothing();
+    user.ax(&all).ends(2).says(&[expected]).prints_nothing();
+    user.ax(&["history"]).ends(0).says(&["No discussions found"]).prints_nothing();
 }
 
 #[test]
@@ -28,18 +28,18 @@ fn a_question_without_quotes() {
 
 #[test]
 fn a_refusal_points_to_the_help_of_its_verb() {
-    let desk = Desk::new();
-    desk.ax(&["discuss", "q"]).ends(0);
-    desk.ax(&["fork", "last", "--at", "nowhere"]).ends(2).says(&["`ax fork --help` explains the flags"]);
-    desk.ax(&["rate", "last", "9"]).ends(2).says(&["must be from 1 to 5"]);
-    desk.ax(&["history", "-n", "0"]).ends(2).says(&["must be a whole number, 1 or more"]).prints_nothing();
+    let user = User::new();
+    user.ax(&["discuss", "q"]).ends(0);
+    user.ax(&["fork", "last", "--at", "nowhere"]).ends(2).says(&["`ax fork --help` explains the flags"]);
+    user.ax(&["rate", "last", "9"]).ends(2).says(&["must be from 1 to 5"]);
+    user.ax(&["history", "-n", "0"]).ends(2).says(&["must be a whole number, 1 or more"]).prints_nothing();
 }
 
 /// As in other commands, so that a flag in an alias can be overridden.
 #[test]
 fn a_flag_that_is_typed_twice_counts_as_typed_last() {
-    let desk = Desk::new();
-    let plan = desk.ax(&["discuss", "q", "-r", "9", "--dry-run", "--json", "--rounds", "1"]).ends(0).json();
+    let user = User::new();
+    let plan = user.ax(&["discuss", "q", "-r", "9", "--dry-run", "--json", "--rounds", "1"]).ends(0).json();
     assert_eq!(plan["course"].as_array().unwrap().len(), 2, "{plan:#}");
 }
 
@@ -119,31 +119,31 @@ fn roles() {
 
 #[test]
 fn everything_at_once() {
-    let said = Desk::new().ax(&["discuss", "", "-r", "0", "--threshold", "2"]).ends(2);
+    let said = User::new().ax(&["discuss", "", "-r", "0", "--threshold", "2"]).ends(2);
     said.says(&["<topic>: is empty", "--rounds: must", "--threshold: must", "nothing was spent"]);
 }
 
 #[test]
 fn a_wrong_default_is_named_with_its_file() {
-    let desk = Desk::new();
-    desk.configure("[defaults]\nrounds = 99");
-    let file = desk.config().display().to_string();
-    desk.ax(&["discuss", "q"]).ends(2).says(&["--rounds: must be from 1 to 10, not 99", &file]);
-    desk.configure("[defaults]\nround = 3");
-    desk.ax(&["discuss", "q"]).ends(3).says(&["did you mean rounds?", &file]);
+    let user = User::new();
+    user.configure("[defaults]\nrounds = 99");
+    let file = user.config().display().to_string();
+    user.ax(&["discuss", "q"]).ends(2).says(&["--rounds: must be from 1 to 10, not 99", &file]);
+    user.configure("[defaults]\nround = 3");
+    user.ax(&["discuss", "q"]).ends(3).says(&["did you mean rounds?", &file]);
 }
 
 #[test]
 fn b12_discussions_can_be_switched_off() {
-    let desk = Desk::new();
-    desk.configure("[features]\ndiscussions = false");
-    desk.ax(&["discuss", "q", "--offline"]).ends(3).says(&["discussions are switched off"]).prints_nothing();
-    desk.ax(&["history"]).ends(0);
+    let user = User::new();
+    user.configure("[features]\ndiscussions = false");
+    user.ax(&["discuss", "q", "--offline"]).ends(3).says(&["discussions are switched off"]).prints_nothing();
+    user.ax(&["history"]).ends(0);
 }
 
 #[test]
 fn a_configuration_that_was_named_must_exist() {
-    let desk = Desk::new();
-    std::fs::remove_file(desk.config()).unwrap();
-    desk.ax(&["history"]).ends(3).says(&["can't be read"]);
+    let user = User::new();
+    std::fs::remove_file(user.config()).unwrap();
+    user.ax(&["history"]).ends(3).says(&["can't be read"]);
 }

@@ -8,8 +8,8 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    desk::Desk,
     serve::{is_completed, json, request, serve},
+    user::User,
 };
 
 /// The shortest lease, so that nothing is waited for longer than needed.
@@ -56,9 +56,9 @@ fn until(is_so: impl Fn() -> bool) {
 
 #[test]
 fn f17_a_living_server_goes_on_with_what_a_killed_one_left() {
-    let desk = Desk::new();
-    desk.configure(LEASE);
-    let ((one, first), (two, second)) = (serve(&desk), serve(&desk));
+    let user = User::new();
+    user.configure(LEASE);
+    let ((one, first), (two, second)) = (serve(&user), serve(&user));
     let ids: Vec<String> = (0..5).map(|_| order(&first, 4)).collect();
     until(|| ids.iter().all(|id| has_begun(&first, id)));
     let killed = Instant::now();
@@ -80,9 +80,9 @@ fn f17_a_living_server_goes_on_with_what_a_killed_one_left() {
 
 #[test]
 fn f17_commands_and_watchers_reach_a_discussion_from_the_other_server() {
-    let desk = Desk::new();
-    desk.configure(LEASE);
-    let ((one, first), (two, second)) = (serve(&desk), serve(&desk));
+    let user = User::new();
+    user.configure(LEASE);
+    let ((one, first), (two, second)) = (serve(&user), serve(&user));
     let id = order(&first, 4);
     until(|| has_begun(&second, &id));
     steer(&second, &id, "pause");
@@ -105,15 +105,15 @@ fn f17_commands_and_watchers_reach_a_discussion_from_the_other_server() {
 
 #[test]
 fn f17_a_pause_of_what_nobody_runs_is_obeyed_by_the_next_server() {
-    let desk = Desk::new();
-    desk.configure(LEASE);
-    let (one, first) = serve(&desk);
+    let user = User::new();
+    user.configure(LEASE);
+    let (one, first) = serve(&user);
     let id = order(&first, 4);
     until(|| has_begun(&first, &id));
     one.signal("-KILL");
     one.end();
-    desk.ax(&["pause", &id]).ends(0).says(&["the pause is recorded"]);
-    let (two, second) = serve(&desk);
+    user.ax(&["pause", &id]).ends(0).says(&["the pause is recorded"]);
+    let (two, second) = serve(&user);
     until(|| status(&second, &id) == "paused");
     steer(&second, &id, "resume");
     assert!(is_completed(&second, &id));
@@ -123,9 +123,9 @@ fn f17_a_pause_of_what_nobody_runs_is_obeyed_by_the_next_server() {
 
 #[test]
 fn f13_a_server_that_is_told_to_end_under_load_repeats_no_answered_call() {
-    let desk = Desk::new();
-    desk.configure(LEASE);
-    let ((one, first), (two, second)) = (serve(&desk), serve(&desk));
+    let user = User::new();
+    user.configure(LEASE);
+    let ((one, first), (two, second)) = (serve(&user), serve(&user));
     let ids: Vec<String> = (0..20).map(|_| order(&first, 3)).collect();
     until(|| ids.iter().all(|id| has_begun(&first, id)));
     one.signal("-TERM");
@@ -140,9 +140,9 @@ fn f13_a_server_that_is_told_to_end_under_load_repeats_no_answered_call() {
 
 #[test]
 fn f17_a_stopped_server_is_fenced_and_comes_back() {
-    let desk = Desk::new();
-    desk.configure(LEASE);
-    let ((one, first), (two, second)) = (serve(&desk), serve(&desk));
+    let user = User::new();
+    user.configure(LEASE);
+    let ((one, first), (two, second)) = (serve(&user), serve(&user));
     let id = order(&first, 4);
     until(|| has_begun(&first, &id));
     one.signal("-STOP");
@@ -160,10 +160,10 @@ fn f17_a_stopped_server_is_fenced_and_comes_back() {
 
 #[test]
 fn the_doctor_lists_the_nodes() {
-    let desk = Desk::new();
-    desk.configure(LEASE);
-    let (one, _) = serve(&desk);
-    let said = desk.ax(&["doctor"]);
+    let user = User::new();
+    user.configure(LEASE);
+    let (one, _) = serve(&user);
+    let said = user.ax(&["doctor"]);
     assert!(said.out.contains("ax (process "), "{said:#?}");
     assert!(said.out.contains("runs 0 discussions"), "{said:#?}");
     one.signal("-TERM");
@@ -172,13 +172,13 @@ fn the_doctor_lists_the_nodes() {
 
 #[test]
 fn a_node_with_another_configuration_is_warned_of() {
-    let desk = Desk::new();
-    desk.configure(LEASE);
-    let (one, _) = serve(&desk);
-    desk.configure(&format!("{LEASE}[defaults]\nrounds = 4\n"));
-    let mut two = desk.run(&["serve", "--port", "0"]);
-    two.hear("uses the same database with another configuration");
-    let said = desk.ax(&["doctor"]);
+    let user = User::new();
+    user.configure(LEASE);
+    let (one, _) = serve(&user);
+    user.configure(&format!("{LEASE}[defaults]\nrounds = 4\n"));
+    let mut two = user.run(&["serve", "--port", "0"]);
+    two.wait_for_line("uses the same database with another configuration");
+    let said = user.ax(&["doctor"]);
     assert!(said.out.contains("its configuration differs from this one"), "{said:#?}");
     for server in [one, two] {
         server.signal("-TERM");
@@ -190,16 +190,16 @@ fn a_node_with_another_configuration_is_warned_of() {
 #[test]
 fn clocks_two_hours_apart_are_told_by_the_doctor_and_by_readyz() {
     let database = quorum_testkit::postgres::Database::fresh();
-    let desk = Desk::new().with("AX_DATABASE_URL", &database.url());
-    desk.configure(LEASE);
-    desk.ax(&["db", "migrate"]).ends(0);
+    let user = User::new().with("AX_DATABASE_URL", &database.url());
+    user.configure(LEASE);
+    user.ax(&["db", "migrate"]).ends(0);
     database.run(
         "CREATE OR REPLACE FUNCTION now_us() RETURNS bigint LANGUAGE sql VOLATILE AS
          $$ SELECT (extract(epoch FROM clock_timestamp() + interval '2 hours') * 1000000)::bigint $$",
     );
-    let said = desk.ax(&["doctor"]).ends(3);
+    let said = user.ax(&["doctor"]).ends(3);
     assert!(said.out.contains("s behind that of the database"), "{said:#?}");
-    let (one, address) = serve(&desk);
+    let (one, address) = serve(&user);
     until(|| json(&address, "/readyz")["clockOffByMs"].as_i64().is_some_and(|it| 7_190_000 < it));
     assert!(is_completed(&address, &order(&address, 1)), "discussions are run all the same");
     one.signal("-TERM");
@@ -210,9 +210,9 @@ fn clocks_two_hours_apart_are_told_by_the_doctor_and_by_readyz() {
 #[test]
 fn event_ids_carry_the_epoch_of_the_log() {
     let database = quorum_testkit::postgres::Database::fresh();
-    let desk = Desk::new().with("AX_DATABASE_URL", &database.url());
-    desk.configure(LEASE);
-    let (one, address) = serve(&desk);
+    let user = User::new().with("AX_DATABASE_URL", &database.url());
+    user.configure(LEASE);
+    let (one, address) = serve(&user);
     let id = order(&address, 1);
     assert!(is_completed(&address, &id));
     let first = |last: &str| {

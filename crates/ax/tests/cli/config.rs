@@ -1,6 +1,6 @@
 //! The configuration: where it is, the effective values, whether they are valid, and presets.
 
-use crate::desk::Desk;
+use crate::user::User;
 
 const PRESETS: &str = "\
 [defaults]
@@ -19,14 +19,14 @@ output-format = \"json\"
 
 #[test]
 fn each_thing_has_its_own_place() {
-    let desk = Desk::new();
-    let path = |args: &[&str]| desk.ax(&[&["config", "path"], args].concat()).ends(0).out.trim().to_owned();
-    assert_eq!(path(&[]), desk.config().display().to_string());
-    assert_eq!(path(&["data"]), desk.data().display().to_string());
-    assert_eq!(path(&["state"]), desk.home().join(".local/state/quorum").display().to_string());
-    assert_eq!(path(&["cache"]), desk.home().join(".cache/quorum").display().to_string());
+    let user = User::new();
+    let path = |args: &[&str]| user.ax(&[&["config", "path"], args].concat()).ends(0).out.trim().to_owned();
+    assert_eq!(path(&[]), user.config().display().to_string());
+    assert_eq!(path(&["data"]), user.data().display().to_string());
+    assert_eq!(path(&["state"]), user.home().join(".local/state/quorum").display().to_string());
+    assert_eq!(path(&["cache"]), user.home().join(".cache/quorum").display().to_string());
     let xdg = |name: &str, place: &str| {
-        let mut command = desk.command(&["config", "path", place]);
+        let mut command = user.command(&["config", "path", place]);
         command.env_remove("AX_CONFIG").env_remove("AX_DATA_DIR").env(name, "/xdg");
         String::from_utf8(command.output().unwrap().stdout).unwrap()
     };
@@ -38,26 +38,26 @@ fn each_thing_has_its_own_place() {
 
 #[test]
 fn effective_values_are_shown_with_their_origin() {
-    let desk = Desk::new();
-    desk.configure("[retention]\ndays = 7\n[presets.quick]\nrounds = 1");
+    let user = User::new();
+    user.configure("[retention]\ndays = 7\n[presets.quick]\nrounds = 1");
     let expected = format!(
         "# {}\n\n[retention]\ndays = 7\n\n[features]\ndiscussions = true  # default\n\n[presets.quick]\nrounds = 1\n",
-        desk.config().display()
+        user.config().display()
     );
-    let out = desk.ax(&["config", "show"]).ends(0).out;
+    let out = user.ax(&["config", "show"]).ends(0).out;
     assert!(out.starts_with(&expected), "{out}");
     // The output is itself a valid configuration.
-    desk.configure(&out);
-    desk.ax(&["config", "check"]).ends(0).says(&["is fine"]);
-    desk.configure(
+    user.configure(&out);
+    user.ax(&["config", "check"]).ends(0).says(&["is fine"]);
+    user.configure(
         "[retention]\ndays = 7\n[providers.claude]\nmodel = 'm'\nprice = { input = 1.5, output = 2 }\n\
          [providers.mine]\ncommand = ['prog', '--token=sk-canary-4711']",
     );
-    let out = desk.ax(&["config", "show"]).ends(0).out;
+    let out = user.ax(&["config", "show"]).ends(0).out;
     let providers = "\n[providers.claude]\nmodel = \"m\"\nprice = { input = 1.5, output = 2 }\n\n\
                      [providers.mine]\ncommand = [\"prog\", \"…\"]\n";
     assert!(out.contains(providers) && !out.contains("canary"), "{out}");
-    let json = desk.ax(&["config", "show", "--json"]).ends(0).json();
+    let json = user.ax(&["config", "show", "--json"]).ends(0).json();
     assert_eq!(
         json["values"][0],
         serde_json::json!({"section": "retention", "key": "days", "value": 7, "from": "file"})
@@ -66,23 +66,23 @@ fn effective_values_are_shown_with_their_origin() {
 
 #[test]
 fn all_mistakes_are_listed_at_once_with_exit_code_3() {
-    let desk = Desk::new();
-    desk.configure("[defaults]\nround = 3\nbudget = 3\n[zzz]");
-    let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();
+    let user = User::new();
+    user.configure("[defaults]\nround = 3\nbudget = 3\n[zzz]");
+    let said = user.ax(&["config", "check"]).ends(3).prints_nothing();
     said.says(&["did you mean rounds?", "defaults.budget: is a time", "no section named zzz"]);
     // `config path` works even with an invalid configuration.
-    desk.ax(&["config", "path"]).ends(0);
-    desk.configure("[defaults]\nrounds = 99\n[presets.a]\nthreshold = 7\n");
-    let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();
+    user.ax(&["config", "path"]).ends(0);
+    user.configure("[defaults]\nrounds = 99\n[presets.a]\nthreshold = 7\n");
+    let said = user.ax(&["config", "check"]).ends(3).prints_nothing();
     said.says(&["defaults.rounds: must be from 1 to 10", "presets.a.threshold: must be from 0 to 1"]);
 }
 
 #[test]
 fn flags_count_before_presets_and_presets_before_defaults() {
-    let desk = Desk::new();
-    desk.configure(PRESETS);
+    let user = User::new();
+    user.configure(PRESETS);
     let rounds = |args: &[&str]| {
-        let result = desk.ax(&[&["discuss", "q", "--json"], args].concat()).ends(0).json();
+        let result = user.ax(&[&["discuss", "q", "--json"], args].concat()).ends(0).json();
         (result["pattern"].as_str().unwrap().to_owned(), result["rounds"].as_array().unwrap().len())
     };
     assert_eq!(rounds(&[]), ("synthesis".to_owned(), 1));
@@ -92,37 +92,37 @@ fn flags_count_before_presets_and_presets_before_defaults() {
         rounds(&["--preset", "architecture", "--pattern", "round-robin"]),
         ("round-robin".to_owned(), 3)
     );
-    let again = desk.ax(&["discuss", "--again", "last", "--preset", "architecture", "--json"]).ends(0).json();
+    let again = user.ax(&["discuss", "--again", "last", "--preset", "architecture", "--json"]).ends(0).json();
     assert_eq!(again["pattern"], "debate");
 }
 
 #[test]
 fn presets_say_how_results_are_shown_as_well() {
-    let desk = Desk::new();
-    desk.configure(PRESETS);
-    desk.ax(&["discuss", "q", "--preset", "architecture"]).ends(0).says(&["written", "all "]);
-    desk.ax(&["discuss", "q", "--preset", "document"]).ends(0).json();
-    let said = desk.ax(&["discuss", "q", "--preset", "document", "--output-format", "text"]).ends(0);
+    let user = User::new();
+    user.configure(PRESETS);
+    user.ax(&["discuss", "q", "--preset", "architecture"]).ends(0).says(&["written", "all "]);
+    user.ax(&["discuss", "q", "--preset", "document"]).ends(0).json();
+    let said = user.ax(&["discuss", "q", "--preset", "document", "--output-format", "text"]).ends(0);
     assert!(!said.out.starts_with('{'));
 }
 
 #[test]
 fn an_unknown_preset_is_refused_with_the_nearest_name() {
-    let desk = Desk::new();
-    desk.configure(PRESETS);
-    let said = desk.ax(&["discuss", "q", "--preset", "architectur"]).ends(2).prints_nothing();
+    let user = User::new();
+    user.configure(PRESETS);
+    let said = user.ax(&["discuss", "q", "--preset", "architectur"]).ends(2).prints_nothing();
     said.says(&["--preset: there is no preset named architectur; did you mean architecture?"]);
-    desk.configure("[presets.bad]\nrounds = 77");
-    let said = desk.ax(&["discuss", "q", "--preset", "bad"]).ends(2).prints_nothing();
+    user.configure("[presets.bad]\nrounds = 77");
+    let said = user.ax(&["discuss", "q", "--preset", "bad"]).ends(2).prints_nothing();
     said.says(&["--rounds: must be from 1 to 10, not 77 (from [presets.bad] in "]);
 }
 
 #[test]
 fn every_complaint_is_an_error_of_its_own_in_plain_words() {
-    let desk = Desk::new();
-    desk.configure("[defaults]\nmax-cost = \"much\"\n[presets.x]\nrounds = 3.5\n");
-    let file = desk.config().display().to_string();
-    let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();
+    let user = User::new();
+    user.configure("[defaults]\nmax-cost = \"much\"\n[presets.x]\nrounds = 3.5\n");
+    let file = user.config().display().to_string();
+    let said = user.ax(&["config", "check"]).ends(3).prints_nothing();
     let expected = [
         format!("error: {file}: defaults.max-cost: must be a number, not \"much\"\n"),
         format!("error: {file}: presets.x.rounds: must be a whole number, not 3.5\n"),
@@ -132,12 +132,12 @@ fn every_complaint_is_an_error_of_its_own_in_plain_words() {
 
 #[test]
 fn values_out_of_range_are_told_together_with_wrong_types() {
-    let desk = Desk::new();
-    desk.configure(
+    let user = User::new();
+    user.configure(
         "[defaults]\nmax-cost = \"much\"\ntemperature = 9\n[presets.x]\nrounds = 77\nthreshold = \"all\"\nseed = \"x\"\n[serve]\n",
     );
-    let file = desk.config().display().to_string();
-    let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();
+    let file = user.config().display().to_string();
+    let said = user.ax(&["config", "check"]).ends(3).prints_nothing();
     let expected = [
         "defaults.max-cost: must be a number, not \"much\"",
         "presets.x.seed: must be a whole number, not \"x\"",
@@ -152,8 +152,8 @@ fn values_out_of_range_are_told_together_with_wrong_types() {
 
 #[test]
 fn the_demo_runs_with_a_broken_configuration() {
-    let desk = Desk::new();
-    desk.configure("[broken");
-    let said = desk.ax(&["demo", "--fast"]).ends(0);
+    let user = User::new();
+    user.configure("[broken");
+    let said = user.ax(&["demo", "--fast"]).ends(0);
     assert!(!said.out.is_empty());
 }

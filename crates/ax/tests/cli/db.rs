@@ -4,22 +4,22 @@ use std::time::{Duration, Instant};
 
 use quorum_testkit::postgres::Database;
 
-use crate::desk::Desk;
+use crate::user::User;
 
 /// How many discussions are moved.
 const DISCUSSIONS: usize = 30;
 
-/// A desk whose configuration names this database.
-fn desk(database: &Database) -> Desk {
-    Desk::new().with("AX_DATABASE_URL", &database.url())
+/// A user whose configuration names this database.
+fn user(database: &Database) -> User {
+    User::new().with("AX_DATABASE_URL", &database.url())
 }
 
 /// Discussions in the file of the data directory.
-fn fill(desk: &Desk) {
+fn fill(user: &User) {
     let lines: Vec<String> =
         (0..DISCUSSIONS).map(|it| format!("ax discuss 'Question {it}?' --quiet -r1 > out.txt")).collect();
     for part in lines.chunks(10) {
-        desk.shell(&format!("unset AX_DATABASE_URL; {}", part.join(" && "))).ends(0);
+        user.shell(&format!("unset AX_DATABASE_URL; {}", part.join(" && "))).ends(0);
     }
 }
 
@@ -40,10 +40,10 @@ fn until(is_so: impl Fn() -> bool) {
 #[test]
 fn a_move_that_is_killed_five_times_goes_on_and_nothing_is_there_twice() {
     let database = Database::fresh();
-    let desk =
-        Desk::new().with("AX_DATABASE_URL", &format!("{}&application_name=killed_move", database.url()));
-    fill(&desk);
-    desk.ax(&["db", "migrate"]).ends(0);
+    let user =
+        User::new().with("AX_DATABASE_URL", &format!("{}&application_name=killed_move", database.url()));
+    fill(&user);
+    user.ax(&["db", "migrate"]).ends(0);
     // It stops in the middle of the sixth, the eleventh and so on, to be killed there.
     database.run(
         "CREATE TABLE most (discussions bigint); INSERT INTO most VALUES (0);
@@ -59,7 +59,7 @@ fn a_move_that_is_killed_five_times_goes_on_and_nothing_is_there_twice() {
     for kill in 1..=5 {
         let most = 5 * kill;
         database.run(&format!("UPDATE most SET discussions = {most}"));
-        let mut moving = desk.command(&["db", "move"]).spawn().unwrap();
+        let mut moving = user.command(&["db", "move"]).spawn().unwrap();
         until(|| most <= moved(&database));
         moving.kill().unwrap();
         moving.wait().unwrap();
@@ -70,40 +70,40 @@ fn a_move_that_is_killed_five_times_goes_on_and_nothing_is_there_twice() {
         assert!(moved(&database) < DISCUSSIONS, "it was killed in between, kill {kill}");
     }
     database.run("DROP TRIGGER stop ON moved");
-    let said = desk.ax(&["db", "move", "--json"]).ends(0).json();
+    let said = user.ax(&["db", "move", "--json"]).ends(0).json();
     let (written, known) = (said["written"].as_u64().unwrap(), said["known"].as_u64().unwrap());
     assert_eq!((written + known, 25 <= known), (DISCUSSIONS as u64, true), "{said}");
     assert_eq!(moved(&database), DISCUSSIONS);
-    let said = desk.ax(&["db", "check", "--all"]).ends(0);
+    let said = user.ax(&["db", "check", "--all"]).ends(0);
     assert!(said.out.contains("30 discussions") && said.out.contains("Nothing is wrong."), "{said:#?}");
-    assert_eq!(desk.ax(&["history", "-n", "100", "--json"]).json().as_array().unwrap().len(), DISCUSSIONS);
+    assert_eq!(user.ax(&["history", "-n", "100", "--json"]).json().as_array().unwrap().len(), DISCUSSIONS);
 
     // And back, into a new file.
-    let file = desk.home().join("back.db");
+    let file = user.home().join("back.db");
     let back = ["db", "move", "--back", "--to", file.to_str().unwrap()];
-    let said = desk.ax(&back).ends(0);
+    let said = user.ax(&back).ends(0);
     assert!(said.out.contains("Moved 30 discussions") && said.out.contains("are the same"), "{said:#?}");
-    let said = desk.ax(&["db", "check", file.to_str().unwrap(), "--json"]).ends(0).json();
+    let said = user.ax(&["db", "check", file.to_str().unwrap(), "--json"]).ends(0).json();
     assert_eq!((said["discussions"].as_u64(), said["flaws"].as_array().map(Vec::len)), (Some(30), Some(0)));
 }
 
 #[test]
 fn a_move_without_a_target_and_a_wrong_address_are_told_without_the_password() {
-    let desk = Desk::new();
-    desk.ax(&["db", "move"]).ends(2).says(&["AX_DATABASE_URL", "--to"]).prints_nothing();
-    let missing = desk.ax(&["db", "check", "nowhere.db"]).ends(3).says(&["there is no database nowhere.db"]);
+    let user = User::new();
+    user.ax(&["db", "move"]).ends(2).says(&["AX_DATABASE_URL", "--to"]).prints_nothing();
+    let missing = user.ax(&["db", "check", "nowhere.db"]).ends(3).says(&["there is no database nowhere.db"]);
     missing.prints_nothing();
-    desk.ax(&["discuss", "Now?"]).ends(0);
-    let said = desk.ax(&["db", "move", "--to", "postgres://ann:hidden-word@127.0.0.1:1/panel"]).ends(3);
+    user.ax(&["discuss", "Now?"]).ends(0);
+    let said = user.ax(&["db", "move", "--to", "postgres://ann:hidden-word@127.0.0.1:1/panel"]).ends(3);
     assert!(said.err.contains("can't be reached") && !said.err.contains("hidden-word"), "{said:#?}");
-    let said = desk.ax(&["db", "move", "--to", "postgres://ann:hidden-word@127.0.0.1:x/panel"]).ends(2);
+    let said = user.ax(&["db", "move", "--to", "postgres://ann:hidden-word@127.0.0.1:x/panel"]).ends(2);
     assert!(said.err.contains("can't be understood") && !said.err.contains("hidden-word"), "{said:#?}");
 }
 
 #[test]
 fn a_database_is_migrated_once_and_then_up_to_date() {
     let database = Database::fresh();
-    let desk = desk(&database);
-    assert!(desk.ax(&["db", "migrate"]).ends(0).out.starts_with("Created the tables of postgres://"));
-    assert!(desk.ax(&["db", "migrate"]).ends(0).out.contains("is up to date"));
+    let user = user(&database);
+    assert!(user.ax(&["db", "migrate"]).ends(0).out.starts_with("Created the tables of postgres://"));
+    assert!(user.ax(&["db", "migrate"]).ends(0).out.contains("is up to date"));
 }

@@ -3,18 +3,18 @@
 
 use serde_json::Value;
 
-use crate::desk::Desk;
+use crate::user::User;
 
 const TABLE: [&str; 4] = ["--pattern", "debate", "-p", "claude,glm,qwen"];
 
 #[track_caller]
-fn debated(desk: &Desk, args: &[&str]) -> Value {
-    desk.result(&[&TABLE[..], args].concat())
+fn debated(user: &User, args: &[&str]) -> Value {
+    user.result(&[&TABLE[..], args].concat())
 }
 
 #[test]
 fn d03_every_format_and_mode_comes_to_its_end() {
-    let desk = Desk::new();
+    let user = User::new();
     for (format, limit) in [
         ("structured-rounds", &[][..]),
         ("free-form", &["--round-limit", "4"]),
@@ -23,7 +23,7 @@ fn d03_every_format_and_mode_comes_to_its_end() {
     ] {
         for mode in ["sequential", "simultaneous"] {
             let flags = ["--debate-format", format, "--mode", mode];
-            let result = debated(&desk, &[&flags[..], limit].concat());
+            let result = debated(&user, &[&flags[..], limit].concat());
             assert_eq!(result["success"], true, "{format} {mode}: {result:#}");
             assert!(result["verdict"]["winner"].is_object(), "{format} {mode}: {result:#}");
             let judged = result["judging"]["rounds"].as_array().unwrap();
@@ -42,44 +42,44 @@ fn d03_every_format_and_mode_comes_to_its_end() {
 }
 
 #[test]
-fn d05_positions_are_given_or_given_out() {
-    let desk = Desk::new();
+fn d05_positions_are_given_or_assigned() {
+    let user = User::new();
     for casting in ["binary", "spectrum", "multi-perspective"] {
-        let result = debated(&desk, &["--casting", casting]);
+        let result = debated(&user, &["--casting", casting]);
         assert_eq!(result["positions"]["origin"], "assigned", "{casting}: {result:#}");
     }
-    let result = debated(&desk, &[]);
+    let result = debated(&user, &[]);
     assert_eq!(result["positions"]["spread"], "binary", "by default: {result:#}");
-    let result = debated(&desk, &["--no-casting"]);
+    let result = debated(&user, &["--no-casting"]);
     assert_eq!(result.get("positions"), None, "{result:#}");
-    let file = desk.write(
+    let file = user.write(
         "positions.json",
         r#"[{"participant": "anthropic", "position": "Tabs.", "persona": "A typist"}, {"participant": "glm", "position": "Spaces."}]"#,
     );
-    let result = debated(&desk, &["--positions", &file]);
+    let result = debated(&user, &["--positions", &file]);
     assert_eq!(result["positions"]["origin"], "given");
     assert_eq!(result["positions"]["parts"][0]["participant"], "claude");
 }
 
 #[test]
 fn d06_judging_is_shown() {
-    let desk = Desk::new();
-    let result = debated(&desk, &["--swap-check", "--judge", "claude"]);
+    let user = User::new();
+    let result = debated(&user, &["--swap-check", "--judge", "claude"]);
     assert!(result["judging"]["swapChecked"].as_u64() >= Some(2), "{result:#}");
-    let out = desk.ax(&["show", "last", "-v"]).ends(0).out;
+    let out = user.ax(&["show", "last", "-v"]).ends(0).out;
     assert!(out.contains("## Judging") && out.contains("\n| 1 | claude | glm | "), "{out}");
-    let document = desk.ax(&["export", "last"]).ends(0).out;
+    let document = user.ax(&["export", "last"]).ends(0).out;
     assert!(document.contains("## Judging"), "{document}");
 }
 
 #[test]
 fn bad_orders_are_refused_before_anything_is_asked() {
-    let desk = Desk::new();
-    let wrong = desk.write("wrong.json", r#"{"participant": "claude"}"#);
+    let user = User::new();
+    let wrong = user.write("wrong.json", r#"{"participant": "claude"}"#);
     let typo =
-        desk.write("typo.json", r#"[{"participant": "claude", "position": "Tabs.", "person": "A typist"}]"#);
-    let lacking = desk.write("lacking.json", r#"[{"participant": "claude"}]"#);
-    let one = desk.write("one.json", r#"[{"participant": "claude", "position": "Tabs."}]"#);
+        user.write("typo.json", r#"[{"participant": "claude", "position": "Tabs.", "person": "A typist"}]"#);
+    let lacking = user.write("lacking.json", r#"[{"participant": "claude"}]"#);
+    let one = user.write("one.json", r#"[{"participant": "claude", "position": "Tabs."}]"#);
     for (args, expected) in [
         (
             &["--debate-format", "round-limited"][..],
@@ -107,14 +107,14 @@ fn bad_orders_are_refused_before_anything_is_asked() {
         (&["--positions", &one, "--casting", "binary"], "nothing to cast"),
         (&["--no-casting", "--casting", "binary"], "--no-casting: no positions are assigned"),
     ] {
-        desk.ax(&[&["discuss", "q"], &TABLE[..], args].concat()).ends(2).says(&[expected]).prints_nothing();
+        user.ax(&[&["discuss", "q"], &TABLE[..], args].concat()).ends(2).says(&[expected]).prints_nothing();
     }
-    let said = desk.ax(&["discuss", "q", "--judge", "claude", "--swap-check"]).ends(2);
+    let said = user.ax(&["discuss", "q", "--judge", "claude", "--swap-check"]).ends(2);
     said.says(&[
         "--judge: applies only to the pattern debate",
         "--swap-check: applies only to the pattern debate",
     ]);
-    assert_eq!(desk.ax(&["history", "--json"]).ends(0).out.trim(), "[]");
+    assert_eq!(user.ax(&["history", "--json"]).ends(0).out.trim(), "[]");
 }
 
 fn speeches(result: &Value) -> Vec<Value> {
@@ -124,19 +124,19 @@ fn speeches(result: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn d06_several_judges_mark_by_criteria_of_ones_own() {
-    let desk = Desk::new();
+fn d06_several_judges_use_custom_criteria() {
+    let user = User::new();
     let criteria = ["--evaluation-criteria", "Cost, honestly stated", "--evaluation-criteria", "Risk"];
     let table =
         ["--pattern", "debate", "-p", "claude,glm,qwen,gemini,mistral", "--judges", "qwen,google,mistral"];
-    let result = desk.result(&[&table[..], &criteria].concat());
+    let result = user.result(&[&table[..], &criteria].concat());
     let round = &result["judging"]["rounds"][0];
     assert_eq!(round["judge"], "qwen, gemini, mistral");
     let marks = round["assessments"][0]["criteria"].as_object().unwrap();
     assert_eq!(marks.keys().collect::<Vec<_>>(), ["Cost, honestly stated", "Risk"]);
     assert_eq!(result["verdict"]["winners"].as_array().unwrap().len(), 3);
     let args = [&["discuss", "Tabs or spaces?", "--offline"], &table[..], &criteria].concat();
-    let said = desk.ax(&args).ends(0);
+    let said = user.ax(&args).ends(0);
     assert!(
         said.out.contains("On the judging") && said.out.contains("The judges disagree by up to"),
         "{said:#?}"
@@ -145,15 +145,15 @@ fn d06_several_judges_mark_by_criteria_of_ones_own() {
 
 #[test]
 fn d15_a_fork_with_another_judge_keeps_the_turns_up_to_its_point() {
-    let desk = Desk::new();
+    let user = User::new();
     let limited = ["--debate-format", "round-limited", "--round-limit", "2"];
-    let past = debated(&desk, &[&limited[..], &["--judge", "qwen"]].concat());
+    let past = debated(&user, &[&limited[..], &["--judge", "qwen"]].concat());
     let id = past["discussionId"].as_str().unwrap();
     let planned = ["fork", id, "--at", "1/awaiting-responses/glm", "--judge", "mistral", "--dry-run"];
-    let said = desk.ax(&planned).ends(0).says(&["No model was asked, and nothing was recorded."]);
+    let said = user.ax(&planned).ends(0).says(&["No model was asked, and nothing was recorded."]);
     assert!(said.out.contains("2 answers of the original kept, 6 questions asked anew at most"), "{said:#?}");
     let args = ["fork", id, "--at", "2/awaiting-responses/claude", "--judge", "mistral", "--json"];
-    let said = desk.ax(&args).ends(0).says(&["4 answers reused from", "answered this before"]);
+    let said = user.ax(&args).ends(0).says(&["4 answers reused from", "answered this before"]);
     let fork = said.json();
     assert_eq!(speeches(&fork), speeches(&past));
     let calls = |name: &str| fork["metadata"]["costSummary"]["byProvider"][name]["calls"].as_u64();
@@ -166,54 +166,54 @@ fn d15_a_fork_with_another_judge_keeps_the_turns_up_to_its_point() {
 
 #[test]
 fn d15_a_fork_that_names_the_same_judge_was_accepted_as_a_change() {
-    let desk = Desk::new();
-    let past = debated(&desk, &["--rounds", "1", "--judge", "qwen"]);
+    let user = User::new();
+    let past = debated(&user, &["--rounds", "1", "--judge", "qwen"]);
     let id = past["discussionId"].as_str().unwrap();
-    desk.ax(&["fork", id, "--at", "1/awaiting-responses/glm", "--judge", "qwen"])
+    user.ax(&["fork", id, "--at", "1/awaiting-responses/glm", "--judge", "qwen"])
         .ends(2)
         .says(&["nothing is changed, so every answer would be the same"]);
 }
 
 #[test]
-fn d15_a_fork_may_drop_somebody_or_change_the_pattern() {
-    let desk = Desk::new();
-    let id = desk.result(&["--rounds", "1"])["discussionId"].as_str().unwrap().to_owned();
-    let at = desk
+fn d15_a_fork_may_drop_a_participant_or_change_the_pattern() {
+    let user = User::new();
+    let id = user.result(&["--rounds", "1"])["discussionId"].as_str().unwrap().to_owned();
+    let at = user
         .ax(&["fork", &id, "--at", "nowhere"])
         .ends(2)
         .says(&["--at: there is no answer at step nowhere"]);
     let step = at.err.split("there are ").nth(1).unwrap().split(',').next().unwrap().trim().to_owned();
-    let fork = desk.ax(&["fork", &id, "--at", &step, "--drop", "glm", "--json"]).ends(0).json();
+    let fork = user.ax(&["fork", &id, "--at", &step, "--drop", "glm", "--json"]).ends(0).json();
     assert_eq!(fork["participatingProviders"].as_array().unwrap().len(), 3, "{fork:#}");
-    desk.ax(&["fork", &id, "--at", &step, "--pattern", "debate", "--rounds", "2"]).ends(0);
-    let fork = desk.ax(&["fork", &id, "--at", &step, "--drop", "google", "--json"]).ends(0).json();
+    user.ax(&["fork", &id, "--at", &step, "--pattern", "debate", "--rounds", "2"]).ends(0);
+    let fork = user.ax(&["fork", &id, "--at", &step, "--drop", "google", "--json"]).ends(0).json();
     assert!(!fork["participatingProviders"].as_array().unwrap().contains(&"gemini".into()), "{fork:#}");
-    desk.ax(&["fork", &id, "--at", &step, "--drop", "grok"])
+    user.ax(&["fork", &id, "--at", &step, "--drop", "grok"])
         .ends(2)
         .says(&["--drop: grok does not take part"]);
-    desk.ax(&["fork", "ffff", "--at", &step]).ends(2).says(&["there is no discussion"]);
+    user.ax(&["fork", "ffff", "--at", &step]).ends(2).says(&["there is no discussion"]);
 }
 
 #[test]
 fn d15_a_fork_whose_judge_went_by_another_name_got_the_wrong_one() {
-    let desk = Desk::new();
-    let past = debated(&desk, &["--rounds", "1", "--judge", "qwen"]);
+    let user = User::new();
+    let past = debated(&user, &["--rounds", "1", "--judge", "qwen"]);
     let id = past["discussionId"].as_str().unwrap();
     let at = "1/awaiting-responses/glm";
-    let fork = desk.ax(&["fork", id, "--at", at, "--judge", "google", "--json"]).ends(0).json();
+    let fork = user.ax(&["fork", id, "--at", at, "--judge", "google", "--json"]).ends(0).json();
     assert_eq!(fork["judging"]["rounds"][0]["judge"], "gemini", "{fork:#}");
     assert_eq!(speeches(&fork), speeches(&past));
-    let fork = desk.ax(&["fork", id, "--at", at, "--judge", "anthropic", "--json"]).ends(0).json();
+    let fork = user.ax(&["fork", id, "--at", at, "--judge", "anthropic", "--json"]).ends(0).json();
     assert_eq!(fork["judging"]["rounds"][0]["judge"], "claude", "{fork:#}");
 }
 
 #[test]
 fn d01_a_stopped_debate_has_its_verdict() {
-    let desk = Desk::new();
+    let user = User::new();
     let table =
         ["--participants", "claude,me:person,qwen", "--roles", "claude=proponent,me=opponent,qwen=judge"];
-    desk.ax(&[&["discuss", "Tabs or spaces?", "--pattern", "debate"], &table[..]].concat()).ends(0);
-    let result = desk.ax(&["stop", "last", "--json"]).ends(0).json();
+    user.ax(&[&["discuss", "Tabs or spaces?", "--pattern", "debate"], &table[..]].concat()).ends(0);
+    let result = user.ax(&["stop", "last", "--json"]).ends(0).json();
     assert_eq!((&result["stoppingReason"], &result["status"]), (&"user_stop".into(), &"completed".into()));
     assert!(result["verdict"]["summary"].is_string(), "{result:#}");
 }

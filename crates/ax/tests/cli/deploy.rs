@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf, process::Command};
 
 use serde_json::Value;
 
-use crate::desk::Desk;
+use crate::user::User;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../deploy")
@@ -33,8 +33,8 @@ fn seconds(text: &str) -> u64 {
 
 #[test]
 fn the_nodes_configuration_is_read_by_the_program() {
-    let desk = Desk::new();
-    let mut check = desk.command(&["config", "check"]);
+    let user = User::new();
+    let mut check = user.command(&["config", "check"]);
     check.env("AX_CONFIG", folder().join("config.toml")).env("QUORUM_TOKEN", "0123456789abcdef");
     let output = check.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,16 +1,16 @@
 //! `ax discuss --detach`: the discussion is recorded here and run by another process.
 
-use crate::desk::Desk;
+use crate::user::User;
 
 #[test]
 fn a_detached_discussion_goes_on_by_itself() {
-    let desk = Desk::new();
-    let said = desk.ax(&["discuss", "Tabs or spaces?", "--detach", "--usage"]).ends(0);
+    let user = User::new();
+    let said = user.ax(&["discuss", "Tabs or spaces?", "--detach", "--usage"]).ends(0);
     let id = said.out.trim().to_owned();
-    let log = desk.home().join(format!(".local/state/quorum/runs/{id}.log"));
+    let log = user.home().join(format!(".local/state/quorum/runs/{id}.log"));
     let said = said.says(&[log.to_str().unwrap(), &format!("`ax show {id}`")]);
     assert!(!said.err.contains("is asked"), "{said:#?}");
-    assert_eq!(desk.wait_for(&id)["success"], true);
+    assert_eq!(user.wait_for(&id)["success"], true);
     let told = std::fs::read_to_string(&log).unwrap();
     assert!(told.contains("claude is asked"), "{told}");
     use std::os::unix::fs::PermissionsExt;
@@ -19,29 +19,29 @@ fn a_detached_discussion_goes_on_by_itself() {
 
 #[test]
 fn programs_learn_where_it_is() {
-    let desk = Desk::new();
-    let started = desk.ax(&["discuss", "Tabs or spaces?", "--detach", "--json"]).ends(0).json();
-    desk.wait_for(started["discussionId"].as_str().unwrap());
+    let user = User::new();
+    let started = user.ax(&["discuss", "Tabs or spaces?", "--detach", "--json"]).ends(0).json();
+    user.wait_for(started["discussionId"].as_str().unwrap());
     assert!(std::path::Path::new(started["log"].as_str().unwrap()).exists());
 }
 
 #[test]
 fn it_can_be_steered_like_any_other() {
-    let desk = Desk::new();
+    let user = User::new();
     let args = ["discuss", "Tabs or spaces?", "--detach", "-r", "10", "--simulate", "latency=2s"];
-    let id = desk.ax(&args).ends(0).out.trim().to_owned();
-    desk.wait_until(&id, "running");
-    desk.ax(&["stop", &id]).ends(0);
-    desk.wait_for(&id);
+    let id = user.ax(&args).ends(0).out.trim().to_owned();
+    user.wait_until(&id, "running");
+    user.ax(&["stop", &id]).ends(0);
+    user.wait_for(&id);
 }
 
 #[test]
 fn a_refused_request_is_not_started() {
-    let desk = Desk::new();
-    desk.ax(&["discuss", "", "--detach"]).ends(2).says(&["<topic>: is empty"]).prints_nothing();
+    let user = User::new();
+    user.ax(&["discuss", "", "--detach"]).ends(2).says(&["<topic>: is empty"]).prints_nothing();
     let args = ["discuss", "q", "--detach", "--require-consensus"];
-    desk.ax(&args).ends(2).says(&["cannot be used with"]).prints_nothing();
-    std::fs::write(desk.home().join(".local"), "no folder").unwrap();
-    desk.ax(&["discuss", "q", "--detach"]).ends(3).says(&["XDG_STATE_HOME"]).prints_nothing();
-    desk.ax(&["history"]).ends(0).says(&["No discussions found"]);
+    user.ax(&args).ends(2).says(&["cannot be used with"]).prints_nothing();
+    std::fs::write(user.home().join(".local"), "no folder").unwrap();
+    user.ax(&["discuss", "q", "--detach"]).ends(3).says(&["XDG_STATE_HOME"]).prints_nothing();
+    user.ax(&["history"]).ends(0).says(&["No discussions found"]);
 }

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::{desk::Desk, newcomer::MARK};
+use crate::{newcomer::MARK, user::User};
 
 #[test]
 fn b09_the_seeds_examples_work_as_printed() {
-    let desk = Desk::new();
+    let user = User::new();
     for args in [
         &["discuss", "What's the best database for a real-time app?"][..],
         &["discuss", "Compare React vs Vue", "--providers", "claude,gemini"],
@@ -16,15 +16,15 @@ fn b09_the_seeds_examples_work_as_printed() {
         &["discuss", "Explain quantum computing", "--verbose"],
         &["discuss", "Compare languages", "--json"],
     ] {
-        let said = desk.ax(args).ends(0).says(&["simulated", "Done in"]);
+        let said = user.ax(args).ends(0).says(&["simulated", "Done in"]);
         assert!(!said.out.trim().is_empty(), "{args:?}");
     }
 }
 
 #[test]
 fn every_pattern_and_method_comes_to_an_end() {
-    let desk = Desk::new();
-    let listed = desk.ax(&["patterns", "--json"]).ends(0).json();
+    let user = User::new();
+    let listed = user.ax(&["patterns", "--json"]).ends(0).json();
     let names = |list: &str| -> Vec<String> {
         let list = listed[list].as_array().unwrap();
         list.iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
@@ -33,22 +33,22 @@ fn every_pattern_and_method_comes_to_an_end() {
         let options: &[&str] =
             if ["voting", "settle"].contains(&pattern.as_str()) { &["-o", "tabs,spaces"] } else { &[] };
         let said =
-            desk.ax(&[&["discuss", "Tabs or spaces?", "--pattern", &pattern], options].concat()).ends(0);
+            user.ax(&[&["discuss", "Tabs or spaces?", "--pattern", &pattern], options].concat()).ends(0);
         assert!(!said.out.trim().is_empty(), "{pattern}");
     }
     for method in names("consensus") {
         let args = ["discuss", "Tabs or spaces?", "--consensus", &method, "--synthesizer", "claude"];
-        let said = desk.ax(&args).ends(0);
+        let said = user.ax(&args).ends(0);
         assert!(!said.out.trim().is_empty(), "{method}");
     }
 }
 
 #[test]
 fn an_option_with_a_comma_could_not_be_voted_on() {
-    let desk = Desk::new();
+    let user = User::new();
     let voted_on = |options: &[&str]| -> Vec<String> {
         let args = ["discuss", "Which database?", "--pattern", "voting", "--json"];
-        let result = desk.ax(&[&args[..], options].concat()).json();
+        let result = user.ax(&[&args[..], options].concat()).json();
         result["votingResults"]["votes"].as_object().unwrap().keys().cloned().collect()
     };
     assert_eq!(voted_on(&["-o", "Postgres, managed", "-o", "SQLite"]), ["Postgres, managed", "SQLite"]);
@@ -58,42 +58,42 @@ fn an_option_with_a_comma_could_not_be_voted_on() {
 
 #[test]
 fn a_vote_that_was_taken_again_shows_the_first_one() {
-    let desk = Desk::new();
+    let user = User::new();
     let vote = ["discuss", "Best API style", "--pattern", "voting", "-o", "REST,GraphQL,gRPC"];
     let open = [&vote[..], &["--threshold", "1"]].concat();
-    let result = desk.ax(&[&open[..], &["--json"]].concat()).json();
+    let result = user.ax(&[&open[..], &["--json"]].concat()).json();
     assert_eq!(result["rounds"].as_array().unwrap().len(), 2, "{result:#}");
     assert_eq!(result["firstVote"]["voteRecords"][0]["round"], 1, "{result:#}");
     assert_eq!(result["votingResults"]["voteRecords"][0]["round"], 2, "{result:#}");
-    let said = desk.ax(&open);
+    let said = user.ax(&open);
     assert!(said.out.contains("## First vote") && said.out.contains("## Votes"), "{said:#?}");
     for format in ["markdown", "html", "json"] {
-        let exported = desk.ax(&["export", "last", "--as", format]).ends(0);
+        let exported = user.ax(&["export", "last", "--as", format]).ends(0);
         let title = if format == "json" { "firstVote" } else { "First vote" };
         assert!(exported.out.contains(title), "{format}");
     }
-    let decided = desk.ax(&[&vote[..], &["--threshold", "0", "--json"]].concat()).ends(0).json();
+    let decided = user.ax(&[&vote[..], &["--threshold", "0", "--json"]].concat()).ends(0).json();
     assert_eq!((decided["rounds"].as_array().unwrap().len(), decided.get("firstVote")), (1, None));
 }
 
 #[test]
 fn a_critique_shows_who_checked_its_answer() {
-    let desk = Desk::new();
+    let user = User::new();
     let critique = ["discuss", "How do we reduce on-call load?", "--pattern", "critique", "--json"];
-    let result = desk.ax(&critique).ends(0).json();
+    let result = user.ax(&critique).ends(0).json();
     assert!(result["check"]["ready"].is_boolean() && result["check"]["open"].is_array(), "{result:#}");
     assert_eq!(result["consensus"]["synthesizer"], "claude");
     let answer = result["synthesis"].as_str().unwrap();
     assert!(answer.contains("1. ") && !answer.contains("---"), "{answer}");
-    let shown = desk.ax(&["show", "last"]).ends(0);
+    let shown = user.ax(&["show", "last"]).ends(0);
     assert!(shown.out.contains("Checked by: "), "{}", shown.out);
 }
 
 #[test]
 fn stdout_has_the_result_and_nothing_else() {
-    let desk = Desk::new();
-    let result = desk.result(&[]);
-    let said = desk.ax(&["discuss", "Tabs or spaces?"]).ends(0);
+    let user = User::new();
+    let result = user.result(&[]);
+    let said = user.ax(&["discuss", "Tabs or spaces?"]).ends(0);
     let marked = format!("{MARK}{}", result["synthesis"].as_str().unwrap().trim());
     assert!(said.out.starts_with(&marked), "{said:#?}");
     for word in ["Done in", "is asked", "simulated:", "ax resume"] {
@@ -104,22 +104,22 @@ fn stdout_has_the_result_and_nothing_else() {
 
 #[test]
 fn s7_nothing_typed_or_said_moves_the_cursor() {
-    let desk = Desk::new();
+    let user = User::new();
     let topic = "\u{1b}[31mTabs\u{1b}]0;title\u{7} or \u{9b}2Jspaces\u{202e}?";
     let harmful = |text: &str| text.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}']);
     for args in [&["discuss", topic, "-v"][..], &["show", "last", "-v"], &["history"], &["history", "--json"]]
     {
-        let said = desk.ax(args).ends(0);
+        let said = user.ax(args).ends(0);
         assert!(said.out.contains("Tabs") && !harmful(&said.out) && !harmful(&said.err), "{said:#?}");
     }
-    let said = desk.ax(&["show", "last", "--json"]).ends(0);
+    let said = user.ax(&["show", "last", "--json"]).ends(0);
     assert!(!harmful(&said.out));
     assert_eq!(said.json()["topic"], topic);
 }
 
 #[test]
 fn progress_tells_who_is_asked_and_who_answered() {
-    let said = Desk::new().ax(&["discuss", "Tabs or spaces?", "-p", "claude,gemini"]).ends(0);
+    let said = User::new().ax(&["discuss", "Tabs or spaces?", "-p", "claude,gemini"]).ends(0);
     said.says(&[
         "claude is asked",
         "claude answered in",
@@ -132,7 +132,7 @@ fn progress_tells_who_is_asked_and_who_answered() {
 
 #[test]
 fn verbose_prints_all_rounds_before_the_synthesis() {
-    let out = Desk::new().ax(&["discuss", "Tabs or spaces?", "-v"]).ends(0).out;
+    let out = User::new().ax(&["discuss", "Tabs or spaces?", "-v"]).ends(0).out;
     let places: Vec<usize> = ["# Tabs", "## Round 1", "### claude", "## Round 2", "## Synthesis"]
         .map(|it| out.find(it).unwrap())
         .into();
@@ -141,7 +141,7 @@ fn verbose_prints_all_rounds_before_the_synthesis() {
 
 #[test]
 fn b04_json_has_the_seeds_names_and_no_nulls() {
-    let result = Desk::new().result(&["--pattern", "voting", "-o", "tabs,spaces"]);
+    let result = User::new().result(&["--pattern", "voting", "-o", "tabs,spaces"]);
     for field in [
         "success",
         "pattern",
@@ -184,9 +184,9 @@ fn has_null(value: &Value) -> bool {
 
 #[test]
 fn the_same_seed_gives_the_same_discussion() {
-    let desk = Desk::new();
+    let user = User::new();
     let words = |seed: &str| {
-        let result = desk.result(&["--seed", seed]);
+        let result = user.result(&["--seed", seed]);
         let rounds = result["rounds"].as_array().unwrap().clone();
         let said = rounds.iter().flat_map(|round| round["responses"].as_array().unwrap().clone());
         said.map(|response| response["content"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
@@ -197,18 +197,18 @@ fn the_same_seed_gives_the_same_discussion() {
 
 #[test]
 fn piped_text_is_context_or_the_topic() {
-    let desk = Desk::new();
-    desk.ax_hearing(&["discuss", "What did we miss?"], "x".repeat(10_001))
+    let user = User::new();
+    user.ax_hearing(&["discuss", "What did we miss?"], "x".repeat(10_001))
         .ends(2)
         .says(&["standard input: with it the context has"]);
-    desk.ax_hearing(&["discuss", "What did we miss?"], "Some notes.").ends(0);
-    let said = desk.ax_hearing(&["discuss", "-", "--json"], "Tabs or spaces?\n").ends(0);
+    user.ax_hearing(&["discuss", "What did we miss?"], "Some notes.").ends(0);
+    let said = user.ax_hearing(&["discuss", "-", "--json"], "Tabs or spaces?\n").ends(0);
     assert_eq!(said.json()["topic"], "Tabs or spaces?");
 }
 
 #[test]
 fn a_member_that_is_dead_is_left_out_and_named() {
-    let said = Desk::new().ax(&["discuss", "q", "--json", "--simulate", "latency=0ms,dead=glm"]).ends(0);
+    let said = User::new().ax(&["discuss", "q", "--json", "--simulate", "latency=0ms,dead=glm"]).ends(0);
     let result = said.json();
     assert_eq!(result["failedProviders"], serde_json::json!(["glm"]));
     assert_eq!(result["integrity"]["degraded"], true);
@@ -218,23 +218,23 @@ fn a_member_that_is_dead_is_left_out_and_named() {
 #[test]
 fn too_few_providers_is_exit_code_4() {
     let args = ["discuss", "q", "-p", "claude,glm", "--simulate", "latency=0ms,dead=glm"];
-    let said = Desk::new().ax(&args).ends(4).says(&["glm"]);
+    let said = User::new().ax(&args).ends(4).says(&["glm"]);
     assert!(!said.err.contains("DISCUSSION_"), "in words and not in codes: {said:#?}");
     assert_eq!(said.err.matches("simulated outage").count(), 1, "told once: {said:#?}");
     let args = ["discuss", "q", "--stop-on-failure", "--simulate", "latency=0ms,dead=glm"];
-    Desk::new().ax(&args).ends(4).says(&["glm"]);
+    User::new().ax(&args).ends(4).says(&["glm"]);
 }
 
 #[test]
 fn a_spent_budget_is_exit_code_5_with_the_partial_result() {
-    let said = Desk::new().ax(&["discuss", "Tabs or spaces?", "--max-calls", "6"]).ends(5);
+    let said = User::new().ax(&["discuss", "Tabs or spaces?", "--max-calls", "6"]).ends(5);
     assert!(!said.out.trim().is_empty(), "{said:#?}");
     said.says(&["\nThe budget of 6 calls is used up: "]);
 }
 
 #[test]
 fn simulated_voices_are_known_to_be_free() {
-    Desk::new()
+    User::new()
         .ax(&["discuss", "Tabs or spaces?", "--max-cost", "0.01"])
         .ends(0)
         .says(&[" tokens, simulated."]);
@@ -242,17 +242,17 @@ fn simulated_voices_are_known_to_be_free() {
 
 #[test]
 fn no_consensus_is_exit_code_6_only_where_it_is_required() {
-    let desk = Desk::new();
+    let user = User::new();
     let voting = ["discuss", "Tabs or spaces?", "--consensus", "unanimous", "--seed", "3"];
     let stubborn = ["--simulate", "latency=0ms,stubbornness=1"];
     let args: Vec<&str> = voting.into_iter().chain(stubborn).collect();
-    let said = desk.ax(&args).ends(0).says(&["Done in"]);
+    let said = user.ax(&args).ends(0).says(&["Done in"]);
     assert!(!said.err.contains("DISCUSSION_"), "{said:#?}");
     assert!(!said.out.trim().is_empty());
     let args: Vec<&str> = args.into_iter().chain(["--require-consensus"]).collect();
-    desk.ax(&args).ends(6).says(&["No consensus"]);
+    user.ax(&args).ends(6).says(&["No consensus"]);
     let args = ["--require-consensus", "--threshold", "1", "--simulate", "latency=0ms,stubbornness=1"];
-    let said = desk.ax(&[&["discuss", "Should we rewrite?"], &args[..]].concat()).ends(6);
+    let said = user.ax(&[&["discuss", "Should we rewrite?"], &args[..]].concat()).ends(6);
     said.says(&["No consensus: there are no votes and no positions to measure agreement by."]);
     let vote = [
         "discuss",
@@ -264,27 +264,27 @@ fn no_consensus_is_exit_code_6_only_where_it_is_required() {
         "--consensus",
         "synthesis",
     ];
-    desk.ax(&[&vote[..], &args[..]].concat()).ends(6).says(&["1.00 is required"]);
+    user.ax(&[&vote[..], &args[..]].concat()).ends(6).says(&["1.00 is required"]);
 }
 
 #[test]
 fn a_dialogue_without_consensus_passed_for_one_that_agreed() {
-    let desk = Desk::new();
+    let user = User::new();
     let dialogue = ["discuss", "Tabs or spaces?", "--pattern", "dialogue", "-p", "claude,gemini", "-r", "1"];
     let stubborn = ["--simulate", "latency=0ms,stubbornness=1", "--seed", "3"];
     let args = [&dialogue[..], &stubborn[..]].concat();
-    let said = desk.ax(&args).ends(0);
+    let said = user.ax(&args).ends(0);
     assert!(said.out.contains("No consensus: "), "{said:#?}");
     assert!(said.out.contains("## Summary without consensus"), "{said:#?}");
-    desk.ax(&[&args[..], &["--require-consensus"]].concat()).ends(6);
+    user.ax(&[&args[..], &["--require-consensus"]].concat()).ends(6);
 }
 
 #[test]
 fn roles_sessions_and_recursion_take_effect() {
-    let desk = Desk::new();
-    desk.ax(&["sessions", "create", "Indentation"]).ends(0);
+    let user = User::new();
+    user.ax(&["sessions", "create", "Indentation"]).ends(0);
     let roles = "gemini=proponent,claude=opponent,qwen=judge";
-    let result = desk.result(&[
+    let result = user.result(&[
         "--pattern",
         "debate",
         "--roles",
@@ -298,19 +298,19 @@ fn roles_sessions_and_recursion_take_effect() {
     assert_eq!((first["provider"].as_str(), first["role"].as_str()), (Some("claude"), Some("opponent")));
     assert!(result["metadata"]["sessionId"].is_string());
     assert!(result["verdict"].is_object());
-    desk.ax(&["discuss", "Tabs or spaces?", "--recursive", "--max-depth", "1", "--max-calls", "40"]).ends(0);
+    user.ax(&["discuss", "Tabs or spaces?", "--recursive", "--max-depth", "1", "--max-calls", "40"]).ends(0);
 }
 
 #[test]
 fn version_and_help_need_nothing() {
-    let desk = Desk::new();
-    std::fs::write(desk.data(), "not a directory").unwrap();
-    assert!(desk.ax(&["--version"]).ends(0).out.starts_with("ax "));
+    let user = User::new();
+    std::fs::write(user.data(), "not a directory").unwrap();
+    assert!(user.ax(&["--version"]).ends(0).out.starts_with("ax "));
     for verb in [
         "discuss", "resume", "pause", "stop", "abort", "history", "show", "export", "replay", "patterns",
         "sessions",
     ] {
-        assert!(desk.ax(&[verb, "--help"]).ends(0).out.contains("Example"), "{verb}");
+        assert!(user.ax(&[verb, "--help"]).ends(0).out.contains("Example"), "{verb}");
     }
-    desk.ax(&["patterns"]).ends(0);
+    user.ax(&["patterns"]).ends(0);
 }

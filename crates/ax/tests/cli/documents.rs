@@ -7,9 +7,9 @@ use std::{
 };
 
 use crate::{
-    desk::Desk,
-    examples::{desk, link_examples},
+    examples::{link_examples, user},
     serve::serve,
+    user::User,
 };
 
 /// The marks of commands that can't run here, and how many may have one. A command is marked in the
@@ -83,18 +83,18 @@ fn commands(block: &str) -> Vec<String> {
 
 /// Runs the commands of a block one after the other, in one environment with what they refer to.
 fn run_block(name: &str, commands: &[String]) -> usize {
-    let desk = desk();
-    link_examples(&desk);
+    let user = user();
+    link_examples(&user);
     let mentions = |words: &[&str]| words.iter().any(|word| commands.iter().any(|it| it.contains(word)));
-    let run = if mentions(&[" RUN ", "review.yaml"]) { past_run(&desk) } else { String::new() };
+    let run = if mentions(&[" RUN ", "review.yaml"]) { past_run(&user) } else { String::new() };
     let mut past = "0".repeat(36);
     if mentions(&["last", "01a1e7e1", "ax follow", "/ID", "--recall"]) {
         for _ in 0..2 {
-            desk.ax(&["discuss", "Events for billing?", "-p", "claude,gemini", "--offline"]).ends(0);
+            user.ax(&["discuss", "Events for billing?", "-p", "claude,gemini", "--offline"]).ends(0);
         }
-        past = newest(&desk);
+        past = newest(&user);
     }
-    let server = commands.iter().any(|it| it.starts_with("curl ")).then(|| serve(&desk));
+    let server = commands.iter().any(|it| it.starts_with("curl ")).then(|| serve(&user));
     let mut marked = 0;
     for command in commands {
         if command.contains(MARK) || INSTALLS.iter().any(|it| command.starts_with(it)) {
@@ -109,8 +109,8 @@ fn run_block(name: &str, commands: &[String]) -> usize {
         let line = line.replace("cargo run --release -- ", "ax ");
         match &server {
             _ if line.starts_with("ax serve") => assert!(server.is_some(), "{name}: {command}"),
-            Some((_, address)) => run_line(&desk, name, &at_server(&line, address, &past)),
-            None => run_line(&desk, name, &line),
+            Some((_, address)) => run_line(&user, name, &at_server(&line, address, &past)),
+            None => run_line(&user, name, &line),
         }
     }
     if let Some((server, _)) = server {
@@ -120,18 +120,18 @@ fn run_block(name: &str, commands: &[String]) -> usize {
     marked
 }
 
-fn newest(desk: &Desk) -> String {
-    desk.ax(&["history", "--json"]).ends(0).json()[0]["discussionId"].as_str().unwrap().to_owned()
+fn newest(user: &User) -> String {
+    user.ax(&["history", "--json"]).ends(0).json()[0]["discussionId"].as_str().unwrap().to_owned()
 }
 
 /// The id of a run of the workflow that the documents show, before a change to it.
-fn past_run(desk: &Desk) -> String {
+fn past_run(user: &User) -> String {
     let page = fs::read_to_string(root().join("docs/workflows.md")).unwrap();
     let review = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
-    desk.write("review.yaml", review);
-    desk.write("before.yaml", &review.replace("Is this sound?", "What do you think?"));
-    desk.shell("ax run before.yaml --input '{\"text\": \"a new cache\"}' --offline").ends(0);
-    newest(desk)
+    user.write("review.yaml", review);
+    user.write("before.yaml", &review.replace("Is this sound?", "What do you think?"));
+    user.shell("ax run before.yaml --input '{\"text\": \"a new cache\"}' --offline").ends(0);
+    newest(user)
 }
 
 fn at_server(line: &str, address: &str, past: &str) -> String {
@@ -139,8 +139,8 @@ fn at_server(line: &str, address: &str, past: &str) -> String {
     line.replace("curl ", "curl --silent --show-error --fail-with-body ")
 }
 
-fn run_line(desk: &Desk, name: &str, line: &str) {
-    let said = desk.shell(line);
+fn run_line(user: &User, name: &str, line: &str) {
+    let said = user.shell(line);
     assert_eq!(said.code, 0, "{name}: {line}: {said:#?}");
     assert!(!said.err.contains("error:") && !said.err.contains("panicked"), "{name}: {line}: {said:#?}");
 }
@@ -185,7 +185,7 @@ fn mentioned(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_command_that_prose_mentions_exists() {
-    let desk = Desk::new();
+    let user = User::new();
     let mut all = documents();
     all.push(("README.md".to_owned(), fs::read_to_string(root().join("README.md")).unwrap()));
     let mut helps = std::collections::BTreeMap::new();
@@ -199,15 +199,15 @@ fn every_command_that_prose_mentions_exists() {
             let is_verb = words[0].chars().all(|it| it.is_ascii_lowercase() || it == '-');
             let verb = if is_verb && !words[0].starts_with('-') { words[0] } else { "discuss" };
             let help = helps.entry(verb.to_owned()).or_insert_with(|| {
-                let said = desk.ax(&["help", verb]);
-                let parts = desk.ax(&["man", verb]).out.replace("\\-", "-");
+                let said = user.ax(&["help", verb]);
+                let parts = user.ax(&["man", verb]).out.replace("\\-", "-");
                 assert_eq!(said.code, 0, "{name}: `{span}`: there is no verb {verb}");
                 said.out + &parts
             });
             for flag in words.iter().filter(|it| it.starts_with("--")) {
                 let flag = flag.split('=').next().unwrap().trim_end_matches(['.', ',', ';']);
                 assert!(
-                    flag == "--" || flags_of(&desk, help, &words).contains(flag),
+                    flag == "--" || flags_of(&user, help, &words).contains(flag),
                     "{name}: `{span}`: no {flag}"
                 );
             }
@@ -216,10 +216,10 @@ fn every_command_that_prose_mentions_exists() {
 }
 
 /// The help of a verb, and of its part if the words name one.
-fn flags_of(desk: &Desk, help: &str, words: &[&str]) -> String {
+fn flags_of(user: &User, help: &str, words: &[&str]) -> String {
     let part = words.get(1).filter(|it| it.chars().all(|c| c.is_ascii_lowercase() || c == '-'));
-    let own = part.map(|part| desk.ax(&["help", words[0], part])).filter(|it| it.code == 0);
-    format!("{help}{}{}", own.map(|it| it.out).unwrap_or_default(), desk.ax(&["help"]).out)
+    let own = part.map(|part| user.ax(&["help", words[0], part])).filter(|it| it.code == 0);
+    format!("{help}{}{}", own.map(|it| it.out).unwrap_or_default(), user.ax(&["help"]).out)
 }
 
 /// The pages that the documentation must have.

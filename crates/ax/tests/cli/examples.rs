@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use crate::desk::Desk;
+use crate::user::User;
 
 /// Voices are simulated although two providers are available, which makes `ax doctor` succeed.
 const CONFIG: &str = r#"
@@ -46,80 +46,80 @@ steps:
 ";
 
 /// An environment with what examples use: files, a session, providers.
-pub(crate) fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.configure(CONFIG);
+pub(crate) fn user() -> User {
+    let user = User::new();
+    user.configure(CONFIG);
     for name in ["notes.md", "todo.md", "answer.md"] {
-        desk.write(name, "Something worth knowing.\n");
+        user.write(name, "Something worth knowing.\n");
     }
-    desk.write("reviewer.md", "---\nagentId: reviewer\n---\nRead the diff before its description.\n");
-    desk.write("review.yaml", REVIEW);
-    desk.write("request.json", "{ \"topic\": \"events\" }\n");
+    user.write("reviewer.md", "---\nagentId: reviewer\n---\nRead the diff before its description.\n");
+    user.write("review.yaml", REVIEW);
+    user.write("request.json", "{ \"topic\": \"events\" }\n");
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/workflows");
-    let folder = desk.config().parent().unwrap().join("workflows");
+    let folder = user.config().parent().unwrap().join("workflows");
     std::os::unix::fs::symlink(examples, folder).unwrap();
-    desk.write("key.txt", "not-a-real-key\n");
-    desk.write("questions.jsonl", QUESTIONS);
-    desk.write("model_prices_and_context_window.json", PRICES);
-    desk.ax(&["sessions", "create", "Travel"]).ends(0);
-    desk
+    user.write("key.txt", "not-a-real-key\n");
+    user.write("questions.jsonl", QUESTIONS);
+    user.write("model_prices_and_context_window.json", PRICES);
+    user.ax(&["sessions", "create", "Travel"]).ends(0);
+    user
 }
 
 /// Makes the folder of examples reachable as it is from the repository.
-pub(crate) fn link_examples(desk: &Desk) {
+pub(crate) fn link_examples(user: &User) {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    std::os::unix::fs::symlink(examples, desk.home().join("examples")).unwrap();
+    std::os::unix::fs::symlink(examples, user.home().join("examples")).unwrap();
 }
 
 /// Prepares what the example refers to, such as a past or a waiting discussion.
-fn prepare(desk: &Desk, line: &str) {
+fn prepare(user: &User, line: &str) {
     let verb = line.split("ax ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
     if line.contains("reviewer") {
-        desk.ax(&["agents", "register", "reviewer.md"]).ends(0);
+        user.ax(&["agents", "register", "reviewer.md"]).ends(0);
     }
     if line.contains("sceptic") || line.contains("examples/") {
-        link_examples(desk);
-        desk.ax(&["agents", "import", "examples/agents"]).ends(0);
+        link_examples(user);
+        user.ax(&["agents", "import", "examples/agents"]).ends(0);
     }
     match verb {
         "agents" => {}
         "say" => {
             let table = "claude,gemini,me:person";
-            desk.ax(&["discuss", "Now?", "--pattern", "roundtable", "--participants", table, "-r1"]).ends(0);
+            user.ax(&["discuss", "Now?", "--pattern", "roundtable", "--participants", table, "-r1"]).ends(0);
         }
         "attach" | "show" => {
             let seats = ["discuss", "Events for billing?", "-p", "claude,gemini"];
-            (0..2).for_each(|_| drop(desk.ax(&seats).ends(0)));
+            (0..2).for_each(|_| drop(user.ax(&seats).ends(0)));
         }
         "judge" => {
             let table = ["--pattern", "debate", "-p", "claude,glm,gemini,qwen", "--judge", "qwen"];
             let lost = ["--judge-failure", "ask", "--simulate", "latency=0ms,dead=qwen"];
-            desk.ax(&[&["discuss", "Now?"], &table[..], &lost[..]].concat()).ends(0);
+            user.ax(&[&["discuss", "Now?"], &table[..], &lost[..]].concat()).ends(0);
         }
-        "keys" => drop(desk.shell("ax keys set claude < key.txt").ends(0)),
+        "keys" => drop(user.shell("ax keys set claude < key.txt").ends(0)),
         "note" | "pause" | "stop" | "abort" => {
-            let mut running = desk.start(&["-r", "10"]);
-            running.hear("answered in");
+            let mut running = user.start(&["-r", "10"]);
+            running.wait_for_line("answered in");
             running.signal("-KILL");
             running.end();
         }
         _ => {
             let seats = "claude,gemini,qwen";
-            desk.ax(&["discuss", "Events for billing?", "--pattern", "debate", "-p", seats]).ends(0);
+            user.ax(&["discuss", "Events for billing?", "--pattern", "debate", "-p", seats]).ends(0);
         }
     }
 }
 
 fn run(line: &str) {
-    let desk = desk();
-    prepare(&desk, line);
-    let said = desk.shell(line);
+    let user = user();
+    prepare(&user, line);
+    let said = user.shell(line);
     let requires = line.contains("--require-consensus") || line.contains("--require-support");
     let refused = requires && said.code == 6;
     assert!(said.code == 0 || refused, "{line}: {said:#?}");
     assert!(!said.err.contains("error:") && !said.err.contains("panicked"), "{line}: {said:#?}");
     if line.contains("--detach") {
-        desk.wait_for(said.out.trim());
+        user.wait_for(said.out.trim());
     }
 }
 
@@ -141,8 +141,8 @@ fn examples(help: &str) -> BTreeSet<String> {
     after.lines().take_while(|line| !line.trim().is_empty()).map(|line| line.trim().to_owned()).collect()
 }
 
-fn verbs(desk: &Desk) -> Vec<String> {
-    let help = desk.ax(&["help"]).ends(0).out;
+fn verbs(user: &User) -> Vec<String> {
+    let help = user.ax(&["help"]).ends(0).out;
     let commands = help.split("Usage: ").nth(1).unwrap().split("Options:\n").next().unwrap().to_owned();
     let names = commands.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let names = names.filter_map(|line| line.split_whitespace().next());
@@ -151,12 +151,12 @@ fn verbs(desk: &Desk) -> Vec<String> {
 
 #[test]
 fn every_example_in_the_help_runs() {
-    let desk = Desk::new();
-    let mut lines = examples(&desk.ax(&["--help"]).ends(0).out);
-    let verbs = verbs(&desk);
+    let user = User::new();
+    let mut lines = examples(&user.ax(&["--help"]).ends(0).out);
+    let verbs = verbs(&user);
     assert!(verbs.len() >= 17, "{verbs:?}");
     for verb in verbs {
-        let own = examples(&desk.ax(&[&verb, "--help"]).ends(0).out);
+        let own = examples(&user.ax(&[&verb, "--help"]).ends(0).out);
         assert!(!own.is_empty(), "{verb} has no examples");
         lines.extend(own);
     }
@@ -189,7 +189,7 @@ fn the_readmes_orders_run_without_a_key() {
     assert!(orders.len() > 10, "{orders:?}");
     let online: Vec<&String> = orders.iter().filter(|it| !it.contains(" --offline")).collect();
     assert_eq!(online, Vec::<&String>::new());
-    let desk = Desk::new();
-    desk.configure("");
-    desk.shell(orders.iter().find(|it| it.starts_with("ax \"Should we move")).unwrap()).ends(0);
+    let user = User::new();
+    user.configure("");
+    user.shell(orders.iter().find(|it| it.starts_with("ax \"Should we move")).unwrap()).ends(0);
 }

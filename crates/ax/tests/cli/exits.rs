@@ -1,11 +1,11 @@
 //! Every exit code, once.
 
-use crate::desk::Desk;
+use crate::user::User;
 
 #[test]
 fn b09_every_exit_code_means_what_it_says() {
-    let desk = Desk::new();
-    let check = |code: i32, args: &[&str]| drop(desk.ax(args).ends(code));
+    let user = User::new();
+    let check = |code: i32, args: &[&str]| drop(user.ax(args).ends(code));
     check(0, &["discuss", "q"]);
     check(
         0,
@@ -31,18 +31,18 @@ fn b09_every_exit_code_means_what_it_says() {
     check(6, &[&["discuss", "q", "--consensus", "unanimous"], &stubborn[..]].concat());
     check(6, &["resume", "last", "--require-consensus"]);
     check(0, &["resume", "last"]);
-    desk.configure("[defaults]\nrequire-consensus = true");
+    user.configure("[defaults]\nrequire-consensus = true");
     check(6, &[&["discuss", "q", "--consensus", "unanimous"], &stubborn[..4]].concat());
-    desk.configure("[broken");
+    user.configure("[broken");
     check(3, &["discuss", "q"]);
     check(3, &["config", "check"]);
 }
 
 #[test]
 fn the_nearest_word_is_suggested() {
-    let desk = Desk::new();
+    let user = User::new();
     let check =
-        |args: &[&str], expected: &str| drop(desk.ax(args).ends(2).says(&[expected]).prints_nothing());
+        |args: &[&str], expected: &str| drop(user.ax(args).ends(2).says(&[expected]).prints_nothing());
     check(&["discus", "q"], "there is no verb named discus; did you mean discuss?");
     check(&["discuss", "q", "--round", "3"], "a similar argument exists: '--rounds'");
     check(&["discuss", "q", "--pattern", "debat"], "a similar value exists: 'debate'");
@@ -51,9 +51,9 @@ fn the_nearest_word_is_suggested() {
 
 #[test]
 fn flags_that_contradict_each_other_are_refused() {
-    let desk = Desk::new();
+    let user = User::new();
     let check = |args: &[&str], expected: &[&str]| {
-        desk.ax(&[&["discuss", "q"], args].concat()).ends(2).says(expected).prints_nothing();
+        user.ax(&[&["discuss", "q"], args].concat()).ends(2).says(expected).prints_nothing();
     };
     check(&["--json", "--output-format", "md"], &["'--json' cannot be used with '--output-format"]);
     check(&["--detach", "--dry-run"], &["'--detach' cannot be used with '--dry-run'"]);

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 
 use quorum_testkit::server::{Asked, Server, server};
 
-use crate::desk::{Desk, Said};
+use crate::user::{Said, User};
 
 const QUESTION: &str = "Should we move billing to event sourcing?";
 
@@ -117,19 +117,19 @@ fn synthesis(asked: &Asked) -> Option<String> {
     Some(format!("{ANSWER}\n\n{mark}\n{STRUCTURE}"))
 }
 
-fn desk(session: &Session, vendor: &Server) -> Desk {
-    let desk = Desk::new();
-    desk.configure("");
-    session.keys.iter().fold(desk, |desk, (key, address, path)| {
-        desk.with(key, "a-key-for-this-page").with(address, &format!("{}{path}", vendor.url()))
+fn user(session: &Session, vendor: &Server) -> User {
+    let user = User::new();
+    user.configure("");
+    session.keys.iter().fold(user, |user, (key, address, path)| {
+        user.with(key, "a-key-for-this-page").with(address, &format!("{}{path}", vendor.url()))
     })
 }
 
 /// The text of a command: standard error, then standard output.
-fn told(desk: &Desk, vendor: &Server, said: &Said) -> String {
+fn told(user: &User, vendor: &Server, said: &Said) -> String {
     let text = format!("{}{}{}", in_order(&said.err), if said.err.is_empty() { "" } else { "\n" }, said.out);
     let text =
-        text.replace(desk.home().to_str().unwrap(), "~").replace(&vendor.url(), "https://vendor.example");
+        text.replace(user.home().to_str().unwrap(), "~").replace(&vendor.url(), "https://vendor.example");
     let lines = text.lines().filter(|it| !is_of_machine(it));
     lines.map(|line| steady(line).trim_end().to_owned() + "\n").collect::<String>().trim_end().to_owned()
 }
@@ -179,12 +179,12 @@ fn recorded() -> String {
     let vendor = vendors();
     let mut page = HEAD.to_owned();
     for session in &SESSIONS {
-        let desk = desk(session, &vendor);
+        let user = user(session, &vendor);
         page.push_str(&format!("## {}\n\n{}\n", session.title, wrapped(session.about)));
         for command in session.commands {
-            let said = desk.shell(command);
+            let said = user.shell(command);
             let code = if said.code == 0 { String::new() } else { format!("\n(exit code {})", said.code) };
-            page.push_str(&format!("\n```text\n$ {command}\n{}{code}\n```\n", told(&desk, &vendor, &said)));
+            page.push_str(&format!("\n```text\n$ {command}\n{}{code}\n```\n", told(&user, &vendor, &said)));
         }
         page.push('\n');
     }

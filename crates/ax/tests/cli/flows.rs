@@ -4,23 +4,23 @@ use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::user::User;
 
 const QUICK: [&str; 4] = ["--offline", "--simulate", "latency=0ms", "--json"];
 
 /// Checks and runs a file with this input. Returns the result.
 #[track_caller]
 fn runs(file: &str, input: &Value) -> Value {
-    let desk = Desk::new();
+    let user = User::new();
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let agents = tests.join("../../examples/agents");
-    desk.ax(&["agents", "import", agents.to_str().unwrap()]).ends(0);
+    user.ax(&["agents", "import", agents.to_str().unwrap()]).ends(0);
     let written = fs::read_to_string(tests.join("tests/cli/flows").join(file)).unwrap();
-    let file = desk.write(file, &written);
-    desk.ax(&["workflow", "check", &file]).ends(0);
+    let file = user.write(file, &written);
+    user.ax(&["workflow", "check", &file]).ends(0);
     let input = input.to_string();
     let line: Vec<&str> = ["run", &file, "--input", &input].into_iter().chain(QUICK).collect();
-    let result = desk.ax(&line).ends(0).json();
+    let result = user.ax(&line).ends(0).json();
     assert_eq!(result["success"], json!(true), "{result:#}");
     result
 }

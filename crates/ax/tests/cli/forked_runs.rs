@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Said};
+use crate::user::{Said, User};
 
 const QUICK: [&str; 3] = ["--offline", "--simulate", "latency=0ms"];
 
@@ -23,25 +23,25 @@ steps:
 ";
 
 struct Past {
-    desk: Desk,
+    user: User,
     id: String,
     result: Value,
 }
 
 fn past() -> Past {
-    let desk = Desk::new();
-    let file = desk.write("three.yaml", THREE);
+    let user = User::new();
+    let file = user.write("three.yaml", THREE);
     let given = ["--set", "topic=tabs", "--set", "tone=sharp", "--set", "kept=1", "--json"];
     let line: Vec<&str> = ["run", &file].into_iter().chain(QUICK).chain(given).collect();
-    let result = desk.ax(&line).ends(0).json();
+    let result = user.ax(&line).ends(0).json();
     let id = result["runId"].as_str().unwrap().to_owned();
-    Past { desk, id, result }
+    Past { user, id, result }
 }
 
 impl Past {
     fn fork(&self, more: &[&str]) -> Said {
         let line: Vec<&str> = ["fork", &self.id].iter().chain(more).copied().collect();
-        self.desk.ax(&line)
+        self.user.ax(&line)
     }
 }
 
@@ -61,7 +61,7 @@ fn b11_a_fork_of_a_run_keeps_every_step_that_is_equal() {
         assert_eq!(output(&result, kept), output(&past.result, kept), "{kept}");
     }
     assert_ne!(output(&result, "loud"), output(&past.result, "loud"));
-    let again = past.desk.ax(&["show", result["runId"].as_str().unwrap(), "--json"]).ends(0).json();
+    let again = past.user.ax(&["show", result["runId"].as_str().unwrap(), "--json"]).ends(0).json();
     assert_eq!(again, result);
 }
 
@@ -75,7 +75,7 @@ fn b11_a_dry_run_of_a_fork_counts_what_is_kept_and_what_is_asked() {
     let said = past.fork(&planned[..5]).ends(0);
     let lines = "3 steps kept. The first to be done again: loud.\nAt most 2 calls if nothing is retried. Nothing was asked.\n";
     assert!(said.out.ends_with(lines), "{said:#?}");
-    assert_eq!(past.desk.ax(&["history", "--json"]).ends(0).json().as_array().unwrap().len(), 1);
+    assert_eq!(past.user.ax(&["history", "--json"]).ends(0).json().as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -93,10 +93,10 @@ fn b11_a_fork_uses_no_tool_again_unless_told_to() {
 #[test]
 fn b11_a_fork_takes_a_changed_workflow() {
     let past = past();
-    let changed = past.desk.write("other.yaml", &THREE.replace("End {{", "Finish with {{"));
+    let changed = past.user.write("other.yaml", &THREE.replace("End {{", "Finish with {{"));
     let result = past.fork(&["--at", "both", "--workflow", &changed, "--json"]).ends(0).json();
     assert_eq!(result["costSummary"]["totalCalls"], json!(1), "{result:#}");
-    let wrong = past.desk.write("wrong.yaml", &THREE.replace("type: parallel", "type: parallell"));
+    let wrong = past.user.write("wrong.yaml", &THREE.replace("type: parallel", "type: parallell"));
     past.fork(&["--at", "both", "--workflow", &wrong]).ends(2).says(&["there is no step type parallell"]);
 }
 
@@ -108,8 +108,8 @@ fn b11_a_fork_of_a_run_that_changes_nothing_or_names_no_step_is_refused() {
         .ends(2)
         .says(&["no step nowhere has ended in this run; there are calm, end, gather, keep, loud"]);
     past.fork(&["--at", "gather", "--rounds", "3"]).ends(2).says(&["a run has no participants, rounds"]);
-    past.desk.ax(&["discuss", "Tabs?", "--offline", "-r1"]).ends(0);
-    past.desk
+    past.user.ax(&["discuss", "Tabs?", "--offline", "-r1"]).ends(0);
+    past.user
         .ax(&["fork", "last", "--at", "1/answering/claude", "--set", "a=b"])
         .ends(2)
         .says(&["--set: applies only to workflow runs"]);
@@ -118,11 +118,11 @@ fn b11_a_fork_of_a_run_that_changes_nothing_or_names_no_step_is_refused() {
 #[test]
 fn b11_show_and_exports_of_a_run_show_its_steps() {
     let past = past();
-    let shown = past.desk.ax(&["show", &past.id]).ends(0).out;
+    let shown = past.user.ax(&["show", &past.id]).ends(0).out;
     for line in ["| gather | prompt | done |", "| ↳ loud | prompt | done |"] {
         assert!(shown.contains(line), "{line} is not in {shown}");
     }
-    let exported = |format: &str| past.desk.ax(&["export", &past.id, "--as", format]).ends(0).out;
+    let exported = |format: &str| past.user.ax(&["export", &past.id, "--as", format]).ends(0).out;
     let markdown = exported("markdown");
     assert!(markdown.contains("## Steps") && markdown.contains("| keep | tool | done |"), "{markdown}");
     let page = exported("html");

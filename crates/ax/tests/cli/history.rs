@@ -2,21 +2,21 @@
 
 use serde_json::json;
 
-use crate::desk::Desk;
+use crate::user::User;
 
 #[test]
 fn inv_disc_630_history_lists_and_shows_past_discussions() {
-    let desk = Desk::new();
-    let first = desk.result(&[]);
+    let user = User::new();
+    let first = user.result(&[]);
     let id = first["discussionId"].as_str().unwrap();
-    desk.ax(&["discuss", "Which database for billing?"]).ends(0);
-    let list = desk.ax(&["history"]).ends(0);
+    user.ax(&["discuss", "Which database for billing?"]).ends(0);
+    let list = user.ax(&["history"]).ends(0);
     let lines: Vec<&str> = list.out.lines().collect();
     assert_eq!(lines.len(), 2);
     assert!(lines[0].contains("Which database") && lines[1].contains(id), "{list:#?}");
-    assert_eq!(desk.ax(&["show", id, "--json"]).ends(0).json(), first);
-    assert!(desk.ax(&["show", "last", "-v"]).ends(0).out.contains("ready → initializing"));
-    let json = desk.ax(&["history", "--json", "-n", "1"]).ends(0).json();
+    assert_eq!(user.ax(&["show", id, "--json"]).ends(0).json(), first);
+    assert!(user.ax(&["show", "last", "-v"]).ends(0).out.contains("ready → initializing"));
+    let json = user.ax(&["history", "--json", "-n", "1"]).ends(0).json();
     assert_eq!(json[0]["topic"], "Which database for billing?");
     assert!(json[0]["startedAt"].as_str().unwrap().ends_with('Z'));
     assert_eq!((&json[0]["status"], &json[0]["success"]), (&json!("completed"), &json!(true)));
@@ -24,59 +24,59 @@ fn inv_disc_630_history_lists_and_shows_past_discussions() {
 
 #[test]
 fn inv_disc_631_history_finds_by_words_and_the_most_relevant_first() {
-    let desk = Desk::new();
+    let user = User::new();
     let wordy = "Which of our forty-two old spreadsheets about billing, travel and lunch should we keep?";
     for topic in ["Billing?", wordy, "Tabs or spaces?"] {
-        desk.ax(&["discuss", topic]).ends(0);
+        user.ax(&["discuss", topic]).ends(0);
     }
-    let found = desk.ax(&["history", "billing", "--json"]).ends(0).json();
+    let found = user.ax(&["history", "billing", "--json"]).ends(0).json();
     let topics: Vec<&str> =
         found.as_array().unwrap().iter().map(|it| it["topic"].as_str().unwrap()).collect();
     assert_eq!(topics, ["Billing?", wordy], "not the newest first");
-    desk.ax(&["history", "penguins"]).ends(0).says(&["No discussions found"]).prints_nothing();
+    user.ax(&["history", "penguins"]).ends(0).says(&["No discussions found"]).prints_nothing();
 }
 
 #[test]
 fn ids_may_be_cut_short() {
-    let desk = Desk::new();
-    desk.ax(&["show", "last"]).ends(2).says(&["no discussions yet"]);
-    let id = desk.result(&[])["discussionId"].as_str().unwrap().to_owned();
-    desk.ax(&["show", &id[..14]]).ends(0);
-    desk.ax(&["show", &id[..14].to_uppercase()]).ends(0);
-    desk.ax(&["discuss", "Another"]).ends(0);
-    desk.ax(&["show", "0"]).ends(2).says(&["several ids begin with 0", &id]);
+    let user = User::new();
+    user.ax(&["show", "last"]).ends(2).says(&["no discussions yet"]);
+    let id = user.result(&[])["discussionId"].as_str().unwrap().to_owned();
+    user.ax(&["show", &id[..14]]).ends(0);
+    user.ax(&["show", &id[..14].to_uppercase()]).ends(0);
+    user.ax(&["discuss", "Another"]).ends(0);
+    user.ax(&["show", "0"]).ends(2).says(&["several ids begin with 0", &id]);
     for unknown in ["ffffff", "%", "xyz", "", "01890000-0000-7000-8000-000000000000"] {
-        desk.ax(&["show", unknown]).ends(2).says(&["there is no discussion"]).prints_nothing();
+        user.ax(&["show", unknown]).ends(2).says(&["there is no discussion"]).prints_nothing();
     }
     for verb in ["resume", "pause", "stop", "abort"] {
-        desk.ax(&[verb, "01890000-0000-7000-8000-000000000000"]).ends(2).says(&["there is no discussion"]);
+        user.ax(&[verb, "01890000-0000-7000-8000-000000000000"]).ends(2).says(&["there is no discussion"]);
     }
 }
 
 #[test]
 fn inv_disc_300_sessions_are_created_and_listed() {
-    let desk = Desk::new();
-    desk.ax(&["sessions"]).ends(0).says(&["no sessions yet"]).prints_nothing();
-    desk.ax(&["sessions", "create", " "]).ends(2).says(&["needs a name"]);
-    let id = desk.ax(&["sessions", "create", "Billing rewrite"]).ends(0).out.trim().to_owned();
-    assert!(desk.ax(&["sessions"]).ends(0).out.contains("Billing rewrite"));
-    assert_eq!(desk.ax(&["sessions", "list", "--json"]).ends(0).json()[0]["sessionId"], json!(id));
-    desk.ax(&["sessions", "create", "Billing rewrite"]).ends(0);
-    desk.ax(&["history", "--session", "Billing rewrite"]).ends(2).says(&["several sessions"]);
+    let user = User::new();
+    user.ax(&["sessions"]).ends(0).says(&["no sessions yet"]).prints_nothing();
+    user.ax(&["sessions", "create", " "]).ends(2).says(&["needs a name"]);
+    let id = user.ax(&["sessions", "create", "Billing rewrite"]).ends(0).out.trim().to_owned();
+    assert!(user.ax(&["sessions"]).ends(0).out.contains("Billing rewrite"));
+    assert_eq!(user.ax(&["sessions", "list", "--json"]).ends(0).json()[0]["sessionId"], json!(id));
+    user.ax(&["sessions", "create", "Billing rewrite"]).ends(0);
+    user.ax(&["history", "--session", "Billing rewrite"]).ends(2).says(&["several sessions"]);
 }
 
 #[test]
 fn inv_disc_017_a_discussion_belongs_to_its_session() {
-    let desk = Desk::new();
-    let id = desk.ax(&["sessions", "create", "Billing rewrite"]).ends(0).out.trim().to_owned();
-    let result = desk.ax(&["discuss", "In it", "--session", &id, "--json"]).ends(0).json();
+    let user = User::new();
+    let id = user.ax(&["sessions", "create", "Billing rewrite"]).ends(0).out.trim().to_owned();
+    let result = user.ax(&["discuss", "In it", "--session", &id, "--json"]).ends(0).json();
     assert_eq!(result["metadata"]["sessionId"], json!(id));
-    desk.ax(&["discuss", "Not in it"]).ends(0);
-    let json = desk.ax(&["history", "--session", "Billing rewrite", "--json"]).ends(0).json();
+    user.ax(&["discuss", "Not in it"]).ends(0);
+    let json = user.ax(&["history", "--session", "Billing rewrite", "--json"]).ends(0).json();
     assert_eq!(json.as_array().unwrap().len(), 1);
     assert_eq!((&json[0]["topic"], &json[0]["sessionId"]), (&json!("In it"), &json!(id)));
     let unknown = "01890000-0000-7000-8000-000000000000";
-    desk.ax(&["discuss", "Lost", "--session", unknown])
+    user.ax(&["discuss", "Lost", "--session", unknown])
         .ends(2)
         .says(&["there is no session"])
         .prints_nothing();
@@ -84,8 +84,8 @@ fn inv_disc_017_a_discussion_belongs_to_its_session() {
 
 #[test]
 fn b01_patterns_and_methods_are_listed_with_what_they_do() {
-    let desk = Desk::new();
-    let text = desk.ax(&["patterns"]).ends(0).out;
+    let user = User::new();
+    let text = user.ax(&["patterns"]).ends(0).out;
     for name in [
         "round-robin",
         "debate",
@@ -106,57 +106,57 @@ fn b01_patterns_and_methods_are_listed_with_what_they_do() {
 
 #[test]
 fn a_discussion_is_deleted_only_with_yes() {
-    let desk = Desk::new();
-    let id = desk.result(&[])["discussionId"].as_str().unwrap().to_owned();
-    desk.ax(&["delete", &id]).ends(2).says(&["Tabs or spaces?", "add --yes"]);
-    desk.ax(&["show", &id]).ends(0);
-    desk.ax(&["delete", &id, "--yes"]).ends(0).says(&["Deleted discussion"]);
-    desk.ax(&["show", &id]).ends(2);
-    desk.ax(&["delete", &id, "--yes"]).ends(2);
+    let user = User::new();
+    let id = user.result(&[])["discussionId"].as_str().unwrap().to_owned();
+    user.ax(&["delete", &id]).ends(2).says(&["Tabs or spaces?", "add --yes"]);
+    user.ax(&["show", &id]).ends(0);
+    user.ax(&["delete", &id, "--yes"]).ends(0).says(&["Deleted discussion"]);
+    user.ax(&["show", &id]).ends(2);
+    user.ax(&["delete", &id, "--yes"]).ends(2);
 }
 
 #[test]
 fn a_running_discussion_is_not_deleted() {
-    let desk = Desk::new();
-    let running = desk.start(&["-r", "10"]);
+    let user = User::new();
+    let running = user.start(&["-r", "10"]);
     let id = running.id.clone();
-    let said = desk.ax(&["delete", &id, "--yes"]);
+    let said = user.ax(&["delete", &id, "--yes"]);
     assert_ne!(said.code, 0, "{said:?}");
-    desk.ax(&["abort", &id]).ends(0);
+    user.ax(&["abort", &id]).ends(0);
     running.end();
-    desk.ax(&["delete", &id, "--yes"]).ends(0);
+    user.ax(&["delete", &id, "--yes"]).ends(0);
 }
 
 #[test]
 fn b12_a_result_is_rated_from_one_to_five() {
-    let desk = Desk::new();
-    let id = desk.result(&[])["discussionId"].as_str().unwrap().to_owned();
-    desk.ax(&["rate", &id, "4"]).ends(0).says(&["Rated 4 of 5."]);
-    desk.ax(&["rate", &id, "6"]).ends(2).says(&["from 1 to 5"]);
-    desk.ax(&["rate", &id, "well"]).ends(2);
+    let user = User::new();
+    let id = user.result(&[])["discussionId"].as_str().unwrap().to_owned();
+    user.ax(&["rate", &id, "4"]).ends(0).says(&["Rated 4 of 5."]);
+    user.ax(&["rate", &id, "6"]).ends(2).says(&["from 1 to 5"]);
+    user.ax(&["rate", &id, "well"]).ends(2);
 }
 
 #[test]
 fn a_note_is_shown_to_everyone_asked_afterwards() {
-    let desk = Desk::new();
-    let running = desk.start(&["-r", "2"]);
-    desk.ax(&["note", &running.id, "Mind the budget."]).ends(0).says(&["Noted."]);
+    let user = User::new();
+    let running = user.start(&["-r", "2"]);
+    user.ax(&["note", &running.id, "Mind the budget."]).ends(0).says(&["Noted."]);
     let id = running.id.clone();
     running.end().ends(0);
-    let lines = desk.ax(&["export", &id, "--as", "jsonl"]).ends(0).out;
+    let lines = user.ax(&["export", &id, "--as", "jsonl"]).ends(0).out;
     assert!(lines.contains("Mind the budget."), "{lines}");
-    desk.ax(&["note", &id, "too late"]).ends(2).says(&["is over"]);
-    desk.ax(&["note", &id, " "]).ends(2);
+    user.ax(&["note", &id, "too late"]).ends(2).says(&["is over"]);
+    user.ax(&["note", &id, " "]).ends(2);
 }
 
 #[test]
 fn people_read_local_times_and_programs_utc() {
-    let desk = Desk::new();
-    desk.result(&["-p", "claude,gemini"]);
-    let at = desk.ax(&["history", "--json"]).ends(0).json()[0]["startedAt"].as_str().unwrap().to_owned();
+    let user = User::new();
+    user.result(&["-p", "claude,gemini"]);
+    let at = user.ax(&["history", "--json"]).ends(0).json()[0]["startedAt"].as_str().unwrap().to_owned();
     assert!(at.ends_with('Z'), "{at}");
     let here = |zone: &str| {
-        let said = desk.command(&["history"]).env("TZ", zone).output().unwrap();
+        let said = user.command(&["history"]).env("TZ", zone).output().unwrap();
         let line = String::from_utf8(said.stdout).unwrap();
         line.split_whitespace().skip(1).take(2).collect::<Vec<_>>().join(" ")
     };
@@ -170,8 +170,8 @@ fn people_read_local_times_and_programs_utc() {
 
 #[test]
 fn the_format_of_an_export_is_given_as_for_other_verbs() {
-    let desk = Desk::new();
-    desk.result(&["-p", "claude,gemini"]);
-    let exported = |flag: &str| desk.ax(&["export", "last", flag, "jsonl"]).ends(0).out;
+    let user = User::new();
+    user.result(&["-p", "claude,gemini"]);
+    let exported = |flag: &str| user.ax(&["export", "last", flag, "jsonl"]).ends(0).out;
     assert_eq!(exported("--format"), exported("--as"));
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::Value;
 
-use crate::desk::Desk;
+use crate::user::User;
 
 const NASTY: [&str; 16] = [
     "\u{1b}[2J\u{1b}[31m",
@@ -46,25 +46,25 @@ proptest! {
 
     #[test]
     fn f8_hostile_text_comes_out_as_it_went_in(topic in argument(9), context in argument(9), option in argument(4)) {
-        let desk = Desk::new();
+        let user = User::new();
         let (topic, option) = (format!("a{topic}\0"), format!("b{}", option.replace(',', ";")));
         let (context_flag, options_flag) = (format!("--context={context}"), format!("--options={option},spaces"));
         let args = ["discuss", "-", "--json", "--pattern=voting", "-p", "claude,gemini", "-r1", &context_flag, &options_flag];
-        let result = desk.ax_hearing(&args, &topic).ends(0).json();
+        let result = user.ax_hearing(&args, &topic).ends(0).json();
         prop_assert_eq!(&result["topic"], topic.trim());
         let counted: BTreeSet<&str> = result["votingResults"]["votes"].as_object().unwrap().keys().map(String::as_str).collect();
         prop_assert_eq!(counted, BTreeSet::from([option.trim(), "spaces"]));
-        prop_assert_eq!(&desk.ax(&["show", "last", "--json"]).ends(0).json(), &result);
-        let ordered = ordered(&desk);
+        prop_assert_eq!(&user.ax(&["show", "last", "--json"]).ends(0).json(), &result);
+        let ordered = ordered(&user);
         prop_assert_eq!(&ordered["topic"], topic.trim());
         prop_assert_eq!(ordered["background"].as_str().unwrap_or_default(), context.trim());
-        prop_assert_eq!(&desk.ax(&["history", "--json"]).ends(0).json()[0]["topic"], topic.trim());
+        prop_assert_eq!(&user.ax(&["history", "--json"]).ends(0).json()[0]["topic"], topic.trim());
     }
 }
 
 /// The request as it is stored in the database.
-fn ordered(desk: &Desk) -> Value {
-    let database = rusqlite::Connection::open(desk.database()).unwrap();
+fn ordered(user: &User) -> Value {
+    let database = rusqlite::Connection::open(user.database()).unwrap();
     let sql = "SELECT body FROM facts WHERE type = 'opened'";
     let body: String = database.query_row(sql, [], |row| row.get(0)).unwrap();
     serde_json::from_str::<Value>(&body).unwrap()["spec"].take()
@@ -73,9 +73,9 @@ fn ordered(desk: &Desk) -> Value {
 /// Invalid UTF-8 is replaced once, where it comes in.
 #[test]
 fn f8_invalid_utf_8_is_replaced_once() {
-    let desk = Desk::new();
+    let user = User::new();
     let result =
-        desk.ax_hearing(&["discuss", "-", "--json"], b"tabs \xff\xed\xa0\x80 or spaces?").ends(0).json();
+        user.ax_hearing(&["discuss", "-", "--json"], b"tabs \xff\xed\xa0\x80 or spaces?").ends(0).json();
     assert_eq!(result["topic"], "tabs \u{fffd}\u{fffd}\u{fffd}\u{fffd} or spaces?");
-    assert_eq!(desk.ax(&["show", "last", "--json"]).ends(0).json(), result);
+    assert_eq!(user.ax(&["show", "last", "--json"]).ends(0).json(), result);
 }

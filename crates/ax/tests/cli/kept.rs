@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs};
 
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::user::User;
 
 /// The JSON lines after the first, which names their schema.
 #[track_caller]
@@ -21,8 +21,8 @@ fn without_chance(text: &str) -> Vec<&str> {
 
 #[test]
 fn d15_exported_as_markdown_it_has_everything_in_order() {
-    let desk = Desk::new();
-    desk.ax(&[
+    let user = User::new();
+    user.ax(&[
         "discuss",
         "Tabs or spaces?",
         "--pattern",
@@ -33,7 +33,7 @@ fn d15_exported_as_markdown_it_has_everything_in_order() {
         "We are three.",
     ])
     .ends(0);
-    let text = desk.ax(&["export", "last"]).ends(0).out;
+    let text = user.ax(&["export", "last"]).ends(0).out;
     let places: Vec<usize> = [
         "# Tabs or spaces?",
         "Simulated:",
@@ -49,15 +49,15 @@ fn d15_exported_as_markdown_it_has_everything_in_order() {
     .map(|it| text.find(it).unwrap_or_else(|| panic!("{it} is not in {text}")))
     .into();
     assert!(places.is_sorted(), "{text}");
-    assert_eq!(desk.ax(&["export", "last", "--as", "md", "-o", "-"]).ends(0).out, text);
-    assert_eq!(desk.ax(&["show", "last", "--output-format", "md"]).ends(0).out, text);
+    assert_eq!(user.ax(&["export", "last", "--as", "md", "-o", "-"]).ends(0).out, text);
+    assert_eq!(user.ax(&["show", "last", "--output-format", "md"]).ends(0).out, text);
 }
 
 #[test]
 fn the_same_seed_is_the_same_document() {
     let document = || {
         let args = ["discuss", "Tabs or spaces?", "--seed", "5", "--output-format", "md"];
-        Desk::new().ax(&args).ends(0).out
+        User::new().ax(&args).ends(0).out
     };
     let (one, other) = (document(), document());
     assert_eq!(without_chance(&one), without_chance(&other));
@@ -65,15 +65,15 @@ fn the_same_seed_is_the_same_document() {
 
 #[test]
 fn d15_a_json_export_is_the_result_document() {
-    let desk = Desk::new();
-    let result = desk.result(&[]);
-    assert_eq!(desk.ax(&["export", "last", "--as", "json"]).ends(0).json(), result);
+    let user = User::new();
+    let result = user.result(&[]);
+    assert_eq!(user.ax(&["export", "last", "--as", "json"]).ends(0).json(), result);
 }
 
 #[test]
 fn d15_exported_into_a_file_its_ending_tells_the_format() {
-    let desk = Desk::new();
-    desk.ax(&["discuss", "Tabs <or> spaces?"]).ends(0);
+    let user = User::new();
+    user.ax(&["discuss", "Tabs <or> spaces?"]).ends(0);
     for (name, begins) in [
         ("a.html", "<!doctype html>"),
         ("a.md", "# Tabs"),
@@ -81,114 +81,114 @@ fn d15_exported_into_a_file_its_ending_tells_the_format() {
         ("a.jsonl", "{\"schema\""),
         ("a", "# Tabs"),
     ] {
-        let file = desk.data().join(name);
+        let file = user.data().join(name);
         let file = file.to_str().unwrap();
-        desk.ax(&["export", "last", "-o", file]).ends(0).says(&["Wrote", name]).prints_nothing();
+        user.ax(&["export", "last", "-o", file]).ends(0).says(&["Wrote", name]).prints_nothing();
         assert!(fs::read_to_string(file).unwrap().starts_with(begins), "{name}");
     }
-    let page = desk.ax(&["export", "last", "--as", "html"]).ends(0).out;
+    let page = user.ax(&["export", "last", "--as", "html"]).ends(0).out;
     assert!(page.contains("<title>Tabs &lt;or&gt; spaces?</title>") && !page.contains("<script"));
 }
 
 #[test]
 fn an_impossible_export_is_refused() {
-    let desk = Desk::new();
-    desk.ax(&["export", "last"]).ends(2).says(&["no discussions yet"]).prints_nothing();
-    desk.ax(&["discuss", "q"]).ends(0);
-    desk.ax(&["export", "ffffff"]).ends(2).says(&["there is no discussion"]).prints_nothing();
+    let user = User::new();
+    user.ax(&["export", "last"]).ends(2).says(&["no discussions yet"]).prints_nothing();
+    user.ax(&["discuss", "q"]).ends(0);
+    user.ax(&["export", "ffffff"]).ends(2).says(&["there is no discussion"]).prints_nothing();
     let unknown = "01890000-0000-7000-8000-000000000000";
-    desk.ax(&["export", unknown]).ends(2).says(&["there is no discussion", unknown]).prints_nothing();
-    desk.ax(&["export", "last", "--as", "markdwon"]).ends(2).says(&["markdwon", "similar", "'markdown'"]);
-    let file = desk.data().join("nowhere").join("a.md");
+    user.ax(&["export", unknown]).ends(2).says(&["there is no discussion", unknown]).prints_nothing();
+    user.ax(&["export", "last", "--as", "markdwon"]).ends(2).says(&["markdwon", "similar", "'markdown'"]);
+    let file = user.data().join("nowhere").join("a.md");
     let file = file.to_str().unwrap();
-    desk.ax(&["export", "last", "-o", file]).ends(2).says(&[file, "can't write"]).prints_nothing();
+    user.ax(&["export", "last", "-o", file]).ends(2).says(&[file, "can't write"]).prints_nothing();
 }
 
 #[test]
 fn d15_a_replay_prints_the_recorded_turns() {
-    let desk = Desk::new();
-    let then = desk.ax(&["discuss", "Tabs or spaces?", "-p", "claude,gemini"]).ends(0);
-    let now = desk.ax(&["replay", "last", "--fast"]).ends(0);
+    let user = User::new();
+    let then = user.ax(&["discuss", "Tabs or spaces?", "-p", "claude,gemini"]).ends(0);
+    let now = user.ax(&["replay", "last", "--fast"]).ends(0);
     assert_eq!(now.out, then.out);
     let progress = |text: &str| -> Vec<String> {
         let lines = text.lines().skip_while(|line| !line.starts_with("Round 1"));
         lines.map(str::to_owned).collect()
     };
     assert_eq!(progress(&now.err), progress(&then.err));
-    desk.ax(&["replay", "last", "--speed", "100", "--json"]).ends(0).json();
+    user.ax(&["replay", "last", "--speed", "100", "--json"]).ends(0).json();
 }
 
 #[test]
 fn sub_discussions_are_replayed_in_their_place() {
-    let desk = Desk::new();
-    let then = desk.ax(&["discuss", "Tabs or spaces?", "--recursive", "--max-calls", "40"]).ends(0);
-    let now = desk.ax(&["replay", "last", "--fast"]).ends(0);
+    let user = User::new();
+    let then = user.ax(&["discuss", "Tabs or spaces?", "--recursive", "--max-calls", "40"]).ends(0);
+    let now = user.ax(&["replay", "last", "--fast"]).ends(0);
     let below = |text: &str| text.lines().filter(|line| line.starts_with("    ")).count();
     assert_eq!(below(&now.err), below(&then.err), "{now:#?}");
 }
 
 #[test]
 fn a_running_discussion_is_replayed_and_exported_so_far() {
-    let desk = Desk::new();
-    let mut running = desk.start(&["-r", "10"]);
-    running.hear("answered in");
-    desk.ax(&["replay", &running.id, "--fast"]).ends(0).says(&["answered in", "is running"]);
-    let said = desk.ax(&["export", &running.id]).ends(0).says(&["so far"]);
+    let user = User::new();
+    let mut running = user.start(&["-r", "10"]);
+    running.wait_for_line("answered in");
+    user.ax(&["replay", &running.id, "--fast"]).ends(0).says(&["answered in", "is running"]);
+    let said = user.ax(&["export", &running.id]).ends(0).says(&["so far"]);
     assert!(said.out.contains("There is none yet") && said.out.contains("## Round 1"), "{said:#?}");
-    desk.ax(&["abort", &running.id]).ends(0);
+    user.ax(&["abort", &running.id]).ends(0);
     running.end();
 }
 
 #[test]
 fn an_impossible_replay_is_refused() {
-    let desk = Desk::new();
-    desk.ax(&["replay", "last"]).ends(2).says(&["no discussions yet"]);
-    desk.ax(&["replay", "ffffff"]).ends(2).says(&["there is no discussion"]).prints_nothing();
+    let user = User::new();
+    user.ax(&["replay", "last"]).ends(2).says(&["no discussions yet"]);
+    user.ax(&["replay", "ffffff"]).ends(2).says(&["there is no discussion"]).prints_nothing();
     for speed in ["0", "-1", "nan", "inf", "soon"] {
-        desk.ax(&["replay", "last", "--speed", speed]).ends(2).says(&["from 0.01 to 1000"]);
+        user.ax(&["replay", "last", "--speed", speed]).ends(2).says(&["from 0.01 to 1000"]);
     }
-    desk.ax(&["replay", "last", "--fast", "--speed", "2"]).ends(2).says(&["--fast"]);
+    user.ax(&["replay", "last", "--fast", "--speed", "2"]).ends(2).says(&["--fast"]);
 }
 
 #[test]
 fn d15_a_rerun_is_a_new_discussion_with_the_changes() {
-    let desk = Desk::new();
-    let first = desk.result(&["--seed", "7", "-p", "claude,gemini", "-r", "1"]);
+    let user = User::new();
+    let first = user.result(&["--seed", "7", "-p", "claude,gemini", "-r", "1"]);
     let id = first["discussionId"].as_str().unwrap();
-    let same = desk.ax(&["discuss", "--again", id, "--json"]).ends(0).json();
+    let same = user.ax(&["discuss", "--again", id, "--json"]).ends(0).json();
     assert_eq!((&same["synthesis"], &same["topic"]), (&first["synthesis"], &first["topic"]));
     assert_ne!(same["discussionId"], first["discussionId"]);
-    let other = desk.ax(&["discuss", "--again", id, "-r", "2", "Vim or Emacs?", "--json"]).ends(0).json();
+    let other = user.ax(&["discuss", "--again", id, "-r", "2", "Vim or Emacs?", "--json"]).ends(0).json();
     assert_eq!(other["topic"], "Vim or Emacs?");
     assert_eq!(other["rounds"].as_array().unwrap().len(), 2);
     assert_eq!(other["participatingProviders"], json!(["claude", "gemini"]));
-    assert_eq!(desk.ax(&["history", "--json"]).ends(0).json().as_array().unwrap().len(), 3);
+    assert_eq!(user.ax(&["history", "--json"]).ends(0).json().as_array().unwrap().len(), 3);
 }
 
 #[test]
 fn an_impossible_rerun_is_refused() {
-    let desk = Desk::new();
-    desk.ax(&["discuss"]).ends(2).says(&["<TOPIC>"]);
-    desk.ax(&["discuss", "--again", "last"]).ends(2).says(&["no discussions yet"]);
+    let user = User::new();
+    user.ax(&["discuss"]).ends(2).says(&["<TOPIC>"]);
+    user.ax(&["discuss", "--again", "last"]).ends(2).says(&["no discussions yet"]);
     let unknown = "01890000-0000-7000-8000-000000000000";
-    desk.ax(&["discuss", "--again", unknown]).ends(2).says(&["there is no discussion", unknown]);
-    desk.ax(&["discuss", "q", "-r", "1"]).ends(0);
-    desk.ax(&["discuss", "--again", "last", " "]).ends(2).says(&["<topic>: is empty"]);
-    desk.ax(&["discuss", "--again", "last", "-r", "99"]).ends(2).says(&["--rounds: must", "again from"]);
-    desk.ax(&["discuss", "--again", "last", "--pattern", "dialogue", "-p", "claude,glm,qwen"])
+    user.ax(&["discuss", "--again", unknown]).ends(2).says(&["there is no discussion", unknown]);
+    user.ax(&["discuss", "q", "-r", "1"]).ends(0);
+    user.ax(&["discuss", "--again", "last", " "]).ends(2).says(&["<topic>: is empty"]);
+    user.ax(&["discuss", "--again", "last", "-r", "99"]).ends(2).says(&["--rounds: must", "again from"]);
+    user.ax(&["discuss", "--again", "last", "--pattern", "dialogue", "-p", "claude,glm,qwen"])
         .ends(2)
         .says(&["--providers: a discussion of this kind takes 2"]);
-    assert_eq!(desk.ax(&["history", "--json"]).ends(0).json().as_array().unwrap().len(), 1);
+    assert_eq!(user.ax(&["history", "--json"]).ends(0).json().as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn events_stream_under_the_numbers_of_the_record() {
-    let desk = Desk::new();
-    let live = events(&desk.ax(&["discuss", "Tabs or spaces?", "--output-format", "jsonl"]).ends(0).out);
+    let user = User::new();
+    let live = events(&user.ax(&["discuss", "Tabs or spaces?", "--output-format", "jsonl"]).ends(0).out);
     let (chunks, recorded): (Vec<&Value>, Vec<&Value>) =
         live.iter().partition(|it| it["type"] == "turn-chunk");
     assert!(!chunks.is_empty() && chunks.iter().all(|it| it.get("seq").is_none() && it["chunk"].is_string()));
-    let kept = events(&desk.ax(&["export", "last", "--as", "jsonl"]).ends(0).out);
+    let kept = events(&user.ax(&["export", "last", "--as", "jsonl"]).ends(0).out);
     assert_eq!(recorded, kept.iter().collect::<Vec<_>>());
     let types: BTreeSet<&str> = kept.iter().filter_map(|it| it["type"].as_str()).collect();
     for name in
@@ -196,34 +196,34 @@ fn events_stream_under_the_numbers_of_the_record() {
     {
         assert!(types.contains(name), "{name}: {types:?}");
     }
-    let shown = desk.ax(&["show", "last", "--format", "jsonl"]).ends(0);
+    let shown = user.ax(&["show", "last", "--format", "jsonl"]).ends(0);
     assert_eq!(events(&shown.out), kept);
 }
 
 #[test]
 fn a_resumed_stream_has_the_missed_events() {
-    let desk = Desk::new();
-    let mut running = desk.start(&["-r", "2"]);
-    running.hear("answered in");
+    let user = User::new();
+    let mut running = user.start(&["-r", "2"]);
+    running.wait_for_line("answered in");
     running.signal("-KILL");
     let id = running.id.clone();
     running.end();
-    let live = events(&desk.ax(&["resume", &id, "--output-format", "jsonl"]).ends(0).out);
+    let live = events(&user.ax(&["resume", &id, "--output-format", "jsonl"]).ends(0).out);
     let recorded: Vec<&Value> = live.iter().filter(|it| it.get("seq").is_some()).collect();
-    let kept = events(&desk.ax(&["export", &id, "--as", "jsonl"]).ends(0).out);
+    let kept = events(&user.ax(&["export", &id, "--as", "jsonl"]).ends(0).out);
     assert_eq!(recorded, kept.iter().collect::<Vec<_>>());
 }
 
 #[test]
 fn the_form_of_the_result_is_chosen_once() {
-    let desk = Desk::new();
-    let json = desk.ax(&["discuss", "Tabs or spaces?", "--format", "json"]).ends(0).json();
+    let user = User::new();
+    let json = user.ax(&["discuss", "Tabs or spaces?", "--format", "json"]).ends(0).json();
     assert_eq!(json["topic"], "Tabs or spaces?");
-    let text = desk.ax(&["show", "last", "--format", "text"]).ends(0).out;
-    assert_eq!(text, desk.ax(&["show", "last"]).ends(0).out);
-    desk.ax(&["discuss", "q", "--json", "--output-format", "jsonl"])
+    let text = user.ax(&["show", "last", "--format", "text"]).ends(0).out;
+    assert_eq!(text, user.ax(&["show", "last"]).ends(0).out);
+    user.ax(&["discuss", "q", "--json", "--output-format", "jsonl"])
         .ends(2)
         .says(&["--json", "--output-format"]);
-    desk.ax(&["discuss", "q", "--output-format", "yaml"]).ends(2).says(&["yaml", "text, md, json, jsonl"]);
-    desk.ax(&["discuss", "q", "--output-format", "jsn"]).ends(2).says(&["similar", "json"]);
+    user.ax(&["discuss", "q", "--output-format", "yaml"]).ends(2).says(&["yaml", "text, md, json, jsonl"]);
+    user.ax(&["discuss", "q", "--output-format", "jsn"]).ends(2).says(&["similar", "json"]);
 }

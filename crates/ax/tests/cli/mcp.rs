@@ -10,7 +10,7 @@ use std::{
 use quorum_testkit::server::{End, Server, server};
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::user::User;
 
 /// A client of `ax mcp`.
 struct Client {
@@ -22,12 +22,12 @@ struct Client {
 
 impl Client {
     /// A client of a server with simulated voices.
-    fn of(desk: &Desk) -> Client {
-        Client::with(desk, &["mcp", "--offline"])
+    fn of(user: &User) -> Client {
+        Client::with(user, &["mcp", "--offline"])
     }
 
-    fn with(desk: &Desk, args: &[&str]) -> Client {
-        let mut command = desk.command(args);
+    fn with(user: &User, args: &[&str]) -> Client {
+        let mut command = user.command(args);
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         let mut client = Client { child, input, output, last: 0 };
@@ -85,25 +85,25 @@ fn slow() -> Value {
 
 #[test]
 fn b10_nothing_but_messages_is_on_standard_output_with_the_log_on() {
-    let desk = Desk::new().with("AX_LOG", "json");
-    let mut client = Client::of(&desk);
+    let user = User::new().with("AX_LOG", "json");
+    let mut client = Client::of(&user);
     let done = client.call("ax_discuss", &json!({ "topic": "Tabs or spaces?", "rounds": 1 }));
     assert_eq!(done["status"], "completed", "{done}");
-    let audit = desk.ax(&["show", done["discussionId"].as_str().unwrap(), "--json"]).ends(0).json();
+    let audit = user.ax(&["show", done["discussionId"].as_str().unwrap(), "--json"]).ends(0).json();
     assert_eq!(audit["synthesis"], done["synthesis"]);
     client.hang_up();
 }
 
 #[test]
 fn b10_a_killed_process_loses_nothing_and_the_next_one_goes_on() {
-    let desk = Desk::new();
-    let mut client = Client::of(&desk);
+    let user = User::new();
+    let mut client = Client::of(&user);
     let id = client.call("ax_discuss", &slow())["discussionId"].clone();
     let spoken = |client: &mut Client| client.call("ax_status", &json!({ "id": id }))["round"].clone();
     while spoken(&mut client) == 0 {}
     client.child.kill().unwrap();
     client.child.wait().unwrap();
-    let mut next = Client::of(&desk);
+    let mut next = Client::of(&user);
     let mut told = next.call("ax_result", &json!({ "id": id }));
     while told["status"] == "running" {
         told = next.call("ax_result", &json!({ "id": id }));
@@ -127,13 +127,13 @@ fn calls(vendor: &Server, model: &str) -> (usize, usize) {
 #[test]
 fn b10_a_killed_process_repeats_no_call_that_the_vendor_has_answered() {
     let vendor = server().takes("alpha-1", 20, 0, 1).takes("beta-1", 1_500, 0, 1).on_thread();
-    let desk = Desk::new();
+    let user = User::new();
     let row = |name: &str| {
         let base = format!("{}/v1", vendor.url());
         format!("[providers.{name}]\nwire = 'openai-chat'\nbase_url = '{base}'\nmodel = '{name}-1'\n")
     };
-    desk.configure(&(row("alpha") + &row("beta")));
-    let mut client = Client::with(&desk, &["mcp"]);
+    user.configure(&(row("alpha") + &row("beta")));
+    let mut client = Client::with(&user, &["mcp"]);
     let order = json!({
         "topic": "Tabs or spaces?", "rounds": 1, "providers": ["alpha", "beta"], "maxWaitMs": 0,
     });
@@ -143,7 +143,7 @@ fn b10_a_killed_process_repeats_no_call_that_the_vendor_has_answered() {
     client.child.kill().unwrap();
     client.child.wait().unwrap();
     assert_eq!([calls(&vendor, "alpha-1"), calls(&vendor, "beta-1")], [(1, 1), (1, 0)]);
-    let mut next = Client::with(&desk, &["mcp"]);
+    let mut next = Client::with(&user, &["mcp"]);
     let mut told = next.call("ax_result", &id);
     while told["status"] == "running" {
         told = next.call("ax_result", &id);
@@ -156,17 +156,17 @@ fn b10_a_killed_process_repeats_no_call_that_the_vendor_has_answered() {
 
 #[test]
 fn b10_it_leaves_within_five_seconds_and_aborts_nothing() {
-    let desk = Desk::new();
-    let mut client = Client::of(&desk);
+    let user = User::new();
+    let mut client = Client::of(&user);
     let id = client.call("ax_discuss", &slow())["discussionId"].as_str().unwrap().to_owned();
     assert!(client.hang_up() < Duration::from_secs(5));
-    let status = desk.ax(&["show", &id, "--json"]).ends(0).json()["status"].clone();
+    let status = user.ax(&["show", &id, "--json"]).ends(0).json()["status"].clone();
     assert!(status != "aborted" && status != "error", "{status}");
-    let mut client = Client::of(&desk);
+    let mut client = Client::of(&user);
     client.call("ax_discuss", &slow());
     let pid = client.child.id().to_string();
     let began = Instant::now();
-    assert!(desk.program("kill", &["-TERM", &pid]).status().unwrap().success());
+    assert!(user.program("kill", &["-TERM", &pid]).status().unwrap().success());
     assert!(client.child.wait().unwrap().success());
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }
@@ -174,19 +174,19 @@ fn b10_it_leaves_within_five_seconds_and_aborts_nothing() {
 #[test]
 fn b10_tools_have_the_prefix_of_the_environment() {
     let names = |prefix: &str| {
-        let desk = Desk::new().with("AX_MCP_TOOL_PREFIX", prefix);
-        let listed = Client::of(&desk).request("tools/list", &json!({}));
+        let user = User::new().with("AX_MCP_TOOL_PREFIX", prefix);
+        let listed = Client::of(&user).request("tools/list", &json!({}));
         listed["result"]["tools"][0]["name"].as_str().unwrap().to_owned()
     };
     assert_eq!([names("panel"), names("")], ["panel_discuss", "discuss"]);
-    let desk = Desk::new().with("AX_MCP_TOOL_PREFIX", "a b");
-    desk.ax(&["mcp"]).ends(2).says(&["AX_MCP_TOOL_PREFIX", "\"a b\""]).prints_nothing();
-    desk.ax(&["serve", "--port", "0"]).ends(2).says(&["AX_MCP_TOOL_PREFIX"]);
+    let user = User::new().with("AX_MCP_TOOL_PREFIX", "a b");
+    user.ax(&["mcp"]).ends(2).says(&["AX_MCP_TOOL_PREFIX", "\"a b\""]).prints_nothing();
+    user.ax(&["serve", "--port", "0"]).ends(2).says(&["AX_MCP_TOOL_PREFIX"]);
 }
 
 #[test]
 fn b10_every_client_s_entry_is_printed_and_added_once() {
-    let desk = Desk::new();
+    let user = User::new();
     for (client, file) in [
         ("claude", ".claude.json"),
         ("codex", ".codex/config.toml"),
@@ -194,41 +194,41 @@ fn b10_every_client_s_entry_is_printed_and_added_once() {
         ("vscode", ".vscode/mcp.json"),
         ("cursor", ".cursor/mcp.json"),
     ] {
-        let printed = desk.ax(&["mcp", "install", client]).ends(0).says(&[file]);
-        let file = desk.home().join(file);
+        let printed = user.ax(&["mcp", "install", client]).ends(0).says(&[file]);
+        let file = user.home().join(file);
         assert!(!file.exists(), "{client}: printing writes nothing");
-        desk.ax(&["mcp", "install", client, "--write"]).ends(0).says(&["Added to"]).prints_nothing();
+        user.ax(&["mcp", "install", client, "--write"]).ends(0).says(&["Added to"]).prints_nothing();
         assert_eq!(fs::read_to_string(&file).unwrap(), printed.out, "{client}");
         assert!(printed.out.contains("\"mcp\"") && printed.out.contains(env!("CARGO_BIN_EXE_ax")));
-        desk.ax(&["mcp", "install", client, "--write"]).ends(0).says(&["has the entry already"]);
+        user.ax(&["mcp", "install", client, "--write"]).ends(0).says(&["has the entry already"]);
         assert_eq!(fs::read_to_string(&file).unwrap(), printed.out, "{client}");
     }
 }
 
 #[test]
 fn b10_an_existing_file_keeps_its_comments_and_a_copy_and_an_unreadable_one_is_left_alone() {
-    let desk = Desk::new();
-    let file = desk.home().join(".gemini/settings.json");
+    let user = User::new();
+    let file = user.home().join(".gemini/settings.json");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     let before = "{\n  // mine\n  \"theme\": \"dark\"\n}\n";
     fs::write(&file, before).unwrap();
-    desk.ax(&["mcp", "install", "gemini", "--write"]).ends(0).says(&["settings.json.before-ax-1"]);
+    user.ax(&["mcp", "install", "gemini", "--write"]).ends(0).says(&["settings.json.before-ax-1"]);
     let after = fs::read_to_string(&file).unwrap();
     assert!(after.starts_with("{\n  // mine\n  \"theme\": \"dark\",\n  \"mcpServers\": {"), "{after}");
     assert_eq!(fs::read_to_string(file.with_file_name("settings.json.before-ax-1")).unwrap(), before);
     for broken in ["{ \"theme\": ", "\u{0}\u{1}"] {
         fs::write(&file, broken).unwrap();
-        let said = desk.ax(&["mcp", "install", "gemini", "--write"]).ends(3);
+        let said = user.ax(&["mcp", "install", "gemini", "--write"]).ends(3);
         let said = said.says(&["is not readable as JSON", "nothing was changed"]);
         assert!(said.out.contains("mcpServers"), "the entry is printed");
         assert_eq!(fs::read_to_string(&file).unwrap(), broken);
     }
     fs::write(&file, [0xff, 0xfe]).unwrap();
-    desk.ax(&["mcp", "install", "gemini", "--write"]).ends(3).says(&["can't be read"]);
-    let codex = desk.home().join(".codex/config.toml");
+    user.ax(&["mcp", "install", "gemini", "--write"]).ends(3).says(&["can't be read"]);
+    let codex = user.home().join(".codex/config.toml");
     fs::create_dir_all(codex.parent().unwrap()).unwrap();
     fs::write(&codex, "[mcp_servers\n").unwrap();
-    desk.ax(&["mcp", "install", "codex", "--write"]).ends(3).says(&["is not readable as TOML"]);
+    user.ax(&["mcp", "install", "codex", "--write"]).ends(3).says(&["is not readable as TOML"]);
 }
 
 /// A file of each client as a user may have written it, with comments.
@@ -246,14 +246,14 @@ const WRITTEN: &[(&str, &str, &str)] = &[
 
 #[test]
 fn b10_every_client_s_commented_file_is_added_to_through_a_link_once_and_not_if_it_is_broken() {
-    let desk = Desk::new();
+    let user = User::new();
     for (client, name, written) in WRITTEN {
-        let (link, file) = (desk.home().join(name), desk.home().join(format!("dotfiles/{client}")));
+        let (link, file) = (user.home().join(name), user.home().join(format!("dotfiles/{client}")));
         fs::create_dir_all(link.parent().unwrap()).unwrap();
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, written).unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        desk.ax(&["mcp", "install", client, "--write"]).ends(0).says(&["Added to", "before-ax-1"]);
+        user.ax(&["mcp", "install", client, "--write"]).ends(0).says(&["Added to", "before-ax-1"]);
         let added = fs::read_to_string(&file).unwrap();
         assert!(link.is_symlink(), "{client}: a link stays a link");
         assert!(added.contains("mine") && added.contains("quorum"), "{client}: {added}");
@@ -262,11 +262,11 @@ fn b10_every_client_s_commented_file_is_added_to_through_a_link_once_and_not_if_
         for word in written.split_whitespace().map(|it| it.trim_end_matches(['}', ',', '{'])) {
             rest = rest.split_once(word).unwrap_or_else(|| panic!("{client}: {word} is gone: {added}")).1;
         }
-        desk.ax(&["mcp", "install", client, "--write"]).ends(0).says(&["has the entry already"]);
+        user.ax(&["mcp", "install", client, "--write"]).ends(0).says(&["has the entry already"]);
         assert_eq!(fs::read_to_string(&file).unwrap(), added, "{client}");
         let broken = format!("{written}]");
         fs::write(&file, &broken).unwrap();
-        let said = desk.ax(&["mcp", "install", client, "--write"]).ends(3).says(&["nothing was changed"]);
+        let said = user.ax(&["mcp", "install", client, "--write"]).ends(3).says(&["nothing was changed"]);
         assert!(said.out.contains("\"mcp\""), "{client}: the entry is printed: {said:#?}");
         assert_eq!(fs::read_to_string(&file).unwrap(), broken, "{client}");
     }
@@ -274,10 +274,10 @@ fn b10_every_client_s_commented_file_is_added_to_through_a_link_once_and_not_if_
 
 #[test]
 fn b10_a_link_to_a_file_that_is_not_there_yet_stays_a_link() {
-    let desk = Desk::new();
-    let link = desk.home().join(".claude.json");
+    let user = User::new();
+    let link = user.home().join(".claude.json");
     std::os::unix::fs::symlink("dotfiles/claude.json", &link).unwrap();
-    desk.ax(&["mcp", "install", "claude", "--write"]).ends(0).says(&["Added to"]);
+    user.ax(&["mcp", "install", "claude", "--write"]).ends(0).says(&["Added to"]);
     assert!(link.is_symlink());
-    assert!(fs::read_to_string(desk.home().join("dotfiles/claude.json")).unwrap().contains("quorum"));
+    assert!(fs::read_to_string(user.home().join("dotfiles/claude.json")).unwrap().contains("quorum"));
 }

@@ -4,27 +4,27 @@ use std::collections::BTreeSet;
 
 use quorum_testkit::server::{Server, server};
 
-use crate::{desk::Desk, panel::asked};
+use crate::{panel::asked, user::User};
 
 pub(crate) const MARK: &str = "> Simulated: no model was asked, and what follows is made up.\n\n";
 
 /// An environment without a key, a program or a server, and with nothing configured.
-fn bare() -> Desk {
-    let desk = Desk::new();
-    desk.configure("");
-    desk
+fn bare() -> User {
+    let user = User::new();
+    user.configure("");
+    user
 }
 
 /// An environment with one key, and the server of its vendor.
-fn with_a_key() -> (Desk, Server) {
+fn with_a_key() -> (User, Server) {
     let vendor = server().on_thread();
-    let desk = bare().with("OPENAI_API_KEY", "k").with("OPENAI_BASE_URL", &format!("{}/v1", vendor.url()));
-    (desk, vendor)
+    let user = bare().with("OPENAI_API_KEY", "k").with("OPENAI_BASE_URL", &format!("{}/v1", vendor.url()));
+    (user, vendor)
 }
 
 #[track_caller]
-fn keeps_nothing(desk: &Desk) {
-    desk.ax(&["history"]).ends(0).says(&["No discussions found"]).prints_nothing();
+fn keeps_nothing(user: &User) {
+    user.ax(&["history"]).ends(0).says(&["No discussions found"]).prints_nothing();
 }
 
 #[test]
@@ -38,26 +38,26 @@ fn without_providers_a_pipe_is_refused_with_exit_code_4() {
         &["discuss", "Tabs or spaces?", "--detach"],
         &["discuss", "Tabs or spaces?", "--seed", "3"],
     ] {
-        let desk = bare();
-        let said = desk.ax(args).ends(4).prints_nothing();
+        let user = bare();
+        let said = user.ax(args).ends(4).prints_nothing();
         said.says(&["no provider is available", "`--offline`", "ANTHROPIC_API_KEY"]);
-        keeps_nothing(&desk);
+        keeps_nothing(&user);
     }
 }
 
 #[test]
 fn without_providers_named_ones_are_refused_too() {
-    let desk = bare();
-    let said = desk.ax(&["Tabs or spaces?", "-p", "claude,gemini"]).ends(4).prints_nothing();
+    let user = bare();
+    let said = user.ax(&["Tabs or spaces?", "-p", "claude,gemini"]).ends(4).prints_nothing();
     said.says(&["claude is not available", "gemini is not available", "`--offline`"]);
-    keeps_nothing(&desk);
+    keeps_nothing(&user);
 }
 
 #[test]
 fn offline_runs_anywhere_and_its_result_is_marked_on_every_surface() {
-    let desk = bare();
+    let user = bare();
     let quick = ["Tabs or spaces?", "--offline", "--simulate", "latency=0ms", "-r", "1"];
-    let run = |more: &[&str]| desk.ax(&[&quick[..], more].concat()).ends(0).out;
+    let run = |more: &[&str]| user.ax(&[&quick[..], more].concat()).ends(0).out;
     for more in [&[][..], &["-q"], &["--verbose"]] {
         let out = run(more);
         assert!(out.starts_with(MARK), "{more:?}: {out}");
@@ -67,18 +67,18 @@ fn offline_runs_anywhere_and_its_result_is_marked_on_every_surface() {
     let events = run(&["--output-format", "jsonl"]);
     let started = events.lines().find(|it| it.contains("\"type\":\"discussion-started\"")).unwrap();
     assert!(started.contains("\"simulated\":true"), "{started}");
-    assert_eq!(desk.ax(&["show", "last", "--json"]).ends(0).json()["simulated"], true);
+    assert_eq!(user.ax(&["show", "last", "--json"]).ends(0).json()["simulated"], true);
     for verb in [&["show", "last"][..], &["show", "last", "-v"], &["replay", "last", "--fast"]] {
-        let out = desk.ax(verb).ends(0).out;
+        let out = user.ax(verb).ends(0).out;
         assert!(out.starts_with(MARK), "{verb:?}: {out}");
     }
     for format in ["markdown", "html"] {
-        let out = desk.ax(&["export", "last", "--as", format]).ends(0).out;
+        let out = user.ax(&["export", "last", "--as", format]).ends(0).out;
         assert!(out.contains(said_so), "{format}: {out}");
     }
-    let history = desk.ax(&["history"]).ends(0).out;
+    let history = user.ax(&["history"]).ends(0).out;
     assert!(history.lines().all(|line| line.ends_with("  [simulated] Tabs or spaces?")), "{history}");
-    let history = desk.ax(&["history", "--json"]).ends(0).json();
+    let history = user.ax(&["history", "--json"]).ends(0).json();
     assert!(history.as_array().unwrap().iter().all(|it| it["simulated"] == true), "{history}");
 }
 
@@ -97,7 +97,7 @@ fn the_demonstration_runs_anywhere_and_is_marked() {
 
 #[test]
 fn a_typo_never_spends_money() {
-    let (desk, vendor) = with_a_key();
+    let (user, vendor) = with_a_key();
     for (args, meant) in [
         (&["dicuss", "Tabs or spaces?"][..], "there is no verb named dicuss; did you mean discuss?"),
         (&["-q", "dicuss", "Tabs or spaces?"], "there is no verb named dicuss; did you mean discuss?"),
@@ -107,10 +107,10 @@ fn a_typo_never_spends_money() {
         (&["observe", "last"], "there is no verb named observe"),
         (&["-1 or +1?"], "unexpected argument '-1' found"),
     ] {
-        desk.ax(args).ends(2).says(&[meant]).prints_nothing();
+        user.ax(args).ends(2).says(&[meant]).prints_nothing();
     }
     assert_eq!(vendor.requests().len(), 0);
-    keeps_nothing(&desk);
+    keeps_nothing(&user);
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn a_bare_question_is_asked() {
         &["chat", "Tabs or spaces?", "-r", "1"],
         &["Tabs", "or", "spaces?", "-r", "1"],
     ] {
-        let (desk, vendor) = with_a_key();
-        desk.ax(args).ends(0);
-        let topic = desk.ax(&["show", "last", "--json"]).ends(0).json()["topic"].clone();
+        let (user, vendor) = with_a_key();
+        user.ax(args).ends(0);
+        let topic = user.ax(&["show", "last", "--json"]).ends(0).json()["topic"].clone();
         assert_eq!(topic, "Tabs or spaces?", "{args:?}");
         let asked: BTreeSet<String> = asked(&vendor).into_iter().collect();
         assert_eq!(asked.len(), 3, "{args:?}: {asked:?}");
@@ -134,8 +134,8 @@ fn a_bare_question_is_asked() {
 
 #[test]
 fn text_in_a_pipe_is_context_of_a_bare_question() {
-    let desk = Desk::new();
-    desk.ax_hearing(&["Tabs or spaces?"], "We are five.").ends(0);
-    let shown = desk.ax(&["export", "last"]).ends(0).out;
+    let user = User::new();
+    user.ax_hearing(&["Tabs or spaces?"], "We are five.").ends(0);
+    let shown = user.ax(&["export", "last"]).ends(0).out;
     assert!(shown.contains("We are five."), "{shown}");
 }

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::desk::{Desk, Said};
+use crate::user::{Said, User};
 
 /// A roundtable waiting for its person's first turn, by its id.
-fn waiting(desk: &Desk, args: &[&str]) -> String {
+fn waiting(user: &User, args: &[&str]) -> String {
     let table = ["--participants", "claude,gemini,me:person", "--rounds", "2", "--pattern", "roundtable"];
-    let said = desk.ax(&[&["discuss", "What shall we build?"], &table[..], args].concat()).ends(0);
+    let said = user.ax(&[&["discuss", "What shall we build?"], &table[..], args].concat()).ends(0);
     said.says(&["Waiting for me (round 1, speaking)", "ax say "]).prints_nothing();
-    desk.ax(&["show", "last", "--json"]).json()["discussionId"].as_str().unwrap().to_owned()
+    user.ax(&["show", "last", "--json"]).json()["discussionId"].as_str().unwrap().to_owned()
 }
 
 fn contents(result: &Value) -> Vec<(String, String)> {
@@ -21,14 +21,14 @@ fn contents(result: &Value) -> Vec<(String, String)> {
 
 #[test]
 fn c02_a_roundtable_with_a_person_works_across_processes() {
-    let desk = Desk::new();
-    let id = waiting(&desk, &[]);
-    desk.ax(&["show", &id]).ends(0).says(&["Waiting for me", "ax say"]);
-    desk.ax(&["resume", &id]).ends(0).says(&["Waiting for me", "ax say"]);
-    let said = desk.ax(&["say", &id, "A bridge, I should think."]).ends(0);
+    let user = User::new();
+    let id = waiting(&user, &[]);
+    user.ax(&["show", &id]).ends(0).says(&["Waiting for me", "ax say"]);
+    user.ax(&["resume", &id]).ends(0).says(&["Waiting for me", "ax say"]);
+    let said = user.ax(&["say", &id, "A bridge, I should think."]).ends(0);
     said.says(&["claude answered", "Waiting for me (round 2"]).prints_nothing();
     let done =
-        desk.ax_hearing(&["say", &id, "-", "--as", "me", "--json"], "Then let it be a bridge.\n").ends(0);
+        user.ax_hearing(&["say", &id, "-", "--as", "me", "--json"], "Then let it be a bridge.\n").ends(0);
     let result = done.json();
     let (who, texts): (Vec<String>, Vec<String>) = contents(&result).into_iter().unzip();
     assert_eq!(who[..6], ["claude", "gemini", "me", "claude", "gemini", "me"], "{result:#}");
@@ -39,49 +39,49 @@ fn c02_a_roundtable_with_a_person_works_across_processes() {
 }
 
 #[track_caller]
-fn refused(desk: &Desk, id: &str, args: &[&str], expected: &str) {
-    let before = desk.ax(&["export", id, "--as", "jsonl"]).out;
-    desk.ax(&[&["say", id], args].concat()).ends(2).says(&[expected]).prints_nothing();
-    assert_eq!(desk.ax(&["export", id, "--as", "jsonl"]).out, before, "{args:?}");
+fn refused(user: &User, id: &str, args: &[&str], expected: &str) {
+    let before = user.ax(&["export", id, "--as", "jsonl"]).out;
+    user.ax(&[&["say", id], args].concat()).ends(2).says(&[expected]).prints_nothing();
+    assert_eq!(user.ax(&["export", id, "--as", "jsonl"]).out, before, "{args:?}");
 }
 
 #[test]
 fn c06_a_refused_turn_changes_nothing() {
-    let desk = Desk::new();
-    let id = waiting(&desk, &[]);
-    refused(&desk, &id, &[""], "must have 1 to 100000 characters");
-    refused(&desk, &id, &[" \n\t "], "must have 1 to 100000 characters");
-    refused(&desk, &id, &["hello", "--as", "claude"], "its people are me");
-    refused(&desk, &id, &["hello", "--as", "nobody"], "its people are me");
+    let user = User::new();
+    let id = waiting(&user, &[]);
+    refused(&user, &id, &[""], "must have 1 to 100000 characters");
+    refused(&user, &id, &[" \n\t "], "must have 1 to 100000 characters");
+    refused(&user, &id, &["hello", "--as", "claude"], "its people are me");
+    refused(&user, &id, &["hello", "--as", "nobody"], "its people are me");
     let long = "x".repeat(1 << 20);
-    desk.ax_hearing_as_much_as_it_takes(&["say", &id, "-"], &long)
+    user.ax_hearing_as_much_as_it_takes(&["say", &id, "-"], &long)
         .ends(2)
         .says(&["standard input has more than 500,000 bytes"]);
-    desk.ax(&["say", "ffff", "hello"]).ends(2).says(&["there is no discussion"]);
+    user.ax(&["say", "ffff", "hello"]).ends(2).says(&["there is no discussion"]);
 }
 
 #[test]
 fn c06_a_turn_is_refused_when_it_is_over_or_has_no_people() {
-    let desk = Desk::new();
-    let id = waiting(&desk, &[]);
-    desk.ax(&["say", &id, "A bridge."]).ends(0);
-    desk.ax(&["say", &id, "A bridge indeed."]).ends(0).says(&["Done in"]);
-    refused(&desk, &id, &["One more thing."], "is over");
-    let running = desk.start(&["--rounds", "10"]);
-    desk.ax(&["say", &running.id, "hello"]).ends(2).says(&["has no person on its panel"]).prints_nothing();
-    desk.ax(&["abort", &running.id]).ends(0);
+    let user = User::new();
+    let id = waiting(&user, &[]);
+    user.ax(&["say", &id, "A bridge."]).ends(0);
+    user.ax(&["say", &id, "A bridge indeed."]).ends(0).says(&["Done in"]);
+    refused(&user, &id, &["One more thing."], "is over");
+    let running = user.start(&["--rounds", "10"]);
+    user.ax(&["say", &running.id, "hello"]).ends(2).says(&["has no person on its panel"]).prints_nothing();
+    user.ax(&["abort", &running.id]).ends(0);
     running.end().ends(130);
 }
 
 #[test]
 fn a_person_votes_in_plain_words() {
-    let desk = Desk::new();
+    let user = User::new();
     let table = ["--participants", "claude,gemini,me:person", "--pattern", "voting", "-o", "tabs,spaces"];
-    let said = desk.ax(&[&["discuss", "Tabs or spaces?", "--rounds", "1"], &table[..]].concat()).ends(0);
+    let said = user.ax(&[&["discuss", "Tabs or spaces?", "--rounds", "1"], &table[..]].concat()).ends(0);
     said.says(&["Waiting for me", "Write the option on the first line"]);
-    let mut said = desk.ax(&["say", "last", "TABS\nThey are smaller.\nConfidence: 0.9", "--json"]).ends(0);
+    let mut said = user.ax(&["say", "last", "TABS\nThey are smaller.\nConfidence: 0.9", "--json"]).ends(0);
     if said.json()["status"] != "completed" {
-        said = desk.ax(&["say", "last", "TABS\nThey are smaller.\nConfidence: 0.9", "--json"]).ends(0);
+        said = user.ax(&["say", "last", "TABS\nThey are smaller.\nConfidence: 0.9", "--json"]).ends(0);
     }
     let result = said.json();
     let ballots = result["votingResults"]["voteRecords"].as_array().unwrap();
@@ -92,13 +92,13 @@ fn a_person_votes_in_plain_words() {
 
 #[test]
 fn d06_a_person_judges_in_plain_words() {
-    let desk = Desk::new();
+    let user = User::new();
     let table = ["--participants", "claude,gemini,me:person", "--pattern", "debate", "--judge", "me"];
-    let said = desk.ax(&[&["discuss", "Tabs or spaces?", "--rounds", "2"], &table[..]].concat()).ends(0);
+    let said = user.ax(&[&["discuss", "Tabs or spaces?", "--rounds", "2"], &table[..]].concat()).ends(0);
     said.says(&["Waiting for me (round 1, judging)", "like this: claude 7, gemini 5", "only says stop"]);
-    desk.ax(&["say", "last", "claude 8, gemini 6\nA good start."]).ends(0).says(&["Waiting for me (round 2"]);
-    desk.ax(&["say", "last", "Nothing new."]).ends(0).says(&["in your own words"]);
-    let result = desk.ax(&["say", "last", "claude was clearer.", "--json"]).ends(0).json();
+    user.ax(&["say", "last", "claude 8, gemini 6\nA good start."]).ends(0).says(&["Waiting for me (round 2"]);
+    user.ax(&["say", "last", "Nothing new."]).ends(0).says(&["in your own words"]);
+    let result = user.ax(&["say", "last", "claude was clearer.", "--json"]).ends(0).json();
     let rounds = &result["judging"]["rounds"];
     assert_eq!(rounds[0]["assessments"][0]["score"], 8.0, "{result:#}");
     assert_eq!(
@@ -110,20 +110,20 @@ fn d06_a_person_judges_in_plain_words() {
 
 #[test]
 fn two_people_answer_in_any_order() {
-    let desk = Desk::new();
+    let user = User::new();
     let table = ["--participants", "claude,ann:person,bob:person", "--rounds", "1"];
-    let said = desk.ax(&[&["discuss", "Tabs or spaces?"], &table[..]].concat()).ends(0);
+    let said = user.ax(&[&["discuss", "Tabs or spaces?"], &table[..]].concat()).ends(0);
     said.says(&["Waiting for ann", "Waiting for bob", "--as bob"]);
-    desk.ax(&["say", "last", "hello"]).ends(2).says(&["ann and bob are awaited", "--as NAME"]);
-    desk.ax(&["say", "last", "Spaces.", "--as", "bob"]).ends(0).says(&["Waiting for ann"]);
-    desk.ax(&["say", "last", "Spaces.", "--as", "bob"]).ends(2).says(&["not bob's turn but that of ann"]);
-    let said: Said = desk.ax(&["say", "last", "Tabs."]).ends(0).says(&["Done in"]);
+    user.ax(&["say", "last", "hello"]).ends(2).says(&["ann and bob are awaited", "--as NAME"]);
+    user.ax(&["say", "last", "Spaces.", "--as", "bob"]).ends(0).says(&["Waiting for ann"]);
+    user.ax(&["say", "last", "Spaces.", "--as", "bob"]).ends(2).says(&["not bob's turn but that of ann"]);
+    let said: Said = user.ax(&["say", "last", "Tabs."]).ends(0).says(&["Done in"]);
     assert!(!said.out.trim().is_empty());
 }
 
 #[test]
 fn tables_that_make_no_sense_are_refused() {
-    let desk = Desk::new();
+    let user = User::new();
     for (args, expected) in [
         (&["--participants", "claude,me:person", "-p", "claude,gemini"][..], "leave one of them out"),
         (&["--participants", "me:person,you:person"], "at least one model"),
@@ -133,50 +133,50 @@ fn tables_that_make_no_sense_are_refused() {
         (&["--participants", "claude"], "takes 2 to 6 participants; 1 is named"),
         (&["-p", "claude,me:person"], "is a person; name the whole panel"),
     ] {
-        desk.ax(&[&["discuss", "q"], args].concat())
+        user.ax(&[&["discuss", "q"], args].concat())
             .ends(2)
             .says(&[expected, "Nothing was asked"])
             .prints_nothing();
     }
-    assert_eq!(desk.ax(&["history", "--json"]).ends(0).out.trim(), "[]");
+    assert_eq!(user.ax(&["history", "--json"]).ends(0).out.trim(), "[]");
 }
 
 #[test]
 fn c02_a_person_is_a_partner_in_a_dialogue() {
-    let desk = Desk::new();
+    let user = User::new();
     let table = ["--participants", "claude,me:person", "--pattern", "dialogue", "--rounds", "1"];
-    let said = desk.ax(&[&["discuss", "Tabs or spaces?"], &table[..]].concat()).ends(0);
+    let said = user.ax(&[&["discuss", "Tabs or spaces?"], &table[..]].concat()).ends(0);
     said.says(&["Waiting for me (round 1, model b turn)"]);
-    let said = desk.ax(&["say", "last", "Tabs, I think."]).ends(0);
+    let said = user.ax(&["say", "last", "Tabs, I think."]).ends(0);
     said.says(&["reached consensus?", "Say yes or no first"]);
-    let result = desk.ax(&["say", "last", "No: spaces have not been heard yet.", "--json"]).ends(0).json();
+    let result = user.ax(&["say", "last", "No: spaces have not been heard yet.", "--json"]).ends(0).json();
     assert_eq!(result["consensusChecks"][0]["votes"][1][1]["agrees"], false, "{result:#}");
     assert_eq!(result["positionsByRound"][1]["position"], "no consensus");
 }
 
 #[test]
 fn c03_stop_sequences_are_ordered_for_single_participants() {
-    let desk = Desk::new();
+    let user = User::new();
     let order = ["--pattern", "roundtable", "-p", "claude,glm", "--rounds", "1"];
-    let result = desk.result(&[&order[..], &["--stop-sequences", "claude=.|;"]].concat());
+    let result = user.result(&[&order[..], &["--stop-sequences", "claude=.|;"]].concat());
     let said = contents(&result);
     assert!(!said[0].1.contains(['.', ';']) && said[1].1.contains('.'), "{said:?}");
-    desk.ax(&["discuss", "q", "--stop-sequences", "claude=END"])
+    user.ax(&["discuss", "q", "--stop-sequences", "claude=END"])
         .ends(2)
         .says(&["--stop-sequences: applies only to the pattern roundtable"]);
-    desk.ax(&[&["discuss", "q"], &order[..], &["--stop-sequences", "grok=END"]].concat())
+    user.ax(&[&["discuss", "q"], &order[..], &["--stop-sequences", "grok=END"]].concat())
         .ends(2)
         .says(&["--stop-sequences: grok does not take part"]);
-    let again = desk.ax(&["discuss", "--again", "last", "--json"]).ends(0).json();
+    let again = user.ax(&["discuss", "--again", "last", "--json"]).ends(0).json();
     assert_eq!(contents(&again)[0].1, said[0].1, "asked again, it ends there again");
 }
 
 #[test]
 fn what_a_person_says_is_stored_without_escape_bytes() {
-    let desk = Desk::new();
-    let id = waiting(&desk, &["--rounds", "1"]);
-    desk.ax(&["say", &id, "A \u{1b}[31mbridge\u{1b}]0;title\u{7}, \u{9b}of\u{8} stone."]).ends(0);
-    let result = desk.ax(&["show", &id, "--json"]).ends(0).json();
+    let user = User::new();
+    let id = waiting(&user, &["--rounds", "1"]);
+    user.ax(&["say", &id, "A \u{1b}[31mbridge\u{1b}]0;title\u{7}, \u{9b}of\u{8} stone."]).ends(0);
+    let result = user.ax(&["show", &id, "--json"]).ends(0).json();
     let said: Vec<String> = contents(&result).into_iter().filter(|it| it.0 == "me").map(|it| it.1).collect();
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(!said[0].contains(|it: char| it.is_control()) && said[0].starts_with("A bridge"), "{said:?}");

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::desk::Desk;
+use crate::user::User;
 
 #[test]
 fn a_plan_asks_no_model_and_records_nothing() {
-    let desk = Desk::new();
-    let said = desk.ax(&[
+    let user = User::new();
+    let said = user.ax(&[
         "discuss",
         "Tabs or spaces?",
         "-p",
@@ -41,14 +41,14 @@ Deciding
   synthesis            claude
 ";
     assert!(said.out.starts_with(expected), "{}", said.out);
-    desk.ax(&["history"]).ends(0).says(&["No discussions found"]);
+    user.ax(&["history"]).ends(0).says(&["No discussions found"]);
 }
 
 #[test]
 fn a_plan_is_a_document_with_figures() {
-    let desk = Desk::new();
-    let plan = desk.ax(&["discuss", "q", "-p", "claude,gemini", "--dry-run", "--json"]).ends(0).json();
-    let result = desk.ax(&["discuss", "q", "-p", "claude,gemini", "--json"]).ends(0).json();
+    let user = User::new();
+    let plan = user.ax(&["discuss", "q", "-p", "claude,gemini", "--dry-run", "--json"]).ends(0).json();
+    let result = user.ax(&["discuss", "q", "-p", "claude,gemini", "--json"]).ends(0).json();
     let calls = &result["metadata"]["costSummary"]["totalCalls"];
     assert_eq!(&plan["usual"]["calls"], calls);
     assert!(plan["most"]["calls"].as_u64() > calls.as_u64());
@@ -61,32 +61,32 @@ fn a_plan_is_a_document_with_figures() {
 
 #[test]
 fn limits_are_kept_in_a_plan() {
-    let desk = Desk::new();
+    let user = User::new();
     let args = ["discuss", "q", "--dry-run", "--json", "--max-calls", "7", "--max-tokens", "9000"];
-    let plan = desk.ax(&args).ends(0).json();
+    let plan = user.ax(&args).ends(0).json();
     assert_eq!((&plan["most"]["calls"], &plan["most"]["tokens"]), (&json!(7), &json!(9_000)));
-    let plan = desk.ax(&["discuss", "q", "--dry-run", "--json", "--recursive"]).ends(0).json();
+    let plan = user.ax(&["discuss", "q", "--dry-run", "--json", "--recursive"]).ends(0).json();
     assert_eq!((&plan["most"]["calls"], &plan["subDiscussions"]), (&json!(20), &json!(true)));
 }
 
 #[test]
 fn people_are_waited_for_and_cost_nothing() {
-    let desk = Desk::new();
+    let user = User::new();
     let args =
         ["discuss", "q", "--dry-run", "--pattern", "roundtable", "--participants", "claude,gemini,me:person"];
-    let said = desk.ax(&args).ends(0);
+    let said = user.ax(&args).ends(0);
     assert!(said.out.contains("claude, then gemini, then me"), "{}", said.out);
     assert!(said.out.contains("It waits for 1 person to speak."), "{}", said.out);
 }
 
 #[test]
 fn a_refused_request_has_no_plan() {
-    let desk = Desk::new();
-    desk.ax(&["discuss", "q", "--dry-run", "--rounds", "99"])
+    let user = User::new();
+    user.ax(&["discuss", "q", "--dry-run", "--rounds", "99"])
         .ends(2)
         .says(&["--rounds: must be"])
         .prints_nothing();
-    desk.ax(&["discuss", "q", "--dry-run", "--detach"])
+    user.ax(&["discuss", "q", "--dry-run", "--detach"])
         .ends(2)
         .says(&["cannot be used with"])
         .prints_nothing();
@@ -94,16 +94,16 @@ fn a_refused_request_has_no_plan() {
 
 #[test]
 fn a_past_order_can_be_planned_again() {
-    let desk = Desk::new();
-    desk.result(&["-p", "claude,gemini"]);
-    let plan = desk.ax(&["discuss", "--again", "last", "-r", "3", "--dry-run", "--json"]).ends(0).json();
+    let user = User::new();
+    user.result(&["-p", "claude,gemini"]);
+    let plan = user.ax(&["discuss", "--again", "last", "-r", "3", "--dry-run", "--json"]).ends(0).json();
     assert_eq!(plan["usual"]["calls"], 7);
 }
 
 #[test]
 fn a_plan_of_a_debate_that_asks_about_its_judge_comes_to_an_end() {
-    let desk = Desk::new();
-    desk.ax(&["discuss", "Tabs?", "--pattern", "debate", "--judge-failure", "ask", "--dry-run"]).ends(0);
+    let user = User::new();
+    user.ax(&["discuss", "Tabs?", "--pattern", "debate", "--judge-failure", "ask", "--dry-run"]).ends(0);
 }
 
 /// Two providers with prices, which are never asked.
@@ -122,14 +122,14 @@ price = { input = 3.0, output = 15.0 }
 
 #[test]
 fn the_forecast_was_27_dollars_for_ten_cents() {
-    let desk = Desk::new();
-    desk.configure(PRICED);
+    let user = User::new();
+    user.configure(PRICED);
     let args = ["discuss", "Tabs or spaces?", "-p", "alpha,beta", "--dry-run"];
-    let plan = desk.ax(&[&args[..], &["--json"]].concat()).ends(0).json();
+    let plan = user.ax(&[&args[..], &["--json"]].concat()).ends(0).json();
     let cost = |figures: &str| plan[figures]["costUsd"].as_f64().unwrap();
     assert!((0.02..0.2).contains(&cost("typical")), "{plan:#}");
     assert!(cost("typical") < cost("usual") && cost("usual") < cost("most"), "{plan:#}");
-    let said = desk.ax(&args).ends(0);
+    let said = user.ax(&args).ends(0);
     let typical = format!("${:.4}", cost("typical"));
     let figures: Vec<&str> = said.out.lines().filter(|line| line.contains('$')).collect();
     assert!(
@@ -137,43 +137,43 @@ fn the_forecast_was_27_dollars_for_ten_cents() {
         "{said:#?}"
     );
     assert!(said.out.contains("nothing is recorded of these models yet"), "{said:#?}");
-    let said = desk.ax(&[&args[..], &["--worst-case"]].concat()).ends(0);
+    let said = user.ax(&[&args[..], &["--worst-case"]].concat()).ends(0);
     assert!(said.out.contains(&format!("${:.4}", cost("most"))), "{said:#?}");
-    desk.ax(&["discuss", "q", "--worst-case"]).ends(2).says(&["--dry-run"]);
+    user.ax(&["discuss", "q", "--worst-case"]).ends(2).says(&["--dry-run"]);
 }
 
 #[test]
 fn the_forecast_goes_by_past_discussions_of_the_same_models() {
-    let desk = Desk::new();
+    let user = User::new();
     let args = ["discuss", "Tabs or spaces?", "-p", "claude,gemini"];
-    let planned = |args: &[&str]| desk.ax(&[args, &["--dry-run", "--json"]].concat()).ends(0).json();
+    let planned = |args: &[&str]| user.ax(&[args, &["--dry-run", "--json"]].concat()).ends(0).json();
     assert_eq!(planned(&args)["typicalFrom"], 0);
-    let result = desk.ax(&[&args[..], &["--json"]].concat()).ends(0).json();
+    let result = user.ax(&[&args[..], &["--json"]].concat()).ends(0).json();
     let spent = result["metadata"]["costSummary"]["totalTokens"].as_f64().unwrap();
     let plan = planned(&args);
     let typical = plan["typical"]["tokens"].as_f64().unwrap();
     assert_eq!((&plan["typicalFrom"], &plan["typical"]["calls"]), (&json!(1), &json!(5)));
     assert!((spent * 0.7..spent * 1.3).contains(&typical), "{typical} of {spent}");
     assert_eq!(planned(&["discuss", "Tabs?", "-p", "qwen,glm"])["typicalFrom"], 0, "other models");
-    let said = desk.ax(&[&args[..], &["--dry-run"]].concat()).ends(0);
+    let said = user.ax(&[&args[..], &["--dry-run"]].concat()).ends(0);
     assert!(said.out.contains("Typical answers are as long as in 1 past discussion."), "{said:#?}");
 }
 
 #[test]
 fn a_workflow_is_forecast_like_its_steps() {
-    let desk = Desk::new();
-    desk.configure(PRICED);
+    let user = User::new();
+    user.configure(PRICED);
     let step =
         |id: &str| format!("  - {{ stepId: {id}, type: prompt, config: {{ prompt: Say one thing. }} }}\n");
     let (one, two) = (step("one"), step("two"));
     let costs = |steps: &str| {
-        desk.write("steps.yaml", &format!("workflowId: steps\nversion: 1.0.0\nsteps:\n{steps}"));
-        let plan = desk.ax(&["run", "steps.yaml", "--dry-run", "--json"]).ends(0).json();
+        user.write("steps.yaml", &format!("workflowId: steps\nversion: 1.0.0\nsteps:\n{steps}"));
+        let plan = user.ax(&["run", "steps.yaml", "--dry-run", "--json"]).ends(0).json();
         plan["typicalCostUsd"].as_f64().unwrap()
     };
     let (of_one, of_two) = (costs(&one), costs(&format!("{one}{two}")));
     assert!((0.001..0.05).contains(&of_one), "{of_one}");
     assert!((of_two - 2.0 * of_one).abs() < 1e-6, "{of_two} {of_one}");
-    let said = desk.ax(&["run", "steps.yaml", "--dry-run"]).ends(0);
+    let said = user.ax(&["run", "steps.yaml", "--dry-run"]).ends(0);
     assert!(said.out.contains("typically $0."), "{said:#?}");
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use crate::desk::Desk;
+use crate::user::User;
 
 const PATTERNS: [&str; 7] =
     ["synthesis", "round-robin", "critique", "voting", "dialogue", "debate", "roundtable"];
@@ -16,10 +16,10 @@ page up to date; with `QUORUM_BLESS=1` it writes the page anew.
 ";
 
 /// The page with all prompts.
-fn page(desk: &Desk) -> String {
+fn page(user: &User) -> String {
     let mut page = HEAD.to_owned();
     for pattern in PATTERNS {
-        let said = desk.ax(&["prompts", pattern]).ends(0);
+        let said = user.ax(&["prompts", pattern]).ends(0);
         page += &format!("\n## {pattern}\n\n````text\n{}\n````\n", said.out.trim_end());
     }
     page
@@ -28,7 +28,7 @@ fn page(desk: &Desk) -> String {
 #[test]
 fn docs_prompts_is_what_would_be_sent() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/prompts.md");
-    let page = page(&Desk::new());
+    let page = page(&User::new());
     if std::env::var_os("QUORUM_BLESS").is_some() {
         fs::write(&kept, &page).unwrap();
     }
@@ -40,20 +40,33 @@ fn docs_prompts_is_what_would_be_sent() {
 
 #[test]
 fn prompts_are_shown_without_asking_anyone() {
-    let desk = Desk::new();
-    let said = desk.ax(&["prompts", "voting", "Which API style?", "-o", "REST,GraphQL", "--json"]).ends(0);
+    let user = User::new();
+    let said = user.ax(&["prompts", "voting", "Which API style?", "-o", "REST,GraphQL", "--json"]).ends(0);
     let requests: Vec<serde_json::Value> = serde_json::from_str(&said.out).unwrap();
     assert!(!requests.is_empty());
     for request in requests {
         assert_eq!(request["form"], "ballot");
         assert!(request["messages"][0]["text"].as_str().unwrap().contains("- REST\n- GraphQL"), "{request}");
     }
-    desk.ax(&["history"]).ends(0).says(&["No discussions found"]);
+    user.ax(&["history"]).ends(0).says(&["No discussions found"]);
+}
+
+#[test]
+fn b09_an_option_with_a_comma_was_two_options_in_prompts() {
+    let user = User::new();
+    for options in [&["-o", "Postgres, managed", "-o", "SQLite"][..], &["-o", "\"Postgres, managed\",SQLite"]]
+    {
+        let args = [&["prompts", "voting", "Which database?", "--json"], options].concat();
+        let requests: Vec<serde_json::Value> = serde_json::from_str(&user.ax(&args).ends(0).out).unwrap();
+        let schema = &requests[0]["schema"]["properties"]["choice"]["enum"];
+        assert_eq!(*schema, serde_json::json!(["Postgres, managed", "SQLite"]));
+    }
+    user.ax(&["prompts", "voting", "-o", "\"Postgres,SQLite"]).ends(2).says(&["--options: "]);
 }
 
 #[test]
 fn prompts_of_an_order_that_can_not_be_held_are_refused() {
-    let desk = Desk::new();
-    desk.ax(&["prompts", "debates"]).ends(2).says(&["possible values: synthesis, round-robin, debate"]);
-    desk.ax(&["prompts", "debate", "--rounds", "99"]).ends(2).says(&["must be from 1 to 10, not 99"]);
+    let user = User::new();
+    user.ax(&["prompts", "debates"]).ends(2).says(&["possible values: synthesis, round-robin, debate"]);
+    user.ax(&["prompts", "debate", "--rounds", "99"]).ends(2).says(&["must be from 1 to 10, not 99"]);
 }

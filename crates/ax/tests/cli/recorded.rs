@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use quorum_testkit::server::{Server, server};
 
-use crate::desk::{Desk, Said, heard};
+use crate::user::{Said, User, output_of};
 
 const KEY: &str = "sk-live-0123456789abcdef";
 
@@ -20,17 +20,17 @@ const VENDORS: [(&str, &str, &str); 3] = [
 const RECORDED: [&str; 4] =
     ["claude-anthropic.json", "codex-openai-responses.json", "gemini-gemini.json", "openai-openai-chat.json"];
 
-fn live(desk: &Desk, vendor: Option<&Server>, more: &[&str]) -> Said {
+fn live(user: &User, vendor: Option<&Server>, more: &[&str]) -> Said {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/live.py");
-    let folder = desk.home().join("recorded");
+    let folder = user.home().join("recorded");
     let places =
         [script.to_str().unwrap(), "--ax", env!("CARGO_BIN_EXE_ax"), "--folder", folder.to_str().unwrap()];
-    let mut command = desk.program("python3", &[&places[..], more].concat());
+    let mut command = user.program("python3", &[&places[..], more].concat());
     command.env("PATH", std::env::var("PATH").unwrap());
     for (key, address, path) in VENDORS.iter().filter(|_| vendor.is_some()) {
         command.env(key, KEY).env(address, format!("{}{path}", vendor.unwrap().url()));
     }
-    heard(command.spawn().unwrap())
+    output_of(command.spawn().unwrap())
 }
 
 /// The results of a table, by provider.
@@ -46,8 +46,8 @@ fn one_discussion_per_vendor_is_recorded_without_secrets_and_replayed_without_a_
         .into_iter()
         .fold(server(), |server, model| server.says(model, &leak))
         .on_thread();
-    let desk = Desk::new();
-    let said = live(&desk, Some(&vendor), &[]).ends(0);
+    let user = User::new();
+    let said = live(&user, Some(&vendor), &[]).ends(0);
     let told = results(&said);
     for name in ["claude", "gemini", "openai", "codex"] {
         assert_eq!(told[name].0, "answered", "{said:#?}");
@@ -55,7 +55,7 @@ fn one_discussion_per_vendor_is_recorded_without_secrets_and_replayed_without_a_
     let skipped = ("skipped".to_owned(), "no key in MISTRAL_API_KEY".to_owned());
     assert_eq!((&told["mistral"], &told["ollama"].0), (&skipped, &"skipped".to_owned()), "{said:#?}");
 
-    let folder = desk.home().join("recorded");
+    let folder = user.home().join("recorded");
     let mut files: Vec<String> =
         fs::read_dir(&folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
@@ -69,7 +69,7 @@ fn one_discussion_per_vendor_is_recorded_without_secrets_and_replayed_without_a_
     }
 
     let asked = vendor.requests().len();
-    let said = live(&desk, None, &["--replay"]).ends(0);
+    let said = live(&user, None, &["--replay"]).ends(0);
     let told = results(&said);
     let answered: Vec<&String> = told.iter().filter(|(_, it)| it.0 == "answered").map(|it| it.0).collect();
     assert_eq!(answered, ["claude", "codex", "gemini", "openai"], "{said:#?}");
@@ -79,20 +79,20 @@ fn one_discussion_per_vendor_is_recorded_without_secrets_and_replayed_without_a_
 #[test]
 fn a_recording_that_is_no_longer_understood_fails() {
     let vendor = server().on_thread();
-    let desk = Desk::new();
-    live(&desk, Some(&vendor), &["claude"]).ends(0);
-    let file = desk.home().join("recorded/claude-anthropic.json");
+    let user = User::new();
+    live(&user, Some(&vendor), &["claude"]).ends(0);
+    let file = user.home().join("recorded/claude-anthropic.json");
     let broken = fs::read_to_string(&file).unwrap().replace("content_block_delta", "content_block_thing");
     fs::write(&file, broken).unwrap();
-    let said = live(&desk, None, &["--replay", "claude"]).ends(1);
+    let said = live(&user, None, &["--replay", "claude"]).ends(1);
     assert_eq!(results(&said)["claude"].0, "FAILED", "{said:#?}");
 }
 
 #[test]
 fn without_any_key_everything_is_skipped_with_a_word() {
-    let desk = Desk::new();
-    let said = live(&desk, None, &[]).ends(0);
+    let user = User::new();
+    let said = live(&user, None, &[]).ends(0);
     let told = results(&said);
     assert!(told.len() > 10 && told.values().all(|it| it.0 == "skipped" && !it.1.is_empty()), "{said:#?}");
-    assert!(!desk.home().join("recorded").exists());
+    assert!(!user.home().join("recorded").exists());
 }

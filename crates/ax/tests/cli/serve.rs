@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::desk::{Desk, Running};
+use crate::user::{Running, User};
 
 pub(crate) fn request(address: &str, head: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
@@ -27,9 +27,9 @@ pub(crate) fn json(address: &str, path: &str) -> Value {
     serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
-pub(crate) fn serve(desk: &Desk) -> (Running, String) {
-    let mut server = desk.run(&["serve", "--port", "0", "--offline"]);
-    let line = server.hear("Listening on http://");
+pub(crate) fn serve(user: &User) -> (Running, String) {
+    let mut server = user.run(&["serve", "--port", "0", "--offline"]);
+    let line = server.wait_for_line("Listening on http://");
     let address = line.split_once("http://").unwrap().1.split_whitespace().next().unwrap().to_owned();
     (server, address)
 }
@@ -52,9 +52,9 @@ pub(crate) fn is_completed(address: &str, id: &str) -> bool {
 
 #[test]
 fn f13_a_server_shuts_down_in_time_and_the_next_one_continues() {
-    let desk = Desk::new();
+    let user = User::new();
     for signal in ["-TERM", "-INT", "-KILL"] {
-        let (server, address) = serve(&desk);
+        let (server, address) = serve(&user);
         let id = order(&address);
         while json(&address, &format!("/api/discussions/{id}/state"))["conversationHistory"][0].is_null() {}
         let asked = Instant::now();
@@ -64,8 +64,8 @@ fn f13_a_server_shuts_down_in_time_and_the_next_one_continues() {
         assert!(asked.elapsed() < Duration::from_secs(60), "{:?}", asked.elapsed());
         assert_eq!(said.code, if signal == "-KILL" { -1 } else { 0 }, "{said:#?}");
 
-        let (mut server, address) = serve(&desk);
-        server.hear("Continuing 1 discussion");
+        let (mut server, address) = serve(&user);
+        server.wait_for_line("Continuing 1 discussion");
         assert!(is_completed(&address, &id), "after {signal}");
         let result = json(&address, &format!("/api/discussions/{id}/result"));
         // Only a kill can lose a call that was under way.
@@ -78,21 +78,21 @@ fn f13_a_server_shuts_down_in_time_and_the_next_one_continues() {
 
 #[test]
 fn s2_a_server_open_to_everybody_is_refused() {
-    let desk = Desk::new();
-    let said = desk.ax(&["serve", "--listen", "0.0.0.0:0"]);
+    let user = User::new();
+    let said = user.ax(&["serve", "--listen", "0.0.0.0:0"]);
     said.ends(3).says(&["set tokens under [server]", "127.0.0.1"]).prints_nothing();
-    desk.ax(&["serve", "--listen", "here"]).ends(2);
-    desk.configure("[server]\nlisten = \"0.0.0.0:0\"\n");
-    desk.ax(&["serve"]).ends(3).says(&["no token is set"]);
-    desk.configure("[server]\ntokens = [{ name = \"ann\", token = \"short\" }]\n");
-    desk.ax(&["serve"]).ends(3).says(&["16 characters or more"]);
+    user.ax(&["serve", "--listen", "here"]).ends(2);
+    user.configure("[server]\nlisten = \"0.0.0.0:0\"\n");
+    user.ax(&["serve"]).ends(3).says(&["no token is set"]);
+    user.configure("[server]\ntokens = [{ name = \"ann\", token = \"short\" }]\n");
+    user.ax(&["serve"]).ends(3).says(&["16 characters or more"]);
 }
 
 #[test]
 fn discussions_of_other_processes_can_be_watched_and_steered() {
-    let desk = Desk::new();
-    let running = desk.start(&["--pattern", "round-robin", "--rounds", "2"]);
-    let (server, address) = serve(&desk);
+    let user = User::new();
+    let running = user.start(&["--pattern", "round-robin", "--rounds", "2"]);
+    let (server, address) = serve(&user);
     let id = running.id.clone();
     let answer = request(&address, &format!("POST /api/discussions/{id}/stop"), "{}");
     assert!(answer.starts_with("HTTP/1.1 202 "), "{answer}");
@@ -105,12 +105,13 @@ fn discussions_of_other_processes_can_be_watched_and_steered() {
 
 #[test]
 fn a_server_without_providers_says_so_and_refuses_orders() {
-    let desk = Desk::new();
-    desk.configure("");
-    let mut server = desk.run(&["serve", "--port", "0"]);
-    let line = server.hear("Listening on http://");
+    let user = User::new();
+    user.configure("");
+    let mut server = user.run(&["serve", "--port", "0"]);
+    let line = server.wait_for_line("Listening on http://");
     let address = line.split_once("http://").unwrap().1.split_whitespace().next().unwrap().to_owned();
-    server.hear("No provider is available, so orders are refused unless they have \"offline\": true.");
+    server
+        .wait_for_line("No provider is available, so orders are refused unless they have \"offline\": true.");
     let order = |body: &str| request(&address, "POST /api/discussions", body);
     let refused = order(r#"{"topic":"Tabs or spaces?"}"#);
     assert!(refused.starts_with("HTTP/1.1 400 "), "{refused}");

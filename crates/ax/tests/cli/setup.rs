@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::user::User;
 
 const CANARY: &str = "sk-canary-4711";
 
@@ -18,23 +18,23 @@ fn lacks(models: &Value, name: &str) -> Value {
 
 #[test]
 fn tests_use_nothing_of_the_machine_they_run_on() {
-    let models = Desk::new().ax(&["models", "--json"]).ends(0).json();
+    let models = User::new().ax(&["models", "--json"]).ends(0).json();
     let available: Vec<&Value> =
         models.as_array().unwrap().iter().filter(|it| it["available"] == true).collect();
     assert_eq!(available, Vec::<&Value>::new());
-    Desk::new().ax(&["keys", "list"]).ends(0).says(&["There are no keys"]).prints_nothing();
+    User::new().ax(&["keys", "list"]).ends(0).says(&["There are no keys"]).prints_nothing();
 }
 
 #[test]
 fn s1_a_stored_key_is_never_printed() {
-    let desk = Desk::new();
-    desk.ax_hearing(&["keys", "set", "anthropic"], format!("{CANARY}\n"))
+    let user = User::new();
+    user.ax_hearing(&["keys", "set", "anthropic"], format!("{CANARY}\n"))
         .ends(0)
         .says(&["Stored ANTHROPIC_API_KEY"]);
-    let file = desk.config().with_file_name("keys.toml");
+    let file = user.config().with_file_name("keys.toml");
     let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
-    let listed = desk.ax(&["keys", "list"]).ends(0);
+    let listed = user.ax(&["keys", "list"]).ends(0);
     assert_eq!(listed.out, "claude       ANTHROPIC_API_KEY    keys.toml\n");
     for args in [
         &["models"][..],
@@ -44,41 +44,41 @@ fn s1_a_stored_key_is_never_printed() {
         &["doctor", "--json"],
         &["keys", "list", "--json"],
     ] {
-        let said = desk.ax(args);
+        let said = user.ax(args);
         assert!(!said.out.contains("canary") && !said.err.contains("canary"), "{said:#?}");
     }
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
-    desk.ax(&["discuss", "q"]).ends(3).says(&["can be read by others", "chmod 600"]);
+    user.ax(&["discuss", "q"]).ends(3).says(&["can be read by others", "chmod 600"]);
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    desk.ax(&["keys", "rm", "claude"]).ends(0).says(&["Removed ANTHROPIC_API_KEY"]);
-    desk.ax(&["keys", "rm", "claude"]).ends(2).says(&["nothing was changed"]);
+    user.ax(&["keys", "rm", "claude"]).ends(0).says(&["Removed ANTHROPIC_API_KEY"]);
+    user.ax(&["keys", "rm", "claude"]).ends(2).says(&["nothing was changed"]);
 }
 
 #[test]
 fn an_invalid_key_is_not_stored() {
-    let desk = Desk::new();
-    desk.ax_hearing(&["keys", "set", "claude"], "two words").ends(3).says(&["this can't be a key"]);
-    desk.ax_hearing(&["keys", "set", "cluade"], CANARY).ends(2).says(&["did you mean claude?"]);
-    desk.ax_hearing(&["keys", "set", "ollama"], CANARY).ends(2).says(&["ollama needs no key"]);
-    std::fs::write(desk.config().with_file_name("keys.toml"), format!("A = \n{CANARY}")).unwrap();
-    let said = desk.ax(&["keys", "list"]).ends(3);
+    let user = User::new();
+    user.ax_hearing(&["keys", "set", "claude"], "two words").ends(3).says(&["this can't be a key"]);
+    user.ax_hearing(&["keys", "set", "cluade"], CANARY).ends(2).says(&["did you mean claude?"]);
+    user.ax_hearing(&["keys", "set", "ollama"], CANARY).ends(2).says(&["ollama needs no key"]);
+    std::fs::write(user.config().with_file_name("keys.toml"), format!("A = \n{CANARY}")).unwrap();
+    let said = user.ax(&["keys", "list"]).ends(3);
     assert!(!said.err.contains("canary"), "{said:#?}");
 }
 
 #[test]
 fn the_environment_comes_first() {
-    let desk = Desk::new().with("ANTHROPIC_API_KEY", CANARY);
-    let said = desk.ax_hearing(&["keys", "set", "claude"], "other").ends(0);
+    let user = User::new().with("ANTHROPIC_API_KEY", CANARY);
+    let said = user.ax_hearing(&["keys", "set", "claude"], "other").ends(0);
     said.says(&["The environment also has ANTHROPIC_API_KEY"]);
-    let listed = desk.ax(&["keys", "list", "--json"]).ends(0).json();
+    let listed = user.ax(&["keys", "list", "--json"]).ends(0).json();
     assert_eq!(listed, json!([{ "provider": "claude", "name": "ANTHROPIC_API_KEY", "from": "environment" }]));
 }
 
 #[test]
 fn models_say_what_they_lack() {
-    let models = Desk::new().ax(&["models", "--json"]).ends(0).json();
+    let models = User::new().ax(&["models", "--json"]).ends(0).json();
     assert_eq!(lacks(&models, "glm"), "no key: set ZAI_API_KEY or ZHIPUAI_API_KEY, run `ax keys set glm`");
-    let out = Desk::new().ax(&["models"]).ends(0).out;
+    let out = User::new().ax(&["models"]).ends(0).out;
     let openrouter = "openrouter  (no key: set OPENROUTER_API_KEY, run `ax keys set openrouter`)\n  \
                       openrouter/openrouter/auto             128k tokens  unpriced\n";
     assert!(out.contains(openrouter), "{out}");
@@ -86,7 +86,7 @@ fn models_say_what_they_lack() {
 
 #[test]
 fn d10_prices_are_imported_as_litellm_writes_them() {
-    let desk = Desk::new();
+    let user = User::new();
     let table = json!({
         "claude-sonnet-5": { "litellm_provider": "anthropic", "mode": "chat",
             "input_cost_per_token": 7e-6, "output_cost_per_token": 8e-6 },
@@ -95,10 +95,10 @@ fn d10_prices_are_imported_as_litellm_writes_them() {
         "picture": { "litellm_provider": "openai", "mode": "image_generation" },
         "odd": 3,
     });
-    let file = desk.write("table.json", &table.to_string());
-    let said = desk.ax(&["prices", "import", &file]).ends(0);
+    let file = user.write("table.json", &table.to_string());
+    let said = user.ax(&["prices", "import", &file]).ends(0);
     said.says(&["Imported the prices of 2 models.", "not for chat: 1.", "could not be read: odd."]);
-    let out = desk.ax(&["prices"]).ends(0).out;
+    let out = user.ax(&["prices"]).ends(0).out;
     assert!(out.contains("claude/claude-sonnet-5                   1M tokens  $7 / $8\n"), "{out}");
     assert!(out.contains("openai/gpt-unheard-of                    9k tokens  $1 / $2\n"), "{out}");
     for (name, text, expected) in [
@@ -106,18 +106,18 @@ fn d10_prices_are_imported_as_litellm_writes_them() {
         ("empty.json", "{}", "no model in it has a price"),
         ("long.json", &" ".repeat(33 * 1024 * 1024), "is larger than 32 MiB, so it is not a price table"),
     ] {
-        let file = desk.write(name, text);
-        desk.ax(&["prices", "import", &file]).ends(3).says(&[expected]);
+        let file = user.write(name, text);
+        user.ax(&["prices", "import", &file]).ends(3).says(&[expected]);
     }
-    desk.ax(&["prices", "import", "https://x/y.json"]).ends(3).says(&["it is an address; download it first"]);
-    desk.ax(&["prices", "import", "nowhere.json"]).ends(3).says(&["there is no such file"]);
-    assert_eq!(desk.ax(&["prices"]).ends(0).out, out);
+    user.ax(&["prices", "import", "https://x/y.json"]).ends(3).says(&["it is an address; download it first"]);
+    user.ax(&["prices", "import", "nowhere.json"]).ends(3).says(&["there is no such file"]);
+    assert_eq!(user.ax(&["prices"]).ends(0).out, out);
 }
 
 #[test]
 fn the_doctor_says_what_to_fix() {
-    let desk = Desk::new();
-    let said = desk.ax(&["doctor"]).ends(3);
+    let user = User::new();
+    let said = user.ax(&["doctor"]).ends(3);
     for line in [
         "ok     database",
         "ok     clock",
@@ -127,8 +127,8 @@ fn the_doctor_says_what_to_fix() {
     ] {
         assert!(said.out.contains(line), "{line}: {}", said.out);
     }
-    desk.configure("[providers.claude]\nmodle = 'x'");
-    assert!(desk.ax(&["doctor"]).ends(3).out.contains("did you mean model?"));
+    user.configure("[providers.claude]\nmodle = 'x'");
+    assert!(user.ax(&["doctor"]).ends(3).out.contains("did you mean model?"));
 }
 
 /// A server that answers every request alike.
@@ -148,16 +148,16 @@ fn server(answer: &'static str) -> String {
 
 #[test]
 fn s1_a_server_on_this_machine_is_never_asked_through_a_proxy() {
-    let desk = Desk::new().with("HTTP_PROXY", "http://127.0.0.1:9").with("http_proxy", "http://127.0.0.1:9");
+    let user = User::new().with("HTTP_PROXY", "http://127.0.0.1:9").with("http_proxy", "http://127.0.0.1:9");
     let base = server("HTTP/1.1 404 No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
-    desk.configure(&format!("[providers.alpha]\nwire = 'openai-chat'\nbase_url = '{base}'\nmodel = 'm'"));
-    let out = desk.ax(&["doctor", "--live"]).out;
+    user.configure(&format!("[providers.alpha]\nwire = 'openai-chat'\nbase_url = '{base}'\nmodel = 'm'"));
+    let out = user.ax(&["doctor", "--live"]).out;
     assert!(out.contains("ok     alpha (live)   would answer"), "{out}");
 }
 
 #[test]
 fn the_doctor_says_how_to_fix_a_provider_that_does_not_answer() {
-    let desk = Desk::new().with("ALPHA_KEY", CANARY);
+    let user = User::new().with("ALPHA_KEY", CANARY);
     let base = server(
         "HTTP/1.1 401 No\r\nconnection: close\r\ncontent-type: application/json\r\n\r\n\
          {\"error\":{\"message\":\"bad key sk-canary-4711\"}}",
@@ -167,8 +167,8 @@ fn the_doctor_says_how_to_fix_a_provider_that_does_not_answer() {
             "[providers.{name}]\nwire = 'openai-chat'\nbase_url = '{base}'\nmodel = 'm'\nkey_env = 'ALPHA_KEY'\n"
         )
     };
-    desk.configure(&format!("{}{}", row("alpha", &base), row("gone", "http://127.0.0.1:9/v1")));
-    let out = desk.ax(&["doctor", "--live"]).ends(3).out;
+    user.configure(&format!("{}{}", row("alpha", &base), row("gone", "http://127.0.0.1:9/v1")));
+    let out = user.ax(&["doctor", "--live"]).ends(3).out;
     for line in [
         "wrong  alpha (live)   bad key [key] (401); check the provider's API key or login",
         "wrong  gone (live)    it can't be reached: Connection refused (os error 111); check the connection",
@@ -181,34 +181,34 @@ fn the_doctor_says_how_to_fix_a_provider_that_does_not_answer() {
 
 #[test]
 fn an_unknown_provider_is_an_error_unless_voices_are_simulated() {
-    let desk = Desk::new();
-    desk.configure("");
+    let user = User::new();
+    user.configure("");
     let typo = "--providers: there is no provider named cluade; did you mean claude?";
-    desk.ax(&["discuss", "q", "-p", "cluade,gemini"]).ends(2).says(&[typo]);
-    desk.ax(&["discuss", "q", "-p", "cluade,gemini", "--simulate", "latency=0ms"]).ends(0);
+    user.ax(&["discuss", "q", "-p", "cluade,gemini"]).ends(2).says(&[typo]);
+    user.ax(&["discuss", "q", "-p", "cluade,gemini", "--simulate", "latency=0ms"]).ends(0);
 }
 
 #[test]
 fn one_provider_is_refused_with_what_to_do() {
-    let desk = Desk::new();
-    let program = desk.write("claude", "#!/bin/sh\n");
+    let user = User::new();
+    let program = user.write("claude", "#!/bin/sh\n");
     std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let folder = std::path::Path::new(&program).parent().unwrap().to_str().unwrap().to_owned();
-    let desk = desk.with("PATH", &folder);
-    desk.configure("");
-    let said = desk.ax(&["discuss", "q"]).ends(4).prints_nothing();
+    let user = user.with("PATH", &folder);
+    user.configure("");
+    let said = user.ax(&["discuss", "q"]).ends(4).prints_nothing();
     said.says(&["only claude is available", "-p claude,claude", "--offline", "glm: no key: set ZAI_API_KEY"]);
     let glm = "--providers: glm is not available: there is no key in ZAI_API_KEY or ZHIPUAI_API_KEY; \
                set ZAI_API_KEY or ZHIPUAI_API_KEY, run `ax keys set glm`; \
                `--offline` uses simulated voices";
-    desk.ax(&["discuss", "q", "-p", "claude,glm"]).ends(2).says(&[glm]);
-    desk.ax(&["discuss", "q", "--simulate", "latency=0ms"]).ends(0);
+    user.ax(&["discuss", "q", "-p", "claude,glm"]).ends(2).says(&[glm]);
+    user.ax(&["discuss", "q", "--simulate", "latency=0ms"]).ends(0);
 }
 
 #[test]
 fn doctor_lists_what_is_wrong_first() {
-    let desk = Desk::new();
-    let said = desk.ax(&["doctor"]).ends(3);
+    let user = User::new();
+    let said = user.ax(&["doctor"]).ends(3);
     let is_wrong: Vec<bool> =
         said.out.lines().filter(|it| !it.starts_with(' ')).map(|it| it.starts_with("wrong")).collect();
     assert!(is_wrong[0] && is_wrong.contains(&false), "{said:#?}");

@@ -1,45 +1,45 @@
 //! Completions and manual pages.
 
-use crate::desk::Desk;
+use crate::user::User;
 
 #[test]
 fn there_are_completions_for_five_shells() {
-    let desk = Desk::new();
-    desk.configure("[presets.architecture]\nrounds = 3");
+    let user = User::new();
+    user.configure("[presets.architecture]\nrounds = 3");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = desk.ax(&["completions", shell]).ends(0).out;
+        let script = user.ax(&["completions", shell]).ends(0).out;
         for word in ["discuss", "dry-run", "completions"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
     // Names from the registry and the configuration.
     for shell in ["bash", "zsh", "fish"] {
-        let script = desk.ax(&["completions", shell]).ends(0).out;
+        let script = user.ax(&["completions", shell]).ends(0).out;
         for word in ["round-robin", "unanimous", "ax __complete", "repetition"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
-    desk.ax(&["completions", "tcsh"]).ends(2).says(&["invalid value 'tcsh'"]).prints_nothing();
-    desk.configure("[broken");
-    desk.ax(&["completions", "bash"]).ends(0);
+    user.ax(&["completions", "tcsh"]).ends(2).says(&["invalid value 'tcsh'"]).prints_nothing();
+    user.configure("[broken");
+    user.ax(&["completions", "bash"]).ends(0);
 }
 
 #[test]
 fn bash_reads_its_completions() {
-    let desk = Desk::new();
-    let script = desk.ax(&["completions", "bash"]).ends(0).out;
-    desk.write("ax.bash", &script);
+    let user = User::new();
+    let script = user.ax(&["completions", "bash"]).ends(0).out;
+    user.write("ax.bash", &script);
     let line = ". ./ax.bash; COMP_WORDS=(ax discuss --pattern d); COMP_CWORD=3; _ax ax d --pattern; echo \"${COMPREPLY[*]}\"";
-    let said = desk.program("bash", &["-c", line]).env("PATH", "/usr/bin:/bin").output().unwrap();
+    let said = user.program("bash", &["-c", line]).env("PATH", "/usr/bin:/bin").output().unwrap();
     assert_eq!(String::from_utf8(said.stdout).unwrap(), "debate dialogue\n");
 }
 
 #[test]
 fn every_verb_has_a_manual_page() {
-    let desk = Desk::new();
-    let page = desk.ax(&["man"]).ends(0).out;
+    let user = User::new();
+    let page = user.ax(&["man"]).ends(0).out;
     assert!(page.contains(".TH ax 1") && page.contains("ax\\-discuss(1)"), "{page}");
-    let page = desk.ax(&["man", "discuss"]).ends(0).out;
+    let page = user.ax(&["man", "discuss"]).ends(0).out;
     for word in [".TH ax-discuss 1", "\\-\\-dry\\-run", "Opposing sides before a judge", ".SH EXAMPLES"] {
         assert!(page.contains(word), "{word}: {page}");
     }
@@ -48,47 +48,47 @@ fn every_verb_has_a_manual_page() {
         "{page}"
     );
     assert!(!page.contains(".SH EXTRA"), "{page}");
-    desk.ax(&["man", "nothing"]).ends(2).says(&["invalid value 'nothing' for '[VERB]'"]).prints_nothing();
+    user.ax(&["man", "nothing"]).ends(2).says(&["invalid value 'nothing' for '[VERB]'"]).prints_nothing();
 }
 
 #[test]
 fn parts_of_a_verb_have_a_manual_page_in_either_spelling() {
-    let desk = Desk::new();
-    let page = desk.ax(&["man", "config-path"]).ends(0).out;
+    let user = User::new();
+    let page = user.ax(&["man", "config-path"]).ends(0).out;
     assert!(page.contains(".TH ax-config-path 1"), "{page}");
-    assert_eq!(desk.ax(&["man", "config", "path"]).ends(0).out, page);
-    let said = desk.ax(&["man", "config", "pth"]).ends(2).prints_nothing();
+    assert_eq!(user.ax(&["man", "config", "path"]).ends(0).out, page);
+    let said = user.ax(&["man", "config", "pth"]).ends(2).prints_nothing();
     said.says(&["error: config has no part named pth; did you mean path?"]);
-    desk.ax(&["man", "config-pth"]).ends(2).says(&["a similar value exists: 'config-path'"]);
-    desk.ax(&["man", "doctor", "who"]).ends(2).says(&["doctor has no part named who"]).prints_nothing();
+    user.ax(&["man", "config-pth"]).ends(2).says(&["a similar value exists: 'config-path'"]);
+    user.ax(&["man", "doctor", "who"]).ends(2).says(&["doctor has no part named who"]).prints_nothing();
 }
 
 #[test]
 fn help_with_a_slip_suggests_the_nearest_verb() {
-    let desk = Desk::new();
+    let user = User::new();
     let check =
-        |args: &[&str], expected: &str| drop(desk.ax(args).ends(2).prints_nothing().says(&[expected]));
+        |args: &[&str], expected: &str| drop(user.ax(args).ends(2).prints_nothing().says(&[expected]));
     check(&["help", "discus"], "tip: a similar subcommand exists: 'discuss'");
     check(&["help", "config", "pth"], "tip: a similar subcommand exists: 'path'");
-    let said = desk.ax(&["help", "xyzzy"]).ends(2);
+    let said = user.ax(&["help", "xyzzy"]).ends(2);
     assert!(!said.err.contains("similar"), "{}", said.err);
 }
 
 #[test]
 fn the_manual_says_what_belongs_to_all_verbs() {
-    let desk = Desk::new();
-    let page = desk.ax(&["man"]).ends(0).out;
+    let user = User::new();
+    let page = user.ax(&["man"]).ends(0).out;
     for word in [".SH EXIT STATUS", "130  interrupted", ".SH ENVIRONMENT", "AX_DATA_DIR", ".SH FILES"] {
         assert!(page.contains(word), "{word}: {page}");
     }
-    let pages = [page, desk.ax(&["man", "config"]).ends(0).out].concat();
+    let pages = [page, user.ax(&["man", "config"]).ends(0).out].concat();
     assert!(!pages.contains("help(1)"), "there is no such page: {pages}");
 }
 
 #[test]
 fn help_manual_and_readme_agree_on_the_exit_codes() {
     let readme = include_str!("../../../../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
-    let help = Desk::new().ax(&["discuss", "--help"]).ends(0).out;
+    let help = User::new().ax(&["discuss", "--help"]).ends(0).out;
     let codes = help.split("Exit codes:\n").nth(1).unwrap().lines();
     let codes: Vec<String> = codes.map(|line| line.trim().replacen("  ", " ", 1)).collect();
     assert_eq!(codes.len(), 9, "{help}");
@@ -101,15 +101,15 @@ fn help_manual_and_readme_agree_on_the_exit_codes() {
 
 #[test]
 fn a_preset_with_a_blank_in_its_name_is_not_completed() {
-    let desk = Desk::new();
-    desk.configure("[presets.plain]\nrounds = 3\n[presets.\"two words\"]\nrounds = 3");
-    assert_eq!(desk.ax(&["__complete", "--", "discuss", "--preset", ""]).ends(0).out, "plain\tpreset\n");
-    desk.configure("[broken");
-    desk.ax(&["__complete", "--", "discuss", "--preset", ""]).ends(0).prints_nothing();
+    let user = User::new();
+    user.configure("[presets.plain]\nrounds = 3\n[presets.\"two words\"]\nrounds = 3");
+    assert_eq!(user.ax(&["__complete", "--", "discuss", "--preset", ""]).ends(0).out, "plain\tpreset\n");
+    user.configure("[broken");
+    user.ax(&["__complete", "--", "discuss", "--preset", ""]).ends(0).prints_nothing();
 }
 
 /// What bash offers for the last of these words.
-fn in_bash(desk: &Desk, words: &[&str]) -> Vec<String> {
+fn in_bash(user: &User, words: &[&str]) -> Vec<String> {
     let words: Vec<String> = words.iter().map(|it| format!("'{it}'")).collect();
     let (last, words) = (words.len() - 1, words.join(" "));
     let line = format!(
@@ -117,31 +117,31 @@ fn in_bash(desk: &Desk, words: &[&str]) -> Vec<String> {
          _ax_dynamic ax \"${{COMP_WORDS[$COMP_CWORD]}}\" \"${{COMP_WORDS[$COMP_CWORD-1]}}\"; \
          printf '%s\\n' \"${{COMPREPLY[@]}}\""
     );
-    desk.write("complete.sh", &line);
-    let said = desk.shell("bash complete.sh").ends(0);
+    user.write("complete.sh", &line);
+    let said = user.shell("bash complete.sh").ends(0);
     said.out.lines().map(str::to_owned).collect()
 }
 
 #[test]
 fn providers_presets_and_ids_are_completed_as_they_are_now() {
-    let desk = Desk::new();
-    let offered = in_bash(&desk, &["ax", "show", ""]);
+    let user = User::new();
+    let offered = in_bash(&user, &["ax", "show", ""]);
     assert!(!offered.contains(&"last".to_owned()), "nothing is recorded: {offered:?}");
-    assert!(!desk.database().exists());
-    let id = desk.result(&["-p", "claude,gemini"])["discussionId"].as_str().unwrap().to_owned();
-    assert_eq!(in_bash(&desk, &["ax", "watch", &id[..9]]), [id]);
-    assert_eq!(in_bash(&desk, &["ax", "show", "la"]), ["last"]);
-    assert_eq!(in_bash(&desk, &["ax", "discuss", "q", "-p", "claude,gem"]), ["claude,gemini"]);
-    desk.configure("[presets.architecture]\nrounds = 3");
-    assert_eq!(in_bash(&desk, &["ax", "discuss", "--preset", "a"]), ["architecture"]);
-    assert_eq!(in_bash(&desk, &["ax", "discuss", "--pattern", "d"]), ["debate", "dialogue"]);
+    assert!(!user.database().exists());
+    let id = user.result(&["-p", "claude,gemini"])["discussionId"].as_str().unwrap().to_owned();
+    assert_eq!(in_bash(&user, &["ax", "watch", &id[..9]]), [id]);
+    assert_eq!(in_bash(&user, &["ax", "show", "la"]), ["last"]);
+    assert_eq!(in_bash(&user, &["ax", "discuss", "q", "-p", "claude,gem"]), ["claude,gemini"]);
+    user.configure("[presets.architecture]\nrounds = 3");
+    assert_eq!(in_bash(&user, &["ax", "discuss", "--preset", "a"]), ["architecture"]);
+    assert_eq!(in_bash(&user, &["ax", "discuss", "--pattern", "d"]), ["debate", "dialogue"]);
 }
 
 #[test]
 fn help_has_the_words_of_the_descriptors() {
-    let desk = Desk::new();
-    let help = desk.ax(&["discuss", "--help"]).ends(0).out;
-    let listed = desk.ax(&["patterns", "--json"]).ends(0).json();
+    let user = User::new();
+    let help = user.ax(&["discuss", "--help"]).ends(0).out;
+    let listed = user.ax(&["patterns", "--json"]).ends(0).json();
     for list in ["patterns", "consensus"] {
         for item in listed[list].as_array().unwrap() {
             let line = format!("{} ", item["name"].as_str().unwrap()).replace(' ', ":");

@@ -1,16 +1,16 @@
 //! Who said it, at the command line: the line below an answer, `--sources` and `--require-support`.
 
-use crate::desk::Desk;
+use crate::user::User;
 
 const ASK: [&str; 6] =
     ["discuss", "Should a team of five split its monolith?", "-p", "claude,glm,qwen", "--seed", "5"];
 
 #[test]
 fn an_answer_says_how_much_of_it_rests_on_the_talk() {
-    let desk = Desk::new();
-    let said = desk.ax(&ASK).ends(0);
+    let user = User::new();
+    let said = user.ax(&ASK).ends(0);
     assert!(said.out.contains("on the talk"), "{}", said.out);
-    let result = desk.ax(&["show", "last", "--json"]).ends(0).json();
+    let result = user.ax(&["show", "last", "--json"]).ends(0).json();
     let synthesis: Vec<char> = result["synthesis"].as_str().unwrap().chars().collect();
     let sentences = result["provenance"].as_array().unwrap();
     assert!(!sentences.is_empty());
@@ -23,40 +23,40 @@ fn an_answer_says_how_much_of_it_rests_on_the_talk() {
 
 #[test]
 fn sources_name_who_said_what_a_sentence_rests_on() {
-    let desk = Desk::new();
-    desk.ax(&ASK).ends(0);
+    let user = User::new();
+    user.ax(&ASK).ends(0);
     let notes = |out: &str| ["[claude R", "[glm R", "[qwen R"].iter().filter(|it| out.contains(*it)).count();
     for args in [
         &["show", "last", "--sources"][..],
         &["export", "last", "--as", "markdown", "--sources"],
         &["show", "last", "--format", "md", "--sources"],
     ] {
-        let out = desk.ax(args).ends(0).out.replace('\\', "");
+        let out = user.ax(args).ends(0).out.replace('\\', "");
         assert!(0 < notes(&out), "{args:?}: {out}");
     }
     for args in [&["show", "last"][..], &["export", "last", "--as", "markdown"]] {
-        assert_eq!(notes(&desk.ax(args).ends(0).out.replace('\\', "")), 0, "{args:?}");
+        assert_eq!(notes(&user.ax(args).ends(0).out.replace('\\', "")), 0, "{args:?}");
     }
-    let page = desk.ax(&["export", "last", "--as", "html"]).ends(0).out;
+    let page = user.ax(&["export", "last", "--as", "html"]).ends(0).out;
     assert!(page.contains("href=\"#said-1\"") && page.contains("id=\"said-1\"") && page.contains("<mark>"));
-    desk.configure("[defaults]\nsimulate = \"latency=0ms\"\nsources = true\n");
-    assert!(0 < notes(&desk.ax(&ASK).ends(0).out));
+    user.configure("[defaults]\nsimulate = \"latency=0ms\"\nsources = true\n");
+    assert!(0 < notes(&user.ax(&ASK).ends(0).out));
 }
 
 #[test]
 fn too_little_support_ends_with_6() {
-    let desk = Desk::new();
-    let with = |share: &str| desk.ax(&[&ASK[..], &["--require-support", share]].concat());
+    let user = User::new();
+    let with = |share: &str| user.ax(&[&ASK[..], &["--require-support", share]].concat());
     with("0").ends(0);
     // Votes leave no sentence to compare.
     let vote = ["discuss", "Best?", "--pattern", "voting", "-o", "a,b", "--require-support", "0"];
-    desk.ax(&vote).ends(6).says(&["Too little support: no sentence of the answer could be compared"]);
-    desk.ax(&["resume", "last", "--require-support", "0.5"]).ends(6);
-    desk.configure("[defaults]\nsimulate = \"latency=0ms\"\nrequire-support = 0\n");
-    desk.ax(&vote[..6]).ends(6);
-    desk.configure("[defaults]\nrequire-support = 2\n");
-    desk.ax(&ASK).ends(3).says(&["must be a number from 0 to 1, not 2"]);
-    desk.configure("[defaults]\nsimulate = \"latency=0ms\"\n");
+    user.ax(&vote).ends(6).says(&["Too little support: no sentence of the answer could be compared"]);
+    user.ax(&["resume", "last", "--require-support", "0.5"]).ends(6);
+    user.configure("[defaults]\nsimulate = \"latency=0ms\"\nrequire-support = 0\n");
+    user.ax(&vote[..6]).ends(6);
+    user.configure("[defaults]\nrequire-support = 2\n");
+    user.ax(&ASK).ends(3).says(&["must be a number from 0 to 1, not 2"]);
+    user.configure("[defaults]\nsimulate = \"latency=0ms\"\n");
     for share in ["1.5", "-1", "most"] {
         with(share).ends(2).says(&["must be a number from 0 to 1, like 0.8"]).prints_nothing();
     }

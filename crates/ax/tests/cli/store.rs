@@ -2,52 +2,52 @@
 
 use std::fs;
 
-use crate::desk::Desk;
+use crate::user::User;
 
 #[test]
 fn f10_a_database_from_a_newer_version_is_left_alone() {
-    let desk = Desk::new();
-    desk.ax(&["discuss", "q"]).ends(0);
-    let database = rusqlite::Connection::open(desk.database()).unwrap();
+    let user = User::new();
+    user.ax(&["discuss", "q"]).ends(0);
+    let database = rusqlite::Connection::open(user.database()).unwrap();
     database.pragma_update(None, "user_version", 999).unwrap();
     drop(database);
-    desk.ax(&["discuss", "q"]).ends(3).says(&["newer version", "quorum.db"]).prints_nothing();
-    desk.ax(&["history"]).ends(3).says(&["newer version"]).prints_nothing();
-    let database = rusqlite::Connection::open(desk.database()).unwrap();
+    user.ax(&["discuss", "q"]).ends(3).says(&["newer version", "quorum.db"]).prints_nothing();
+    user.ax(&["history"]).ends(3).says(&["newer version"]).prints_nothing();
+    let database = rusqlite::Connection::open(user.database()).unwrap();
     let version: u32 = database.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     assert_eq!(version, 999);
 }
 
 #[test]
 fn f10_a_file_that_is_no_database_is_left_alone() {
-    let desk = Desk::new();
-    fs::create_dir(desk.data()).unwrap();
+    let user = User::new();
+    fs::create_dir(user.data()).unwrap();
     let garbage = "this is no database, but something someone may still need".repeat(100);
-    fs::write(desk.database(), &garbage).unwrap();
-    desk.ax(&["discuss", "q"]).ends(3).says(&["quorum.db"]).prints_nothing();
-    assert_eq!(fs::read_to_string(desk.database()).unwrap(), garbage);
+    fs::write(user.database(), &garbage).unwrap();
+    user.ax(&["discuss", "q"]).ends(3).says(&["quorum.db"]).prints_nothing();
+    assert_eq!(fs::read_to_string(user.database()).unwrap(), garbage);
 }
 
 #[test]
 fn f10_a_place_that_can_not_be_written_to_is_named() {
-    let desk = Desk::new();
-    fs::write(desk.data(), "a file where a directory should be").unwrap();
-    desk.ax(&["discuss", "q"])
+    let user = User::new();
+    fs::write(user.data(), "a file where a directory should be").unwrap();
+    user.ax(&["discuss", "q"])
         .ends(3)
-        .says(&["AX_DATA_DIR", &desk.data().display().to_string()])
+        .says(&["AX_DATA_DIR", &user.data().display().to_string()])
         .prints_nothing();
 }
 
 #[test]
 fn f10_a_locked_database_is_named_and_nothing_is_lost() {
-    let desk = Desk::new();
-    desk.ax(&["discuss", "q"]).ends(0);
-    let database = rusqlite::Connection::open(desk.database()).unwrap();
+    let user = User::new();
+    user.ax(&["discuss", "q"]).ends(0);
+    let database = rusqlite::Connection::open(user.database()).unwrap();
     database.execute_batch("BEGIN IMMEDIATE").unwrap();
-    desk.ax(&["discuss", "q"]).ends(3).says(&["quorum.db", "locked"]).prints_nothing();
-    desk.ax(&["history"]).ends(0);
+    user.ax(&["discuss", "q"]).ends(3).says(&["quorum.db", "locked"]).prints_nothing();
+    user.ax(&["history"]).ends(0);
     database.execute_batch("ROLLBACK").unwrap();
-    desk.ax(&["discuss", "q"]).ends(0);
+    user.ax(&["discuss", "q"]).ends(0);
 }
 
 /// The files and folders in this folder, with their permissions.
@@ -67,30 +67,30 @@ fn modes(folder: &std::path::Path) -> Vec<(String, u32)> {
 
 #[test]
 fn discussions_are_kept_for_their_owner_alone_whatever_the_umask() {
-    let desk = Desk::new();
-    desk.shell("umask 000; ax discuss q").ends(0);
+    let user = User::new();
+    user.shell("umask 000; ax discuss q").ends(0);
     let kept = [("quorum.db".to_owned(), 0o600), ("quorum.db.runners".to_owned(), 0o700)];
-    assert_eq!(modes(&desk.data()), kept);
+    assert_eq!(modes(&user.data()), kept);
     use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(desk.database(), fs::Permissions::from_mode(0o644)).unwrap();
-    fs::set_permissions(desk.data(), fs::Permissions::from_mode(0o755)).unwrap();
-    desk.ax(&["discuss", "q"]).ends(0);
-    assert_eq!(modes(&desk.data()), kept);
+    fs::set_permissions(user.database(), fs::Permissions::from_mode(0o644)).unwrap();
+    fs::set_permissions(user.data(), fs::Permissions::from_mode(0o755)).unwrap();
+    user.ax(&["discuss", "q"]).ends(0);
+    assert_eq!(modes(&user.data()), kept);
     // A folder may be open to others for a reason, so this is only reported.
-    let told = desk.ax(&["doctor"]).out;
+    let told = user.ax(&["doctor"]).out;
     assert!(told.contains("other users can list its files; run `chmod 700 "), "{told}");
 }
 
 /// Runs a line in its own mount namespace; `None` if that is not permitted.
-fn with_mounts(desk: &Desk, line: &str) -> Option<crate::desk::Said> {
+fn with_mounts(user: &User, line: &str) -> Option<crate::user::Said> {
     let possible =
         std::process::Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output();
     if !possible.is_ok_and(|it| it.status.success()) {
         eprintln!("SKIPPED: nobody may mount anything here");
         return None;
     }
-    let mut command = desk.program("unshare", &["-rm", "sh", "-ec", line, env!("CARGO_BIN_EXE_ax")]);
-    Some(crate::desk::heard(command.env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin").spawn().unwrap()))
+    let mut command = user.program("unshare", &["-rm", "sh", "-ec", line, env!("CARGO_BIN_EXE_ax")]);
+    Some(crate::user::output_of(command.env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin").spawn().unwrap()))
 }
 
 #[test]
@@ -98,58 +98,58 @@ fn f10_a_read_only_folder_or_file_can_be_read() {
     let folder = "mount --bind \"$AX_DATA_DIR\" \"$AX_DATA_DIR\"; mount -o remount,bind,ro \"$AX_DATA_DIR\"";
     let file = folder.replace("$AX_DATA_DIR", "$AX_DATA_DIR/quorum.db");
     for read_only in [folder, &file] {
-        let desk = Desk::new();
+        let user = User::new();
         let topic = "Tabs or spaces?";
-        desk.ax(&["discuss", topic]).ends(0);
+        user.ax(&["discuss", topic]).ends(0);
         for read in ["history", "history spaces", "show last", "export last", "history --json"] {
-            let Some(said) = with_mounts(&desk, &format!("{read_only}; \"$0\" {read}")) else { return };
+            let Some(said) = with_mounts(&user, &format!("{read_only}; \"$0\" {read}")) else { return };
             assert!(said.ends(0).out.contains(topic), "{read}");
         }
-        let refused = with_mounts(&desk, &format!("{read_only}; \"$0\" discuss again")).unwrap();
+        let refused = with_mounts(&user, &format!("{read_only}; \"$0\" discuss again")).unwrap();
         refused.ends(3).says(&["quorum.db", "can be read but not written", "AX_DATA_DIR"]).prints_nothing();
-        assert_eq!(desk.ax(&["history", "--json"]).ends(0).json().as_array().unwrap().len(), 1);
+        assert_eq!(user.ax(&["history", "--json"]).ends(0).json().as_array().unwrap().len(), 1);
     }
 }
 
 #[test]
 fn f10_a_file_that_may_not_grow_is_a_full_disk_and_no_crash() {
-    let desk = Desk::new();
+    let user = User::new();
     // Enough to begin, but too little to finish.
     let line = "exec prlimit --fsize=400000 ax discuss q -r 10 --json";
-    let mut running = desk.run_shell(line);
-    let full = running.hear("no room left");
+    let mut running = user.run_shell(line);
+    let full = running.wait_for_line("no room left");
     assert!(full.contains("quorum.db") && full.contains("ulimit -f"), "{full}");
     running.signal("-TERM");
     running.end().ends(130).prints_nothing();
-    desk.ax(&["resume", "last"]).ends(0);
+    user.ax(&["resume", "last"]).ends(0);
 }
 
 #[test]
 fn f10_readable_rows_of_a_damaged_database_are_salvaged() {
-    let desk = Desk::new();
+    let user = User::new();
     for number in 0..6 {
-        desk.ax(&["discuss", &format!("question {number}")]).ends(0);
+        user.ax(&["discuss", &format!("question {number}")]).ends(0);
     }
-    let raw = rusqlite::Connection::open(desk.database()).unwrap();
+    let raw = rusqlite::Connection::open(user.database()).unwrap();
     let sql = "SELECT pageno FROM dbstat WHERE name = 'facts' AND pagetype = 'leaf' ORDER BY pageno LIMIT 1 OFFSET 8";
     let page: usize = raw.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap() as usize;
     drop(raw);
-    let mut bytes = fs::read(desk.database()).unwrap();
+    let mut bytes = fs::read(user.database()).unwrap();
     bytes[(page - 1) * 4_096..page * 4_096].fill(0x5a);
-    fs::write(desk.database(), &bytes).unwrap();
-    let told = desk.ax(&["doctor"]).ends(3).out;
+    fs::write(user.database(), &bytes).unwrap();
+    let told = user.ax(&["doctor"]).ends(3).out;
     assert!(told.contains("is damaged") && told.contains("`ax doctor --salvage`"), "{told}");
-    let bytes = fs::read(desk.database()).unwrap();
-    let saved = desk.ax(&["doctor", "--salvage"]).ends(0).out;
-    assert_eq!(fs::read(desk.database()).unwrap(), bytes, "the damaged one is left alone");
+    let bytes = fs::read(user.database()).unwrap();
+    let saved = user.ax(&["doctor", "--salvage"]).ends(0).out;
+    assert_eq!(fs::read(user.database()).unwrap(), bytes, "the damaged one is left alone");
     assert!(saved.starts_with("Saved 6 discussions with "), "{saved}");
     assert!(saved.contains(", lost 0 discussions and 2"), "{saved}");
     assert!(saved.contains("Of those saved, 1 discussion lost the end"), "{saved}");
-    desk.ax(&["doctor", "--salvage"]).ends(3).says(&["quorum-salvaged.db exists already"]).prints_nothing();
+    user.ax(&["doctor", "--salvage"]).ends(3).says(&["quorum-salvaged.db exists already"]).prints_nothing();
     let moves = saved.lines().filter(|it| it.starts_with("  mv ")).collect::<Vec<_>>().join(" &&");
-    desk.shell(&moves).ends(0);
-    assert_eq!(desk.ax(&["history", "--json"]).ends(0).json().as_array().unwrap().len(), 6);
-    let cut = desk.ax(&["history", "--json"]).json();
+    user.shell(&moves).ends(0);
+    assert_eq!(user.ax(&["history", "--json"]).ends(0).json().as_array().unwrap().len(), 6);
+    let cut = user.ax(&["history", "--json"]).json();
     let cut = cut.as_array().unwrap().iter().find(|it| it["status"] != "completed").unwrap();
-    desk.ax(&["resume", cut["discussionId"].as_str().unwrap()]).ends(0);
+    user.ax(&["resume", cut["discussionId"].as_str().unwrap()]).ends(0);
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::user::User;
 
 /// The workflow of the seed, as printed there.
 const SEED: &str = r#"workflowId: architecture-decision
@@ -54,10 +54,10 @@ fn run<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn b11_the_workflow_of_the_seed_runs_as_printed() {
-    let desk = Desk::new();
-    let file = desk.write("seed.yaml", SEED);
-    desk.ax(&["workflow", "check", &file]).ends(0);
-    let result = desk.ax(&run(&file, &["--input", "a chat service", "--json"])).ends(0).json();
+    let user = User::new();
+    let file = user.write("seed.yaml", SEED);
+    user.ax(&["workflow", "check", &file]).ends(0);
+    let result = user.ax(&run(&file, &["--input", "a chat service", "--json"])).ends(0).json();
     let steps: Vec<(&Value, &Value)> =
         result["stepResults"].as_array().unwrap().iter().map(|it| (&it["stepId"], &it["status"])).collect();
     let done = json!("done");
@@ -65,20 +65,20 @@ fn b11_the_workflow_of_the_seed_runs_as_printed() {
     assert_eq!(steps, ids.iter().map(|id| (id, &done)).collect::<Vec<_>>());
     assert_eq!((&result["success"], &result["workflowId"]), (&json!(true), &json!("architecture-decision")));
     let id = result["runId"].as_str().unwrap();
-    assert_eq!(desk.ax(&["show", id, "--json"]).ends(0).json(), result);
-    desk.ax(&["export", id]).ends(0);
+    assert_eq!(user.ax(&["show", id, "--json"]).ends(0).json(), result);
+    user.ax(&["export", id]).ends(0);
 }
 
 #[test]
 fn b11_the_text_of_the_last_step_is_printed() {
-    let desk = Desk::new();
-    let file = desk.write("seed.yaml", SEED);
-    let said = desk.ax(&run(&file, &["--input", "a chat service"])).ends(0);
+    let user = User::new();
+    let file = user.write("seed.yaml", SEED);
+    let said = user.ax(&run(&file, &["--input", "a chat service"])).ends(0);
     assert!(said.out.contains("Create an ADR based on this discussion"), "{said:#?}");
 }
 
 /// Six prompts, one after the other.
-fn six(desk: &Desk) -> String {
+fn six(user: &User) -> String {
     let mut text = "workflowId: six\nversion: 1.0.0\nsteps:\n".to_owned();
     for number in 1..=6 {
         writeln!(
@@ -87,27 +87,27 @@ fn six(desk: &Desk) -> String {
         )
         .unwrap();
     }
-    desk.write("six.yaml", &text)
+    user.write("six.yaml", &text)
 }
 
 #[test]
 fn b11_a_budget_of_three_calls_ends_a_run_of_six_with_what_it_has() {
-    let desk = Desk::new();
-    let file = six(&desk);
-    let result = desk.ax(&run(&file, &["--max-calls", "3", "--json"])).ends(5).json();
+    let user = User::new();
+    let file = six(&user);
+    let result = user.ax(&run(&file, &["--max-calls", "3", "--json"])).ends(5).json();
     assert_eq!(result["costSummary"]["totalCalls"], json!(3));
     assert_eq!(result["error"]["code"], json!("DISCUSSION_CALL_BUDGET_EXCEEDED"));
     assert!(result["output"]["content"].is_string());
-    let said = desk.ax(&run(&file, &["--dry-run"])).ends(0);
+    let said = user.ax(&run(&file, &["--dry-run"])).ends(0);
     assert!(said.out.contains("At most 6 calls"), "{said:#?}");
 }
 
 #[test]
 fn b11_a_failed_step_ends_with_exit_code_7() {
-    let desk = Desk::new();
+    let user = User::new();
     let text = "workflowId: w\nversion: 1.0.0\nsteps:\n  - { stepId: bad, type: loop, config: { items: '{{input.x}}', steps: [{ stepId: s, type: prompt, config: { prompt: x } }] } }\n  - { stepId: late, type: prompt, config: { prompt: x } }\n";
-    let file = desk.write("w.yaml", text);
-    let result = desk.ax(&run(&file, &["--json"])).ends(7).json();
+    let file = user.write("w.yaml", text);
+    let result = user.ax(&run(&file, &["--json"])).ends(7).json();
     assert_eq!(result["error"]["failedStepId"], json!("bad"));
     assert_eq!(result["error"]["code"], json!("LOOP_NOT_A_LIST"));
     assert_eq!(result["stepResults"][1]["status"], json!("skipped"));
@@ -115,40 +115,40 @@ fn b11_a_failed_step_ends_with_exit_code_7() {
 
 #[test]
 fn b11_mistakes_are_printed_with_their_lines_and_nothing_is_asked() {
-    let desk = Desk::new();
+    let user = User::new();
     let file =
-        desk.write("w.yaml", "workflowId: w\nversion: 1.0.0\nsteps:\n  - stepId: a\n    type: promt\n");
-    let said = desk.ax(&run(&file, &[])).ends(2);
+        user.write("w.yaml", "workflowId: w\nversion: 1.0.0\nsteps:\n  - stepId: a\n    type: promt\n");
+    let said = user.ax(&run(&file, &[])).ends(2);
     let place = format!("{file}:5:11: there is no step type promt");
     said.says(&[&place, "    type: promt", "Nothing was asked"]).prints_nothing();
-    desk.ax(&run("nothing.yaml", &[])).ends(2).says(&["there is no workflow nothing.yaml"]);
-    let six = six(&desk);
-    desk.ax(&run(&six, &["--input", "{no"])).ends(2).says(&["--input: is no JSON"]);
-    desk.ax(&run(&six, &["--set", "x"])).ends(2).says(&["--set: must be KEY=VALUE"]);
+    user.ax(&run("nothing.yaml", &[])).ends(2).says(&["there is no workflow nothing.yaml"]);
+    let six = six(&user);
+    user.ax(&run(&six, &["--input", "{no"])).ends(2).says(&["--input: is no JSON"]);
+    user.ax(&run(&six, &["--set", "x"])).ends(2).says(&["--set: must be KEY=VALUE"]);
 }
 
 #[test]
 fn b11_a_declared_tool_needs_permission_and_gets_data_on_its_standard_input() {
-    let desk = Desk::new();
-    desk.configure("[tools.shout]\ncommand = [\"/usr/bin/tr\", \"a-z\", \"A-Z\"]\n");
+    let user = User::new();
+    user.configure("[tools.shout]\ncommand = [\"/usr/bin/tr\", \"a-z\", \"A-Z\"]\n");
     let text = "workflowId: w\nversion: 1.0.0\nsteps:\n  - { stepId: loud, type: tool, tool: shout, config: { args: { say: '{{input.what}} $(touch x)' } } }\n";
-    let file = desk.write("w.yaml", text);
+    let file = user.write("w.yaml", text);
     let what = "what=$(touch x); `touch x`";
-    desk.ax(&run(&file, &["--set", what])).ends(2).says(&["--allow-tools shout"]);
+    user.ax(&run(&file, &["--set", what])).ends(2).says(&["--allow-tools shout"]);
     let allowed = ["--set", what, "--set", "$(touch x)=`touch x`", "--allow-tools", "shout", "--json"];
-    let result = desk.ax(&run(&file, &allowed)).ends(0).json();
+    let result = user.ax(&run(&file, &allowed)).ends(0).json();
     assert_eq!(result["output"], json!({ "SAY": "$(TOUCH X); `TOUCH X` $(TOUCH X)" }));
-    assert!(!desk.home().join("x").exists());
+    assert!(!user.home().join("x").exists());
 }
 
 #[test]
 fn b11_memory_is_kept_in_versions_between_runs() {
-    let desk = Desk::new();
+    let user = User::new();
     let text = "workflowId: w\nversion: 1.0.0\nsteps:\n  - { stepId: keep, type: tool, tool: memory_store, config: { key: k, value: { n: '{{input.n}}' } } }\n  - { stepId: find, type: tool, tool: memory_retrieve, config: { key: k } }\n";
-    let file = desk.write("w.yaml", text);
+    let file = user.write("w.yaml", text);
     for n in 1..=2 {
         let set = format!("n={n}");
-        let result = desk.ax(&run(&file, &["--set", &set, "--json"])).ends(0).json();
+        let result = user.ax(&run(&file, &["--set", &set, "--json"])).ends(0).json();
         assert_eq!(
             (&result["output"]["version"], &result["output"]["value"]),
             (&json!(n), &json!({ "n": n }))
@@ -158,34 +158,34 @@ fn b11_memory_is_kept_in_versions_between_runs() {
 
 #[test]
 fn b11_workflows_are_found_by_name_and_the_schema_is_printed() {
-    let desk = Desk::new();
-    let folder = desk.config().parent().unwrap().join("workflows");
+    let user = User::new();
+    let folder = user.config().parent().unwrap().join("workflows");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("decide.yaml"), SEED).unwrap();
-    assert!(desk.ax(&["workflow", "list"]).ends(0).out.contains("decide"));
-    desk.ax(&["workflow", "check", "decide"]).ends(0);
-    assert!(desk.ax(&["workflow", "show", "decide"]).ends(0).out.contains("gather-requirements"));
-    assert_eq!(desk.ax(&["workflow", "schema"]).ends(0).json()["title"], "Workflow");
+    assert!(user.ax(&["workflow", "list"]).ends(0).out.contains("decide"));
+    user.ax(&["workflow", "check", "decide"]).ends(0);
+    assert!(user.ax(&["workflow", "show", "decide"]).ends(0).out.contains("gather-requirements"));
+    assert_eq!(user.ax(&["workflow", "schema"]).ends(0).json()["title"], "Workflow");
 }
 
 /// A tool that leaves a mark and then hangs, unless there was one before.
-fn marking(desk: &Desk, more: &str) -> String {
-    let marks = desk.home().join("marks");
+fn marking(user: &User, more: &str) -> String {
+    let marks = user.home().join("marks");
     let marks = marks.display();
     let script = format!(
         "echo mark >> {marks}\nif [ $(wc -l < {marks}) -gt 1 ]; then echo '{{\"marks\": 2}}'; exit; fi\nexec sleep 60\n"
     );
-    let script = desk.write("mark.sh", &script);
-    desk.configure(&format!("[tools.mark]\ncommand = [\"/bin/sh\", \"{script}\"]\n{more}"));
+    let script = user.write("mark.sh", &script);
+    user.configure(&format!("[tools.mark]\ncommand = [\"/bin/sh\", \"{script}\"]\n{more}"));
     let text = "workflowId: w\nversion: 1.0.0\nsteps:\n  - { stepId: mark, type: tool, tool: mark }\n  - { stepId: late, type: prompt, config: { prompt: x } }\n";
-    desk.write("w.yaml", text)
+    user.write("w.yaml", text)
 }
 
 /// Starts the run, kills it while its tool is under way, and returns its id.
-fn killed_in_a_tool(desk: &Desk, file: &str) -> String {
-    let running = desk.begin(&run(file, &["--allow-tools", "mark"]));
+fn killed_in_a_tool(user: &User, file: &str) -> String {
+    let running = user.begin(&run(file, &["--allow-tools", "mark"]));
     for _ in 0..400 {
-        if desk.home().join("marks").exists() {
+        if user.home().join("marks").exists() {
             break;
         }
         // It sleeps because the tool is no child of this process.
@@ -197,27 +197,27 @@ fn killed_in_a_tool(desk: &Desk, file: &str) -> String {
     id
 }
 
-fn marks(desk: &Desk) -> usize {
-    std::fs::read_to_string(desk.home().join("marks")).unwrap().lines().count()
+fn marks(user: &User) -> usize {
+    std::fs::read_to_string(user.home().join("marks")).unwrap().lines().count()
 }
 
 #[test]
 fn b11_a_tool_that_was_under_way_at_a_kill_is_not_used_again() {
-    let desk = Desk::new();
-    let file = marking(&desk, "");
-    let id = killed_in_a_tool(&desk, &file);
-    let result = desk.ax(&["resume", &id, "--json"]).ends(7).json();
+    let user = User::new();
+    let file = marking(&user, "");
+    let id = killed_in_a_tool(&user, &file);
+    let result = user.ax(&["resume", &id, "--json"]).ends(7).json();
     assert_eq!(result["error"]["code"], json!("TOOL_INTERRUPTED"), "{result:#}");
     assert_eq!(result["stepResults"][1]["status"], json!("skipped"));
-    assert_eq!(marks(&desk), 1);
+    assert_eq!(marks(&user), 1);
 }
 
 #[test]
 fn b11_a_tool_that_is_declared_repeatable_is_used_again_after_a_kill() {
-    let desk = Desk::new();
-    let file = marking(&desk, "repeatable = true\n");
-    let id = killed_in_a_tool(&desk, &file);
-    let result = desk.ax(&["resume", &id, "--json"]).ends(0).json();
+    let user = User::new();
+    let file = marking(&user, "repeatable = true\n");
+    let id = killed_in_a_tool(&user, &file);
+    let result = user.ax(&["resume", &id, "--json"]).ends(0).json();
     assert_eq!(result["stepResults"][0]["output"], json!({ "marks": 2 }), "{result:#}");
-    assert_eq!(marks(&desk), 2);
+    assert_eq!(marks(&user), 2);
 }

@@ -6,16 +6,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
-#[path = "../cli/desk.rs"]
-#[expect(dead_code, reason = "the desk has more for other tests")]
-mod desk;
 mod estimate;
+#[path = "../cli/user.rs"]
+#[expect(dead_code, reason = "the user has more for other tests")]
+mod user;
 
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use desk::{Desk, Said, heard};
+use user::{Said, User, output_of};
 
 /// Set when this program is to act as the command.
 const AS_COMMAND: &str = "AX_TEST_AS_COMMAND";
@@ -49,13 +49,13 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn ax(desk: &Desk, args: &[&str]) -> Said {
+fn ax(user: &User, args: &[&str]) -> Said {
     let program = std::env::current_exe().unwrap();
-    heard(desk.program(program.to_str().unwrap(), args).env(AS_COMMAND, "yes").spawn().unwrap())
+    output_of(user.program(program.to_str().unwrap(), args).env(AS_COMMAND, "yes").spawn().unwrap())
 }
 
 fn options_of_every_kind_are_flags_with_help() {
-    let help = ax(&Desk::new(), &["discuss", "-h"]).ends(0).out;
+    let help = ax(&User::new(), &["discuss", "-h"]).ends(0).out;
     let section = help.split("With --pattern estimate:\n").nth(1).unwrap().split("\n\n").next().unwrap();
     let words = section.split_whitespace().collect::<Vec<_>>().join(" ");
     let expected = [
@@ -75,7 +75,7 @@ fn options_of_every_kind_are_flags_with_help() {
          {\"participant\", \"lowest\", \"notes\"}",
     ];
     assert_eq!(words, expected.join(" "));
-    let patterns = ax(&Desk::new(), &["patterns"]).ends(0).out;
+    let patterns = ax(&User::new(), &["patterns"]).ends(0).out;
     assert!(
         patterns.contains("  estimate     Everyone estimates until the numbers are close\n"),
         "{patterns}"
@@ -83,25 +83,25 @@ fn options_of_every_kind_are_flags_with_help() {
 }
 
 fn shells_and_the_manual_know_the_flags() {
-    let desk = Desk::new();
-    let script = ax(&desk, &["completions", "bash"]).ends(0).out;
+    let user = User::new();
+    let script = ax(&user, &["completions", "bash"]).ends(0).out;
     for word in ["--number-scale", "linear logarithmic", "ax__subcmd__referee"] {
         assert!(script.contains(word), "{word} is not in {script}");
     }
-    let manual = ax(&desk, &["man", "discuss"]).ends(0).out;
+    let manual = ax(&user, &["man", "discuss"]).ends(0).out;
     assert!(manual.contains("\\-\\-number\\-scale"), "{manual}");
 }
 
 const TABLE: [&str; 6] = ["discuss", "q", "--pattern", "estimate", "-p", "claude,glm"];
 
 fn every_kind_of_value_reaches_the_discussion() {
-    let desk = Desk::new();
+    let user = User::new();
     let limits =
-        desk.write("limits.json", r#"[{"participant": "anthropic", "lowest": "3", "notes": ["x"]}]"#);
+        user.write("limits.json", r#"[{"participant": "anthropic", "lowest": "3", "notes": ["x"]}]"#);
     let numbers = ["--attempts", "1", "--spread", "0.5", "--secret", "--no-explained", "--unit-name", "days"];
     let names = ["--number-scale", "logarithmic", "--anchor", "glm"];
     let lists = ["--alarms", "drift,repetition", "--hints", "claude=a|b", "--limits", &limits, "--json"];
-    let result = ax(&desk, &[&TABLE[..], &numbers, &names, &lists].concat()).ends(0).json();
+    let result = ax(&user, &[&TABLE[..], &numbers, &names, &lists].concat()).ends(0).json();
     let expected = json!({
         "attempts": 1, "spread": 0.5, "secret": true, "explained": false, "unitName": "days",
         "numberScale": "logarithmic", "anchor": "glm",
@@ -109,7 +109,7 @@ fn every_kind_of_value_reaches_the_discussion() {
         "limits": [{ "participant": "claude", "lowest": "3", "notes": ["x"] }],
     });
     assert_eq!(result["ordered"], expected);
-    let plain = ax(&desk, &[&TABLE[..], &["--json"]].concat()).ends(0).json();
+    let plain = ax(&user, &[&TABLE[..], &["--json"]].concat()).ends(0).json();
     assert_eq!((&plain["ordered"], estimated(&plain)), (&json!({}), 4));
 }
 
@@ -118,25 +118,25 @@ fn estimated(result: &Value) -> usize {
 }
 
 fn results_readings_and_endings_are_told() {
-    let desk = Desk::new();
-    let told = ax(&desk, &TABLE).ends(0).says(&[
+    let user = User::new();
+    let told = ax(&user, &TABLE).ends(0).says(&[
         "Round 2, estimating",
         "  claude estimates 13 days",
         "  glm estimates 13 days",
         "The talk ends after round 2: the numbers are close enough.",
     ]);
     assert!(!told.out.contains("\"days\""), "{}", told.out);
-    let shown = ax(&desk, &["show", "last"]).ends(0).out;
+    let shown = ax(&user, &["show", "last"]).ends(0).out;
     let table =
         "## Estimates\n\n| round | participant | number |\n| --- | --- | --- |\n| 1 | claude | 13 |\n";
     assert!(shown.contains(table), "{shown}");
 }
 
 fn mistakes_are_told_under_the_flag() {
-    let desk = Desk::new();
-    let typo = desk.write("typo.json", r#"[{"participant": "claude", "lowest": "3", "most": "4"}]"#);
-    let lacking = desk.write("lacking.json", r#"[{"participant": "claude"}]"#);
-    let stranger = desk.write("stranger.json", r#"[{"participant": "grok", "lowest": "3"}]"#);
+    let user = User::new();
+    let typo = user.write("typo.json", r#"[{"participant": "claude", "lowest": "3", "most": "4"}]"#);
+    let lacking = user.write("lacking.json", r#"[{"participant": "claude"}]"#);
+    let stranger = user.write("stranger.json", r#"[{"participant": "grok", "lowest": "3"}]"#);
     for (args, expected) in [
         (&["--attempts", "9"][..], "--attempts: must be from 1 to 5, not 9"),
         (&["--attempts", "two"], "must be a whole number, 0 or more"),
@@ -157,37 +157,37 @@ fn mistakes_are_told_under_the_flag() {
         (&["--limits", "nowhere.json"], "there is no such file"),
         (&["--atempts", "3"], "a similar argument exists: '--attempts'"),
     ] {
-        ax(&desk, &[&TABLE[..], args].concat()).ends(2).says(&[expected]).prints_nothing();
+        ax(&user, &[&TABLE[..], args].concat()).ends(2).says(&[expected]).prints_nothing();
     }
-    let elsewhere = ax(&desk, &["discuss", "q", "--attempts", "3"]).ends(2);
+    let elsewhere = ax(&user, &["discuss", "q", "--attempts", "3"]).ends(2);
     elsewhere.says(&["--attempts: applies only to the pattern estimate; leave this out"]);
 }
 
 fn options_are_keys_of_the_configuration() {
-    let desk = Desk::new();
+    let user = User::new();
     let preset =
         "[defaults]\nsimulate = \"latency=0ms\"\n[presets.quick]\npattern = \"estimate\"\nattempts = ";
-    desk.configure(&format!("{preset}1\nproviders = \"claude,glm\"\n"));
-    ax(&desk, &["config", "check"]).ends(0);
-    let examined = ax(&desk, &["doctor"]).out;
+    user.configure(&format!("{preset}1\nproviders = \"claude,glm\"\n"));
+    ax(&user, &["config", "check"]).ends(0);
+    let examined = ax(&user, &["doctor"]).out;
     assert!(examined.contains("config.toml is fine"), "{examined}");
-    let result = ax(&desk, &["discuss", "q", "--preset", "quick", "--json"]).ends(0).json();
+    let result = ax(&user, &["discuss", "q", "--preset", "quick", "--json"]).ends(0).json();
     assert_eq!(estimated(&result), 2);
-    desk.configure(&format!("{preset}9\n"));
-    ax(&desk, &["config", "check"]).ends(3).says(&["attempts", "must be from 1 to 5, not 9"]);
+    user.configure(&format!("{preset}9\n"));
+    ax(&user, &["config", "check"]).ends(3).says(&["attempts", "must be from 1 to 5, not 9"]);
 }
 
 fn a_decision_is_a_verb() {
-    let desk = Desk::new();
-    let help = ax(&desk, &["help"]).ends(0).out;
+    let user = User::new();
+    let help = ax(&user, &["help"]).ends(0).out;
     assert!(help.contains("  referee      Say whose number counts\n"), "{help}");
-    let verb = ax(&desk, &["referee", "--help"]).ends(0).out;
+    let verb = ax(&user, &["referee", "--help"]).ends(0).out;
     for line in ["- take: The number of the one named", "- drop: Nobody's", "  ax referee last take gemini\n"]
     {
         assert!(verb.contains(line), "{line} is not in {verb}");
     }
-    ax(&desk, &TABLE).ends(0);
-    ax(&desk, &["referee", "last", "take"]).ends(2).says(&["ax referee ID take NAME"]);
-    ax(&desk, &["referee", "last", "drop", "glm"]).ends(2).says(&["drop takes no name"]);
-    ax(&desk, &["referee", "last", "drop"]).ends(2).says(&["is over"]);
+    ax(&user, &TABLE).ends(0);
+    ax(&user, &["referee", "last", "take"]).ends(2).says(&["ax referee ID take NAME"]);
+    ax(&user, &["referee", "last", "drop", "glm"]).ends(2).says(&["drop takes no name"]);
+    ax(&user, &["referee", "last", "drop"]).ends(2).says(&["is over"]);
 }

@@ -42,7 +42,7 @@ impl Case {
             _ => 30,
         };
         let providers = ["claude", "gemini", "qwen"];
-        let providers = providers[..providers.len().min(self.pattern.usual.seats.1)].join(",");
+        let providers = providers[..providers.len().min(self.pattern.defaults.seats.1)].join(",");
         let line = format!(
             "discuss Tabs-or-spaces? --json --rounds 2 --options tabs,spaces --synthesizer gemini --providers {providers} \
              --pattern {} --consensus {} --seed {} --simulate latency={latency}ms{}{}",

@@ -99,7 +99,7 @@ async fn synchronous(folder: PathBuf) -> Result<Found> {
     watched.fail_over()?;
     let stand = &watched.stand;
     let kept = written(stand)?;
-    // Nobody waits for itself.
+    // A server is not its own standby.
     for sql in ["ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()"] {
         stand.database.sql(sql).map_err(anyhow::Error::msg)?;
     }

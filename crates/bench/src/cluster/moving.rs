@@ -75,7 +75,8 @@ fn checked(start: &Start) -> Result<Value> {
     serde_json::from_slice(&done.stdout).with_context(|| format!("the check failed: {told}"))
 }
 
-/// Begins to move, and kills the process when so many facts are there. Says whether it was in time.
+/// Starts a move, and kills the process when this many facts are copied. Returns whether it was in
+/// time.
 async fn killed_at(start: &Start, database: &OwnPostgres, facts: u64) -> Result<bool> {
     let mut command = start.command(&["db", "move"]);
     let mut process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;

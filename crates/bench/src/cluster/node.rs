@@ -13,7 +13,7 @@ use reqwest::{Client, Method, StatusCode};
 use serde_json::Value;
 use tokio::time::sleep;
 
-/// How long a request may take while the database is away or slow.
+/// How long a request may take while the database is unavailable or slow.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How long anything may take that is waited for.

@@ -113,7 +113,7 @@ impl Stand {
         Ok(())
     }
 
-    /// Orders so many discussions of this many rounds, one node after the other.
+    /// Orders `count` discussions with this many rounds, from one node after the other.
     pub(crate) async fn order(&self, count: usize, rounds: u64) -> Result<()> {
         let orders = (0..count).map(async |number| {
             let body = json!({
@@ -186,7 +186,7 @@ impl Stand {
 
     pub(crate) async fn until(&self, what: &str, is_so: impl Fn() -> Result<bool>) -> Result<()> {
         let began = Instant::now();
-        // A database that is away can't be asked; it comes back.
+        // An unavailable database is retried; it comes back.
         while !is_so().unwrap_or(false) {
             if LONGEST < began.elapsed() {
                 let stuck = self.database.sql("SELECT status, run, count(*) FROM discussions GROUP BY 1, 2");

@@ -200,7 +200,7 @@ fn questions(count: usize) -> Vec<Question> {
 struct Unwatched;
 
 impl Watch for Unwatched {
-    fn told(&self, _: &Progress) {}
+    fn report(&self, _: &Progress) {}
 
     fn is_stopped(&self) -> bool {
         false

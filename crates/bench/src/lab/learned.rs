@@ -18,7 +18,7 @@ const NAMES: [&str; VOICES] = ["first", "second", "third", "fourth"];
 const SURE: f64 = 0.95;
 const OPEN: f64 = 0.6;
 
-/// From so many outcomes on, weights are reduced by how alike the voices err.
+/// From this many outcomes on, weights are reduced by the correlation of the voices' errors.
 const INDEPENDENCE: usize = 100;
 
 /// What `settle` comes to.
@@ -32,8 +32,8 @@ pub(crate) struct Settled {
 }
 
 impl Settled {
-    /// In a world, with so many outcomes: several panels learn from outcomes of their own, and are
-    /// asked so many other questions each.
+    /// In one world: several panels each learn from `outcomes` outcomes of their own, and are then
+    /// asked other questions.
     pub(crate) fn of(world: &World, outcomes: usize, (panels, asked): (usize, usize)) -> Settled {
         let mut sum = Sum::default();
         for panel in 0..panels {

@@ -15,7 +15,7 @@ use crate::{
         time::iso,
         transcript::Turn,
     },
-    registry::{Loss, Pattern},
+    registry::{ErrorOnLoss, Pattern},
 };
 
 pub(crate) fn nothing_said(floor: &Floor) -> bool {
@@ -81,7 +81,7 @@ pub(crate) fn completed(floor: &Floor, mut decision: Decision) -> Decision {
 /// The conclusion of the discussion.
 pub(crate) fn conclusion(floor: &Floor, decision: &Decision) -> Conclusion {
     let state = &floor.record.state;
-    let problem = problem(state, floor.pattern.loss, decision);
+    let problem = problem(state, floor.pattern.error_on_loss, decision);
     let degraded = is_degraded(state, floor.pattern, decision);
     Conclusion { success: problem.is_none(), stopping: stopping(state, decision), degraded, problem }
 }
@@ -96,8 +96,8 @@ pub(crate) fn aborted() -> Conclusion {
     Conclusion { success: false, stopping: StoppingReason::USER_ABORT, degraded: true, problem }
 }
 
-fn problem(state: &State, loss: Loss, decision: &Decision) -> Option<Problem> {
-    let of_wind_up = state.wound_up.as_ref().and_then(|reason| wind_up_problem(state, loss, reason));
+fn problem(state: &State, error_on_loss: ErrorOnLoss, decision: &Decision) -> Option<Problem> {
+    let of_wind_up = state.wound_up.as_ref().and_then(|reason| wind_up_problem(state, error_on_loss, reason));
     let problem = of_wind_up
         .or_else(|| no_answer_problem(state))
         .or_else(|| too_few_at_the_end(state))
@@ -119,7 +119,7 @@ fn too_few_at_the_end(state: &State) -> Option<Problem> {
     Some(Problem::new(Code::InsufficientProviders, message))
 }
 
-fn wind_up_problem(state: &State, loss: Loss, reason: &WindUp) -> Option<Problem> {
+fn wind_up_problem(state: &State, error_on_loss: ErrorOnLoss, reason: &WindUp) -> Option<Problem> {
     let limits = state.spec.limits;
     let problem = match reason {
         WindUp::Stopped => return None,
@@ -147,7 +147,7 @@ fn wind_up_problem(state: &State, loss: Loss, reason: &WindUp) -> Option<Problem
             Problem::new(Code::DiscussionTimeout, message)
         }
         WindUp::TooFew { left: 0, .. } => return no_answer_problem(state),
-        WindUp::TooFew { left, needed } => too_few_left(state, loss, *left, *needed),
+        WindUp::TooFew { left, needed } => too_few_left(state, error_on_loss, *left, *needed),
         WindUp::ProviderFailed { participant, class } => {
             let code =
                 if *class == ErrorClass::Timeout { Code::ProviderTimeout } else { Code::ProviderFailed };
@@ -180,21 +180,21 @@ fn short_of(needed: &dyn Display, left: &dyn Display) -> String {
     format!("the next step would have needed up to {needed}, and {left} was left for it")
 }
 
-fn too_few_left(state: &State, loss: Loss, left: u32, needed: u32) -> Problem {
+fn too_few_left(state: &State, error_on_loss: ErrorOnLoss, left: u32, needed: u32) -> Problem {
     let last: Option<&FailedTurn> = state.failures.last();
     let participant = last.map(|it| it.participant.clone());
     let round = last.map(|it| it.round);
-    let problem = match (loss, last) {
-        (Loss::TurnFailed, Some(failed)) => {
+    let problem = match (error_on_loss, last) {
+        (ErrorOnLoss::TurnFailed, Some(failed)) => {
             let message = format!("{}'s turn failed: {}", failed.participant, failed.message);
             Problem::new(turn_code(failed.class), message)
         }
-        (Loss::TooFewProviders, Some(failed)) if failed.class == ErrorClass::Timeout => {
+        (ErrorOnLoss::TooFewProviders, Some(failed)) if failed.class == ErrorClass::Timeout => {
             let name = &failed.participant;
             let message = format!("{name} timed out; {}", only_left(left, needed));
             Problem::new(Code::ProviderTimeout, message)
         }
-        (Loss::TurnFailed | Loss::TooFewProviders, _) => {
+        (ErrorOnLoss::TurnFailed | ErrorOnLoss::TooFewProviders, _) => {
             Problem::new(Code::InsufficientProviders, only_left(left, needed))
         }
     };

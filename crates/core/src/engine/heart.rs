@@ -72,7 +72,7 @@ impl Heart {
                     return inner.come_back().await;
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "the store can't be told that this process is alive");
+                    tracing::warn!(%error, "the heartbeat of this process can't be written to the store");
                     inner.set_deaf(inner.member.is_deaf());
                 }
             }
@@ -88,7 +88,7 @@ impl Heart {
         let own = Beat { node, beat: 0, lease_ms };
         for dead in self.observer.dead(&own, &pulse.beats, look) {
             if let Ok(true) = inner.services.store.reap(dead.node, dead.beat).await {
-                tracing::warn!(node = %dead.node, "a node is dead; its discussions go on elsewhere");
+                tracing::warn!(node = %dead.node, "a node is dead; other nodes continue its discussions");
                 inner.member.counts.reaped.fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -172,7 +172,7 @@ impl Inner {
     /// Joins again under a new id; if that fails, the next claim does.
     async fn come_back(&self) {
         if let Err(error) = self.member.join(&*self.services.store).await {
-            tracing::warn!(%error, "this process was taken for dead and can't join again yet");
+            tracing::warn!(%error, "this process was declared dead and can't register again yet");
         }
     }
 }

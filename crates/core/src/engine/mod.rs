@@ -564,8 +564,8 @@ impl Inner {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Releases a claim. If the store is away, that goes on in the background: a claim that nothing
-    /// runs under would keep others from running the discussion.
+    /// Releases a claim. If the store is unavailable, that continues in the background: a claim
+    /// that nothing runs under would keep others from running the discussion.
     pub(crate) async fn give_up(&self, claim: Claim, how: Release) {
         let store = self.services.store.clone();
         if let Err(StoreError::Unavailable(_)) = store.release(claim.clone(), how).await {

@@ -6,8 +6,8 @@ use tokio::time::Instant;
 
 use crate::{model::id::NodeId, seams::Beat};
 
-/// What one node has seen of the others. Only its own monotonic clock counts: a store that was away
-/// for a while, or a wall clock that jumps, makes nobody dead.
+/// What one node has seen of the others. Only its own monotonic clock counts: an outage of the
+/// store, or a wall clock that jumps, makes no node dead.
 #[derive(Debug, Default)]
 pub(crate) struct Observer {
     seen: HashMap<NodeId, Seen>,

@@ -1,4 +1,4 @@
-//! What workflows keep, in memory.
+//! The values that workflows store, in memory.
 
 use crate::{
     memory::MemoryStore,

@@ -1,4 +1,4 @@
-//! Spending in memory: what accounts spent each day, and what running discussions have set aside.
+//! Spending in memory: what accounts spent each day, and what running discussions have reserved.
 
 use std::ops::Range;
 
@@ -13,14 +13,14 @@ use crate::{
     seams::{Claim, Draw, Drawn, StoreError},
 };
 
-/// What a discussion has set aside.
+/// The amount that a discussion has reserved.
 pub(super) struct Allowance {
     account: Account,
     /// The day it counts on.
     day: i64,
     /// What the discussion had spent when this began.
     base: Usd,
-    /// How much is set aside beyond that.
+    /// How much is reserved beyond that.
     amount: Usd,
     /// The fence of the claim it was drawn under.
     fence: u64,
@@ -55,7 +55,7 @@ impl Contents {
         Ok(Drawn::UpTo(base + amount))
     }
 
-    /// The caps as they would be if what the discussion has set aside before were settled first.
+    /// The caps as they would be if the discussion's earlier allowance were settled first.
     fn statuses_without(&self, draw: &Draw, closes: bool) -> Vec<CapStatus> {
         let closing = self.allowances.get(&draw.claim.id).filter(|_| closes);
         let used = |days: Range<i64>| {

@@ -1,4 +1,4 @@
-//! What a client that uses the panel as if it were one model sends beside the question.
+//! The parts of a request, besides the question, from a client that uses the panel as one model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

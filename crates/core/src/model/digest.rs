@@ -1,4 +1,4 @@
-//! What lists show of a discussion besides its status, so that no list has to read its facts.
+//! The summary of a discussion for lists, so that no list has to read its facts.
 
 use serde::{Deserialize, Serialize};
 

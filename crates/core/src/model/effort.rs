@@ -7,7 +7,7 @@ pub enum Effort {
     Low,
     /// As much as the model does by itself.
     #[default]
-    Usual,
+    ModelDefault,
     /// Much: a judgement, the final answer.
     High,
 }
@@ -18,7 +18,7 @@ impl Effort {
     pub fn name(self) -> Option<&'static str> {
         match self {
             Effort::Low => Some("low"),
-            Effort::Usual => None,
+            Effort::ModelDefault => None,
             Effort::High => Some("high"),
         }
     }

@@ -25,7 +25,7 @@ pub enum Code {
     /// No such pattern.
     #[serde(rename = "DISCUSSION_INVALID_PATTERN")]
     InvalidPattern,
-    /// A debate whose required roles nobody has.
+    /// A debate without participants for its required roles.
     #[serde(rename = "DISCUSSION_INVALID_ROLES")]
     InvalidRoles,
     /// Too few providers were available or stayed available.

@@ -1,4 +1,4 @@
-//! Short excerpts of what somebody wrote, for messages that quote it.
+//! Short excerpts of user input, for messages that quote it.
 
 use std::fmt::{self, Display, Write};
 

@@ -1,4 +1,4 @@
-//! What is known of the voices of a panel from outcomes of earlier discussions.
+//! The reliability of a panel's voices, learned from outcomes of earlier discussions.
 
 use std::collections::BTreeMap;
 

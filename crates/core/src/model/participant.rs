@@ -64,7 +64,7 @@ pub struct Participant {
     /// Set if it takes no turns in the talk, like a judge.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub aside: bool,
-    /// What its provider is good at; decides who synthesises if the request names nobody.
+    /// What its provider is good at; selects the synthesizer if the request names none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strengths: Vec<String>,
 }

@@ -141,7 +141,7 @@ fn stored_status(status: Lifecycle) -> &'static str {
         | Lifecycle::Initializing
         | Lifecycle::Running
         | Lifecycle::Completing => "active",
-        // After an error it waits until somebody retries it.
+        // After an error it waits until a user retries it.
         Lifecycle::Paused | Lifecycle::Error => "paused",
         Lifecycle::Completed | Lifecycle::Aborted => "completed",
     }

@@ -54,7 +54,7 @@ pub struct Consensus {
     /// Finds out who said what each sentence of a complete decision rests on, from the record
     /// alone. The turns are in the order of the talk, which is the same in every replay.
     pub trace: fn(&State, &[&Turn], &Decision) -> Traced,
-    /// Completes a decision, whoever made it: the method, or the pattern itself.
+    /// Completes a decision, made by the method or by the pattern itself.
     pub finish: for<'f> fn(&'f mut Floor, Decision) -> BoxFuture<'f, Result<Decision, Halt>>,
 }
 

@@ -28,7 +28,7 @@ use crate::{
 
 pub use detector::{Course, Detection, Detector, Ends, RoundMarks, Speech};
 pub use method::Consensus;
-pub use pattern::{InTurn, Loss, MissingRoles, Pattern, RoleKind, Seating, Talk, Usual};
+pub use pattern::{Defaults, ErrorOnLoss, InTurn, MissingRoles, Pattern, RoleKind, Seating, Talk};
 pub use snapshot::Snapshot;
 pub use strategy::{Before, ContextStrategy, Covered, Fit, Length, OnOverflow, SumUp};
 

@@ -39,7 +39,7 @@ pub struct Pattern {
     /// The version of the flow, raised when old records can't be continued any more.
     pub flow: u32,
     /// The defaults for requests.
-    pub usual: Usual,
+    pub defaults: Defaults,
     /// The options it reads.
     pub options: Options,
     /// The roles it distinguishes.
@@ -74,21 +74,21 @@ pub struct Pattern {
     /// How far the panel agreed by the pattern's own rules, if it was to agree. A method that
     /// counts votes decides that itself.
     pub standing: fn(&State) -> Option<Standing>,
-    /// What of a speech can stand in for an answer that nobody could write, given its text; `None`
-    /// if the speech is no answer. Usually all of it.
+    /// The part of a speech that can replace an answer that could not be written, given its text;
+    /// `None` if the speech is no answer. Usually all of it.
     pub answer_in: fn(&Turn, &str) -> Option<String>,
     /// The best answer so far by the pattern's own rules, for when nothing more can be asked;
     /// `None` for the last speech.
     pub best: fn(&State) -> Option<Decision>,
     /// The error when too many participants fail.
-    pub loss: Loss,
+    pub error_on_loss: ErrorOnLoss,
     /// Runs the talk. Returns `Some` if the talk itself reached a decision, so that no method is
     /// needed.
     pub run: for<'f> fn(&'f mut Floor) -> Talk<'f>,
 }
 
 impl Pattern {
-    /// A pattern that declares nothing and asks nobody; a base for `..Pattern::PLAIN`.
+    /// A pattern that declares nothing and asks no participant; a base for `..Pattern::PLAIN`.
     pub const PLAIN: Pattern = Pattern {
         name: "",
         summary: "",
@@ -97,7 +97,7 @@ impl Pattern {
         hidden: false,
         decides: false,
         flow: 1,
-        usual: Usual::PLAIN,
+        defaults: Defaults::PLAIN,
         options: &[],
         roles: &[],
         forms: &[],
@@ -116,7 +116,7 @@ impl Pattern {
         standing: |_| None,
         answer_in: |_, text| Some(text.to_owned()),
         best: |_| None,
-        loss: Loss::TooFewProviders,
+        error_on_loss: ErrorOnLoss::TooFewProviders,
         run: |_| Box::pin(async { Ok(None) }),
     };
 
@@ -133,9 +133,9 @@ pub type InTurn = fn(&Spec, u32) -> Vec<Participant>;
 /// The future of a running pattern.
 pub type Talk<'f> = BoxFuture<'f, Result<Option<Decision>, Halt>>;
 
-/// The defaults for requests that leave something open.
+/// A pattern's defaults for fields that a request leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Usual {
+pub struct Defaults {
     /// The number of rounds.
     pub rounds: u32,
     /// The consensus method; empty for the registry's first.
@@ -148,9 +148,10 @@ pub struct Usual {
     pub panel: &'static [&'static str],
 }
 
-impl Usual {
+impl Defaults {
     /// Two rounds, a minute per step, two to six participants.
-    pub const PLAIN: Usual = Usual { rounds: 2, method: "", step_ms: 60_000, seats: (2, 6), panel: &[] };
+    pub const PLAIN: Defaults =
+        Defaults { rounds: 2, method: "", step_ms: 60_000, seats: (2, 6), panel: &[] };
 }
 
 /// A role that a pattern distinguishes.
@@ -188,9 +189,9 @@ pub enum MissingRoles {
     Assign,
 }
 
-/// The error when a failure leaves too few participants.
+/// The error of a discussion that failures leave with too few participants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Loss {
+pub enum ErrorOnLoss {
     /// Too few providers.
     TooFewProviders,
     /// A failed turn that no one else can take (A14).

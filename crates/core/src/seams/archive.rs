@@ -264,7 +264,7 @@ pub struct Reservation {
     pub id: DiscussionId,
 }
 
-/// An audit entry: what somebody did to a discussion.
+/// An audit entry: a user's action on a discussion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {

@@ -1,4 +1,4 @@
-//! What workflows keep between runs.
+//! The store of values that workflows keep between runs.
 
 use serde_json::Value;
 

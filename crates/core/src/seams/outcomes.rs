@@ -7,7 +7,7 @@ use crate::model::{
     time::Timestamp,
 };
 
-/// The right answer to a discussion's question, as somebody recorded it. A correction is a further
+/// The right answer to a discussion's question, as recorded by a user. A correction is a further
 /// one; the newest counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownOutcome {

@@ -24,7 +24,7 @@ use crate::model::{
 /// - The log is the source of truth. `append` is atomic: it writes all facts and applies `then`, or
 ///   does nothing. It fails with [`StoreError::Fenced`] if the claim is no longer the newest, or if
 ///   `expected` is not the last number; the caller must then stop and write nothing more. Facts are
-///   durable when it returns and visible to nobody before.
+///   durable when it returns and not visible before.
 /// - `create` is idempotent: for an existing id it returns [`Created::Existed`] and changes
 ///   nothing. So are `enqueue` and `begin`.
 /// - A discussion is run by one node at a time; see [`Nodes`] for how long a claim holds. A
@@ -144,7 +144,7 @@ pub trait Store: Nodes {
     fn watch(&self) -> BoxStream<'static, Wake>;
 
     /// Follows a discussion that another process runs: [`Wake::Facts`] and [`Wake::Text`] of it are
-    /// wanted for the next 30 s. Callers repeat it every 10 s while somebody watches. Never waits.
+    /// wanted for the next 30 s. Callers repeat it every 10 s while a client watches. Never waits.
     fn follow(&self, _id: DiscussionId) {}
 
     /// Passes text of a turn under way on to processes that follow its discussion, if the store can

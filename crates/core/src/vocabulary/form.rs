@@ -64,7 +64,7 @@ impl Form {
             stub: Stub::Filled,
             recognises: |_| false,
             prose: None,
-            effort: Effort::Usual,
+            effort: Effort::ModelDefault,
         }
     }
 

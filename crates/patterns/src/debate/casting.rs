@@ -267,35 +267,60 @@ fn stance(place: usize, all: usize) -> (&'static str, &'static str) {
 
 type PartText = (&'static str, &'static str);
 
+// A question may also ask for a choice, which nobody can be for or against.
 const FOR: [PartText; 4] = [
-    ("For what the question proposes, for what it achieves", "An advocate who has seen it work"),
-    ("For what the question proposes, for what its absence costs", "An analyst of missed chances"),
-    ("For what the question proposes, on principle", "A thinker who argues from values"),
-    ("For what the question proposes, for the long run", "A planner who counts in decades"),
+    (
+        "For what the question proposes, or the first choice it suggests, for what that achieves",
+        "Cares most about results and fears standing still",
+    ),
+    (
+        "For what the question proposes, or the first choice it suggests, for what doing without it costs",
+        "Cares most about chances and fears missing them",
+    ),
+    (
+        "For what the question proposes, or the first choice it suggests, on principle",
+        "Cares most about principles and fears trading them for convenience",
+    ),
+    (
+        "For what the question proposes, or the first choice it suggests, for the long run",
+        "Cares most about the long run and fears short-lived savings",
+    ),
 ];
 
 const AGAINST: [PartText; 4] = [
-    ("Against what the question proposes, for the harm it does", "A critic who has seen it fail"),
-    ("Against what the question proposes, for there is a better way", "A builder of alternatives"),
-    ("Against what the question proposes, on principle", "A sceptic who argues from values"),
-    ("Against what the question proposes, for the long run", "A guardian of what would be lost"),
+    (
+        "Against what the question proposes, or for another choice than the first, for the harm it does",
+        "Cares most about what works today and fears breaking it",
+    ),
+    (
+        "Against what the question proposes, or for another choice than the first, for there is a better way",
+        "Cares most about alternatives and fears settling too early",
+    ),
+    (
+        "Against what the question proposes, or for another choice than the first, on principle",
+        "Cares most about those concerned and fears that they were not asked",
+    ),
+    (
+        "Against what the question proposes, or for another choice than the first, for the long run",
+        "Cares most about the way back and fears what can't be undone",
+    ),
 ];
 
 const STANCES: [PartText; 7] = [
-    ("Wholly for what the question proposes", "A committed advocate"),
-    ("For it in most cases", "A practitioner in favour"),
-    ("For it under conditions", "A cautious supporter"),
-    ("It depends: neither for nor against as a rule", "A weigher of both sides"),
-    ("Against it unless conditions are met", "A cautious critic"),
-    ("Against it in most cases", "A practitioner opposed"),
-    ("Wholly against what the question proposes", "A committed opponent"),
+    ("Wholly for what the question proposes", "Cares most about the goal and fears half measures"),
+    ("For it in most cases", "Cares most about the usual case and fears that exceptions decide"),
+    ("For it under conditions", "Cares most about the gain and fears haste"),
+    ("It depends: neither for nor against as a rule", "Cares most about the case at hand and fears rules"),
+    ("Against it unless conditions are met", "Cares most about safety and fears promises"),
+    ("Against it in most cases", "Cares most about the usual case and fears that one success decides"),
+    ("Wholly against what the question proposes", "Cares most about what would be lost and fears regret"),
 ];
 
 const LENSES: [PartText; 4] = [
-    ("What works in practice must decide", "An engineer who has to make it run"),
-    ("What it costs and who pays must decide", "An economist"),
-    ("What is fair to those concerned must decide", "An ethicist"),
-    ("What holds up in the long run must decide", "A historian of such choices"),
+    ("What works in practice must decide", "Cares most about daily use and fears plans on paper"),
+    ("What it costs and who pays must decide", "Cares most about costs and fears bills that come later"),
+    ("What is fair to those concerned must decide", "Cares most about fairness and fears that the weak pay"),
+    ("What holds up in the long run must decide", "Cares most about the long run and fears quick fixes"),
 ];
 
 #[cfg(test)]
@@ -382,7 +407,10 @@ mod tests {
             let castings = Castings { debaters: debaters(table), spread };
             let parts = castings.default_cast().parts;
             assert_eq!(castings.checked(parts.clone()), Ok(parts.clone()), "{table:?} {spread:?}");
-            assert!(parts.iter().all(|it| !it.persona.is_empty()));
+            // An outlook has no credentials: those lower the accuracy of what a model says.
+            let is_outlook =
+                |it: &Part| it.persona.starts_with("Cares most about ") && it.persona.contains(" and fears ");
+            assert!(parts.iter().all(is_outlook), "{parts:?}");
         }
     }
 
@@ -392,7 +420,12 @@ mod tests {
             default_parts(&debaters(roles), spread).into_iter().map(|it| it.position).collect()
         };
         let binary = positions(&[OPPONENT, PROPONENT], Diversity::Binary);
-        assert!(binary[0].starts_with("Against") && binary[1].starts_with("For"), "{binary:?}");
+        let expected = [AGAINST[0].0, FOR[0].0];
+        assert_eq!(binary, expected);
+        // "Tabs or spaces?" proposes nothing, and has two sides all the same.
+        assert!(
+            binary[0].contains("another choice than the first") && binary[1].contains("the first choice")
+        );
         let three = positions(&[OPPONENT, PROPONENT, OPPONENT], Diversity::Spectrum);
         assert_eq!(three, [STANCES[3].0, STANCES[0].0, STANCES[6].0]);
         let four = positions(&[PROPONENT, PROPONENT, OPPONENT, OPPONENT], Diversity::Spectrum);

@@ -13,7 +13,7 @@ use quorum_core::{
         spec::Spec,
         transcript::Turn,
     },
-    registry::{Pattern, Usual},
+    registry::{Defaults, Pattern},
     vocabulary::{
         result::ResultField,
         view::{Cell, Column, Section, View},
@@ -46,7 +46,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     suits: "A decision for or against something, where the best case of each side should be heard",
     sketch: &["12", "1", "2", "3", "1", "2", "3", "*"],
     flow: 5,
-    usual: Usual { rounds: 3, ..Usual::PLAIN },
+    defaults: Defaults { rounds: 3, ..Defaults::PLAIN },
     options: OPTIONS,
     roles: roles::OF_A_DEBATE,
     forms: &[&assessment_reader::FORM, &verdict_reader::FORM, &casting::FORM],

@@ -14,7 +14,7 @@ use quorum_core::{
         phase::{Phase, PhaseTable},
         spec::Spec,
     },
-    registry::{Loss, Pattern, Usual},
+    registry::{Defaults, ErrorOnLoss, Pattern},
     vocabulary::option::Opt,
 };
 
@@ -32,11 +32,11 @@ pub(crate) const PATTERN: Pattern = Pattern {
     summary: "One voice answers one question",
     hidden: true,
     decides: true,
-    usual: Usual { rounds: 1, seats: (1, 1), ..Usual::PLAIN },
+    defaults: Defaults { rounds: 1, seats: (1, 1), ..Defaults::PLAIN },
     options: &[&SYSTEM],
     phases: PhaseTable { first: &[ANSWERING], next: &[] },
     check,
-    loss: Loss::TurnFailed,
+    error_on_loss: ErrorOnLoss::TurnFailed,
     run: |floor| Box::pin(run(floor)),
     ..Pattern::PLAIN
 };

@@ -11,7 +11,7 @@ use quorum_core::{
         phase::{Phase, PhaseTable},
         spec::Spec,
     },
-    registry::{Pattern, Usual},
+    registry::{Defaults, Pattern},
     vocabulary::option::Opt,
 };
 
@@ -39,7 +39,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     summary: "One at a time in a fixed order, with people taking part",
     suits: "Thinking together with the models, with a seat for yourself",
     sketch: &["1", "2", "3", "1", "2", "3", "*"],
-    usual: Usual { rounds: 3, panel: &["claude", "gemini"], ..Usual::PLAIN },
+    defaults: Defaults { rounds: 3, panel: &["claude", "gemini"], ..Defaults::PLAIN },
     options: &[&STOP_SEQUENCES],
     roles: roles::AT_A_ROUNDTABLE,
     phases: PhaseTable { first: &[SPEAKING], next: &[(SPEAKING, &[SPEAKING])] },

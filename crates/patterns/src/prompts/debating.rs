@@ -128,8 +128,10 @@ fn position(parts: &[Part], who: &Participant) -> String {
     let given = parts.iter().find(|it| it.participant == who.name).map(|it| it.position.clone());
     given.unwrap_or_else(|| {
         let held = match &who.role {
-            role if *role == PROPONENT => "For what the question proposes.",
-            role if *role == OPPONENT => "Against what the question proposes.",
+            role if *role == PROPONENT => "For what the question proposes, or the first choice it suggests.",
+            role if *role == OPPONENT => {
+                "Against what the question proposes, or for another choice than the first."
+            }
             role if *role == MODERATOR => "No side; moderates.",
             _ => "No side; a balanced view.",
         };

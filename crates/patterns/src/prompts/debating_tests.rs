@@ -72,13 +72,13 @@ fn d04_without_positions_the_roles_are_the_positions() {
     contains(
         &shown(&speech(&spec, &[], &ann, 1, "")),
         &[
-            "# Your position\n\n> For what the question proposes.\n\nThe others argue:",
-            "bob:\n> Against what the question proposes.",
+            "# Your position\n\n> For what the question proposes, or the first choice it suggests.\n\nThe others argue:",
+            "bob:\n> Against what the question proposes, or for another choice than the first.",
         ],
     );
     contains(
         &shown(&speech(&spec, &[], &bob, 1, "")),
-        &["# Your position\n\n> Against what the question proposes."],
+        &["# Your position\n\n> Against what the question proposes, or for another choice than the first."],
     );
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use quorum_core::{
+    call::tokens::Family,
     floor::{
         ask::{Ask, CompactAsk, Hears},
         reading::Understood,
@@ -31,6 +32,9 @@ const BALLOT_TOKENS: u32 = 512;
 /// The limit of a first answer: 50 words and the rest of the form.
 const FIRST_TOKENS: u32 = 200;
 
+/// The tokens of an option for which these limits have room.
+const USUAL_OPTION: u64 = 40;
+
 /// The first answer, which knows of no other: the same question in every pattern.
 pub(crate) fn first_answer(spec: &Spec, who: &Participant) -> Ask {
     draw(spec, who).as_first_answer()
@@ -53,7 +57,16 @@ pub(crate) fn draw(spec: &Spec, who: &Participant) -> Ask {
         },
     };
     let ask = talk::in_both_sizes(spec, system(spec, who, ""), form);
-    ask.hearing(Hears::Nothing).max_tokens(FIRST_TOKENS.min(spec.manner.max_tokens))
+    ask.hearing(Hears::Nothing).max_tokens(voting_tokens(spec, who, &spec.options, FIRST_TOKENS))
+}
+
+/// The limit of a vote on these options. The voter repeats one of them word for word, so a long one
+/// needs room beside the `usual` limit.
+fn voting_tokens(spec: &Spec, who: &Participant, options: &[String], usual: u32) -> u32 {
+    let family = Family::of(who);
+    let longest = options.iter().map(|it| family.estimate(it)).max().unwrap_or_default();
+    let more = u32::try_from(longest.saturating_sub(USUAL_OPTION)).unwrap_or(u32::MAX);
+    usual.saturating_add(more).min(spec.manner.max_tokens)
 }
 
 /// The form of a first answer where there are no options.
@@ -110,7 +123,7 @@ fn voting(spec: &Spec, who: &Participant, own: Option<Arc<str>>, before: &str, o
         lines: Some((compact(include_str!("compact_ballot_lines.md")), BALLOT_LINES)),
     };
     let system = own.map_or_else(|| system(spec, who, ""), SystemText::known);
-    talk::in_both_sizes(spec, system, form).max_tokens(BALLOT_TOKENS.min(spec.manner.max_tokens))
+    talk::in_both_sizes(spec, system, form).max_tokens(voting_tokens(spec, who, options, BALLOT_TOKENS))
 }
 
 /// The reminder for a ballot that was asked for as lines.

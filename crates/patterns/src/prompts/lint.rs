@@ -117,19 +117,24 @@ fn every_prompt_is_whole_and_ends_with_length_and_language() {
 
 #[test]
 fn a_prompt_without_one_of_its_parts_is_found() {
-    let fences = [include_str!("fences.md"), include_str!("fences_judge.md")].map(str::trim_end);
     for it in all(ENGLISH) {
         let last = it.task.lines().last().unwrap().to_owned();
         let without_language = Prompt { task: it.task.replace(&last, ""), ..it.clone() };
         assert_ne!(faults(&without_language, ENGLISH), [""; 0], "{}: without {last:?}", it.name);
-        let system = fences.iter().fold(it.system.clone(), |system, fences| system.replace(fences, ""));
-        let without_fences = Prompt { system, ..it.clone() };
-        let is_ours = fences.iter().any(|fences| it.system.contains(fences));
-        assert!(is_ours || !["assess", "verdict", "opening"].contains(&it.name), "{}: fences", it.name);
-        assert_eq!(is_ours, faults(&without_fences, ENGLISH) != [""; 0], "{}: without fences", it.name);
+        let without_fences = Prompt { system: without_fences(&it.system), ..it.clone() };
+        // Casting is shown nothing of others.
+        let is_fenced = it.name != "cast";
+        assert_eq!(is_fenced, without_fences.system != it.system, "{}: fences", it.name);
+        assert_eq!(is_fenced, faults(&without_fences, ENGLISH) != [""; 0], "{}: without fences", it.name);
         let without_order = Prompt { task: it.task.replace("in this order", ""), ..it.clone() };
         assert_eq!(it.kind != Kind::Prose, faults(&without_order, ENGLISH) != [""; 0], "{}: order", it.name);
     }
+}
+
+/// The system text without the paragraph or line that tells what fences are.
+fn without_fences(system: &str) -> String {
+    let kept = system.lines().filter(|line| !line.contains("<said-"));
+    kept.collect::<Vec<_>>().join("\n").replace("\n\n\n", "\n\n")
 }
 
 #[test]
@@ -165,54 +170,74 @@ const COMPACT: (u64, u64) = (90, 260);
 #[test]
 fn small_models_get_short_and_whole_prompts() {
     for topic in [ENGLISH, GERMAN, JAPANESE, "Microservices?"] {
-        let language = Language::of(topic).told();
-        let (mut checked, mut in_lines) = (0, 0);
-        for it in all(topic) {
-            let Some((system, task, lines)) = &it.compact else { continue };
-            checked += 1;
-            if let Some(lines) = lines {
-                in_lines += 1;
-                check_lines(&it, lines, language);
-            }
-            let both = format!("{system}\n\n{task}");
-            assert!(!both.contains("{{") && !both.contains("\n\n\n"), "{}: {both}", it.name);
-            assert!(!both.contains(['\u{f8f0}', '\u{f8f1}']), "{}: a mention was left", it.name);
-            assert!(system.contains(topic), "{}: the question is missing", it.name);
-            // A writer's text is short as it is, casting has no others, and the two votes repeat
-            // the text of a speech.
-            let judges = ["assess", "verdict"].contains(&it.name);
-            let is_short =
-                it.kind != Kind::Synthesis && !judges && !["after", "sign", "cast"].contains(&it.name);
-            assert!(!judges || is_anchored(system), "{}: {system}", it.name);
-            assert!(
-                is_fenced(system) && system.contains("Others here: ") == is_short,
-                "{}: {system}",
-                it.name
-            );
-            let last = task.lines().last().unwrap();
-            assert!(last.ends_with(&format!(" in {language}.")), "{}: {last}", it.name);
-            let is_ours = |line: &&str| !line.starts_with(['>', '-', '`', '@']);
-            let crowded = task.lines().filter(is_ours).find(|line| line.contains(". "));
-            assert_eq!(crowded, None, "{}: one instruction a line", it.name);
-            let most = match it.name {
-                _ if judges => COMPACT_JUDGE,
-                _ if !is_short => it.most_system,
-                _ if it.most_system == DEBATER => COMPACT.1,
-                // With its role line.
-                "table" => 115,
-                _ => COMPACT.0,
-            };
-            let frame = system.replace(&format!("Question: {topic}"), "").replace(topic, "");
-            assert!(
-                topic != ENGLISH || tokens(&frame) <= most,
-                "{}: {} tokens\n{frame}",
-                it.name,
-                tokens(&frame)
-            );
-            assert!(topic != ENGLISH || tokens(task) <= it.most_task + 8, "{}: {task}", it.name);
-        }
-        assert!(20 < checked, "only {checked} prompts have a short form");
+        let prompts = all(topic);
+        let faults: Vec<String> = prompts.iter().flat_map(|it| compact_faults(it, topic)).collect();
+        assert_eq!(faults, [""; 0], "{topic}");
+        let compact = || prompts.iter().filter_map(|it| it.compact.as_ref());
+        assert!(20 < compact().count(), "only {} prompts have a short form", compact().count());
+        let in_lines = compact().filter(|it| it.2.is_some()).count();
         assert_eq!(in_lines, 8, "four ballots, a check, an assessment, a verdict and a casting");
+    }
+}
+
+/// Everything that is wrong with the short form of a prompt.
+fn compact_faults(it: &Prompt, topic: &str) -> Vec<String> {
+    let Some((system, task, lines)) = &it.compact else { return Vec::new() };
+    let mut faults = Vec::new();
+    let mut demand = |holds: bool, fault: &str| {
+        if !holds {
+            faults.push(format!("{}: {fault}", it.name));
+        }
+    };
+    let language = Language::of(topic).told();
+    if let Some(lines) = lines {
+        check_lines(it, lines, language);
+    }
+    let both = format!("{system}\n\n{task}");
+    demand(!both.contains("{{") && !both.contains("\n\n\n"), "a place was left open");
+    demand(!both.contains(['\u{f8f0}', '\u{f8f1}']), "a mention was left");
+    demand(system.contains(topic), "the question is missing");
+    let judges = ["assess", "verdict"].contains(&it.name);
+    // A writer's text is short as it is, casting has no others, and the two votes repeat the text of
+    // a speech.
+    let is_short = it.kind != Kind::Synthesis && !judges && !["after", "sign", "cast"].contains(&it.name);
+    demand(!judges || is_anchored(system), "a criterion has no anchors");
+    demand(is_fenced(system), "the paragraph on fences is missing");
+    demand(system.contains("Others here: ") == is_short, "the frame is not the short one");
+    let last = task.lines().last().unwrap_or_default();
+    demand(last.ends_with(&format!(" in {language}.")), "the last line names no language");
+    let is_ours = |line: &&str| !line.starts_with(['>', '-', '`', '@']);
+    demand(!task.lines().filter(is_ours).any(|line| line.contains(". ")), "two instructions on a line");
+    let most = match it.name {
+        _ if judges => COMPACT_JUDGE,
+        _ if !is_short => it.most_system,
+        _ if it.most_system == DEBATER => COMPACT.1,
+        // With its role line.
+        "table" => 115,
+        _ => COMPACT.0,
+    };
+    let frame = system.replace(&format!("Question: {topic}"), "").replace(topic, "");
+    demand(topic != ENGLISH || tokens(&frame) <= most, "the system text is too long");
+    demand(topic != ENGLISH || tokens(task) <= it.most_task + 8, "the task is too long");
+    faults
+}
+
+#[test]
+fn a_short_prompt_without_one_of_its_parts_is_found() {
+    for it in all(ENGLISH) {
+        let Some((system, task, lines)) = it.compact.clone() else { continue };
+        let last = task.lines().last().unwrap_or_default().to_owned();
+        let unfenced = without_fences(&system);
+        let unanchored = system.replace("8: ", "");
+        let broken = [
+            (true, (system.clone(), task.replace(&last, ""), lines.clone())),
+            (unfenced != system, (unfenced, task.clone(), lines.clone())),
+            (unanchored != system, (unanchored, task.clone(), lines)),
+        ];
+        for (is_broken, compact) in broken {
+            let mutant = Prompt { compact: Some(compact), ..it.clone() };
+            assert_eq!(is_broken, compact_faults(&mutant, ENGLISH) != [""; 0], "{}: {mutant:?}", it.name);
+        }
     }
 }
 

@@ -83,13 +83,15 @@ pub(crate) fn at_the_table(spec: &Spec, who: &Participant, round: u32) -> Ask {
         _ => "Add what the others have not said.",
     };
     let people: Vec<&Participant> = spec.participants.iter().filter(|it| it.is_person()).collect();
+    let someone = if people.is_empty() { "somebody" } else { "a person" };
     let people = match &people[..] {
         [] => String::new(),
         people => format!(", people among them: {}", mentions(people.iter().copied())),
     };
     let manner = fill(include_str!("manner_table.md"), &[("people", &people), ("role", role)]);
     let task = if who.is_person() { include_str!("table_words.md") } else { include_str!("table.md") };
-    speech(spec, who, system(spec, who, &manner), &of_rounds(spec, round, task), Length::at_most(120))
+    let task = of_rounds(spec, round, &fill(task, &[("someone", someone)]));
+    speech(spec, who, system(spec, who, &manner), &task, Length::at_most(120))
 }
 
 /// Dialogue: the next turn of two partners. In the first round neither has read the other.

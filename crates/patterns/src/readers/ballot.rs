@@ -92,6 +92,19 @@ impl Ballots {
         })
     }
 
+    /// The option that a form names by its place in the list: `2`, `Option 2` or `2. spaces`. Where
+    /// an option has a digit, the number could be meant as a part of it.
+    fn numbered(&self, choice: &str) -> Option<&String> {
+        let bare = plain(choice);
+        let bare = bare.strip_prefix("option").unwrap_or(&bare).trim_start_matches([' ', '#', '(']);
+        let end = bare.find(|it: char| !it.is_ascii_digit()).unwrap_or(bare.len());
+        let place: usize = bare[..end].parse().ok()?;
+        let option = self.options.get(place.checked_sub(1)?)?;
+        let name = bare[end..].trim_start_matches(['.', ')', ':', ' ']);
+        let is_clear = !self.options.iter().any(|it| it.contains(char::is_numeric));
+        (is_clear && (name.is_empty() || name == plain(option))).then_some(option)
+    }
+
     /// A vote in a plain sentence.
     fn spoken(&self, reply: &str) -> Option<Ballot> {
         let reply = unwrapped(reply);
@@ -146,8 +159,11 @@ impl Reader for Ballots {
         let Some(object) = last_object_with(reply, "choice") else {
             return self.spoken(reply).ok_or(Misread::new("there is no JSON object with a choice in it"));
         };
-        let written = text(&object, "choice").ok_or_else(|| Misread::new("the choice is no text"))?;
-        let choice = self.named(&written).ok_or_else(|| self.no_option(&written))?.clone();
+        let number = || value(&object, "choice").and_then(Value::as_u64).map(|it| it.to_string());
+        let written = text(&object, "choice").or_else(number);
+        let written = written.ok_or_else(|| Misread::new("the choice is no text"))?;
+        let choice = self.named(&written).or_else(|| self.numbered(&written));
+        let choice = choice.ok_or_else(|| self.no_option(&written))?.clone();
         let confidence =
             value(&object, "confidence").and_then(confidence::from_value).unwrap_or(Confidence::UNSTATED);
         Ok(Ballot { choice, confidence, reasoning: text(&object, "reasoning").unwrap_or_default() })
@@ -287,6 +303,27 @@ mod tests {
     }
 
     #[test]
+    fn an_option_may_be_named_by_its_place() {
+        let check = |options: &[&str], choice: &str, expected: Option<&str>| {
+            let reply = format!(r#"{{"reasoning": "x", "choice": {choice}, "confidence": 0.8}}"#);
+            let read = Ballots::on(&owned(options)).read(&reply).ok().map(|it| it.choice);
+            assert_eq!(read.as_deref(), expected, "{options:?} {choice}");
+        };
+        let plain = ["tabs", "spaces"];
+        for second in ["2", r#""2""#, r##""#2""##, r#""2.""#, r#""Option 2""#, r#""(2)""#, r#""2) Spaces""#] {
+            check(&plain, second, Some("spaces"));
+        }
+        for none in ["0", "3", "2.5", "-1", r#""12""#, r#""1. spaces""#, r#""2 of them""#, r#""1 or 2""#] {
+            check(&plain, none, None);
+        }
+        // The number could be the option.
+        check(&["2 weeks", "1 week"], "2", None);
+        check(&["2", "1"], r#""2""#, Some("2"));
+        check(&["2", "1"], "2", Some("2"));
+        check(&["第2案", "第1案"], "2", None);
+    }
+
+    #[test]
     fn confidence_is_a_fraction_or_a_percentage_and_stays_in_range() {
         let cases = [
             ("0.25", 0.25),
@@ -318,7 +355,8 @@ mod tests {
             assert_eq!(reader.read(reply), Err(Misread::new(wrong)), "{reply}");
         };
         check("Tabs, I think.", "there is no JSON object with a choice in it");
-        check(r#"{"choice": 7}"#, "the choice is no text");
+        check(r#"{"choice": true}"#, "the choice is no text");
+        check(r#"{"choice": 7}"#, r#""7" is none of the options "tabs", "spaces""#);
         check(r#"{"choice": "both"}"#, r#""both" is none of the options "tabs", "spaces""#);
     }
 

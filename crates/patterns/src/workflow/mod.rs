@@ -24,7 +24,7 @@ use quorum_core::{
         state::State,
         time::Timestamp,
     },
-    registry::{Pattern, Usual},
+    registry::{Defaults, Pattern},
 };
 
 use course::Course;
@@ -40,7 +40,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     summary: "Works through the steps of a plan",
     hidden: true,
     decides: true,
-    usual: Usual { rounds: 1, seats: (0, 0), ..Usual::PLAIN },
+    defaults: Defaults { rounds: 1, seats: (0, 0), ..Defaults::PLAIN },
     phases: PhaseTable { first: &[WORKING], next: &[] },
     results: report::FIELDS,
     check,

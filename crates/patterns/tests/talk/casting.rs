@@ -188,7 +188,9 @@ async fn d05_nothing_is_cast_on_request() {
     let debate = DebateSpec { no_casting: true, ..DebateSpec::default() };
     let (outcome, _) = table.hold(ordered(&debate)).await;
     assert_eq!((casting(&table), outcome.positions()), (Vec::new(), None));
-    assert!(told(&table, "ann").contains("> For what the question proposes."));
+    assert!(
+        told(&table, "ann").contains("> For what the question proposes, or the first choice it suggests.")
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -70,5 +70,5 @@ async fn a_summary_takes_little_effort() {
     let manner = Manner { max_tokens: 1_024, ..order.manner };
     let told = efforts(&panel, Spec { rounds: 4, window, manner, ..order }).await;
     assert_eq!(told.get("summary").map(String::as_str), Some("low"), "{told:?}");
-    assert_eq!(Effort::default(), Effort::Usual);
+    assert_eq!(Effort::default(), Effort::ModelDefault);
 }

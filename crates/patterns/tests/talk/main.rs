@@ -38,6 +38,7 @@ mod small_windows;
 mod sources;
 mod standing;
 mod stopped;
+mod tokens;
 mod told;
 mod unread;
 mod values;

@@ -56,7 +56,7 @@ fn assigned(names: &str) -> Spec {
     let table = &mut Seating { participants: &mut participants, settings, topic, missing };
     assert_eq!((pattern.seat)(table), []);
     participants.iter_mut().for_each(|it| it.provider = "scripted".to_owned());
-    Spec { participants, rounds: pattern.usual.rounds, ..spec("debate") }
+    Spec { participants, rounds: pattern.defaults.rounds, ..spec("debate") }
 }
 
 /// All steps, abbreviated: c for casting, s for a speech, j for a judgement, d for the decision.

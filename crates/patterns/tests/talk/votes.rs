@@ -4,11 +4,12 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use quorum_core::{
+    call::tokens::Family,
     memory::MemoryStore,
     model::{
         event::{Event, Fact},
         outcome::Outcome,
-        spec::Spec,
+        spec::{Manner, Spec},
     },
     seams::Store,
 };
@@ -79,5 +80,34 @@ async fn inv_disc_014_the_votes_of_the_talk_decide_and_are_not_taken_again() {
         let (outcome, _) = table.hold(order(method)).await;
         assert_eq!(choices(&outcome), VOTERS.map(|who| (who.to_owned(), "tabs".to_owned())), "{method}");
         assert_eq!(table.panel.steps(), ["0/first/ann", "0/first/bob", "0/first/cyd"], "{method}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ballot_on_long_options_was_cut_off_at_its_token_limit() {
+    let english = "Keep the monolith, and move billing out of it first. ".repeat(9);
+    let japanese = "まず請求の部分だけを切り出し、残りはそのままにする。".repeat(19);
+    for (longest, words) in [
+        ("tabs".to_owned(), "Reasons that carry it, and one against. ".repeat(7)),
+        (english, "Reasons that carry it, and one against. ".repeat(7)),
+        (japanese, "理由はいくつかあります。".repeat(8)),
+    ] {
+        assert!(longest.chars().count() <= 500, "an option has at most 500 characters");
+        let manner = Manner { temperature: 0.7, max_tokens: 2_048 };
+        let options = vec![longest.trim().to_owned(), "spaces".to_owned()];
+        let mut order = Spec { options: options.clone(), rounds: 2, manner, ..spec("voting") };
+        order.settings.set("threshold", 1);
+        let table = table(&panel().votes("*", "spaces", 0.9).votes("ann", &options[0], 0.9));
+        table.hold(order).await;
+        let mut asked = table.panel.asked();
+        asked.retain(|it| it.call.shape.as_ref().is_some_and(|it| it.form.kind == "ballot"));
+        assert_eq!(asked.len(), 6, "a first vote and a further one");
+        let ballot =
+            format!("{{\"reasoning\": \"{words}\", \"choice\": \"{}\", \"confidence\": 0.95}}", options[0]);
+        let needed = Family::of(&asked[0].call.participant).estimate(&ballot);
+        for it in asked {
+            let limit = u64::from(it.call.max_tokens);
+            assert!(needed <= limit, "{}: {needed} tokens, and at most {limit}", it.step);
+        }
     }
 }

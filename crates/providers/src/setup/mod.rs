@@ -259,7 +259,7 @@ fn provider(plan: &Plan<'_>, given: &SetupInput<'_>, machine: &Machine<'_>, ask:
             if model.is_empty() { &mut usual } else { models.entry(model.clone()).or_insert(usual) };
         of_default.price = Some(price);
     }
-    // A server whose models nobody knows can't be asked for one.
+    // A server whose models are unknown can't be asked for one.
     let transport = transport.and_then(|transport| match &transport {
         Transport::Http(_) if model.is_empty() => Err(Missing::Model),
         Transport::Http(_) | Transport::Command(_) => Ok(transport),

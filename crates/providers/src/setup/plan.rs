@@ -48,7 +48,7 @@ impl Plan<'_> {
         self.of(|it| it.model.as_ref(), |row| row.model.as_ref()).map(String::as_str)
     }
 
-    /// The model that answers where none is named: the usual one, unless the server has others.
+    /// The model that answers if none is named: the default one, unless the server has others.
     pub(super) fn model_among(&self, served: &[String]) -> Option<String> {
         let configured = self.overrides.and_then(|it| it.model.clone());
         let usual = || self.model().map(str::to_owned);

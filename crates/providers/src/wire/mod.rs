@@ -270,7 +270,7 @@ fn effort(call: &Call, model: &Model) -> Option<&'static str> {
     match call.effort {
         _ if !model.quirks.effort => None,
         Effort::Low => Some("low"),
-        Effort::Usual => None,
+        Effort::ModelDefault => None,
         Effort::High => Some("high"),
     }
 }
@@ -364,7 +364,8 @@ mod tests {
     #[test]
     fn a_model_that_takes_an_effort_is_told_one_and_no_other() {
         let with = Quirks { effort: true, ..Quirks::default() };
-        let efforts = [(Effort::Low, Some("low")), (Effort::Usual, None), (Effort::High, Some("high"))];
+        let efforts =
+            [(Effort::Low, Some("low")), (Effort::ModelDefault, None), (Effort::High, Some("high"))];
         assert_eq!(EFFORTS.map(|it| it.0).to_vec(), WIRES.iter().map(|it| it.name).collect::<Vec<_>>());
         for (name, place) in EFFORTS {
             let shape = testing::shape(serde_json::json!({ "type": "object", "properties": {} }));
@@ -377,7 +378,7 @@ mod tests {
                     let body = sent(effort, with);
                     let told = body.pointer(place).and_then(Value::as_str);
                     assert_eq!(told, expected, "{name}: {body}");
-                    assert_eq!(sent(effort, Quirks::default()), sent(Effort::Usual, with), "{name}");
+                    assert_eq!(sent(effort, Quirks::default()), sent(Effort::ModelDefault, with), "{name}");
                 }
             }
         }

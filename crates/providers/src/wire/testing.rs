@@ -148,7 +148,7 @@ pub(super) fn refused(wire: &Wire, status: u16, body: &str) -> ProviderError {
 }
 
 /// The error for this response as class and message.
-pub(super) fn told(wire: &Wire, status: u16, body: &str) -> (ErrorClass, String) {
+pub(super) fn class_and_message(wire: &Wire, status: u16, body: &str) -> (ErrorClass, String) {
     let error = refused(wire, status, body);
     (error.class, error.message)
 }

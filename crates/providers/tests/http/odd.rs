@@ -9,7 +9,7 @@ use quorum_core::{
 use quorum_providers::source::Endpoint;
 use quorum_testkit::conformance::provider::{
     Seat,
-    fixture::{LATE, call, hear, timed},
+    fixture::{LATE, call, receive, timed},
 };
 
 use crate::{
@@ -40,14 +40,14 @@ async fn f3_an_end_counts_though_nothing_ends_its_line() {
                             event: message_stop\ndata: {\"type\":\"message_stop\"}";
     const GEMINI: &str = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Tabs.\"}]},\"finishReason\":\"STOP\"}]}\r\n";
     let check = async |wire, path, says| {
-        let heard = hear(&at(wire, path, &Raw::start(says)), call()).await;
-        assert_eq!((heard.text.as_str(), heard.end.is_some()), ("Tabs.", true), "{wire}: {heard:?}");
+        let received = receive(&at(wire, path, &Raw::start(says)), call()).await;
+        assert_eq!((received.text.as_str(), received.end.is_some()), ("Tabs.", true), "{wire}: {received:?}");
     };
     check("openai-chat", "/v1", |_, _| vec![stream(CHAT)]).await;
     check("anthropic", "/v1", |_, _| vec![stream(MESSAGES)]).await;
     check("gemini", "/v1beta", |_, _| vec![stream(GEMINI)]).await;
     let half = Raw::start(|_, _| vec![stream(&MESSAGES[..MESSAGES.len() - 3])]);
-    assert_eq!(hear(&at("anthropic", "/v1", &half), call()).await.end, None);
+    assert_eq!(receive(&at("anthropic", "/v1", &half), call()).await.end, None);
 }
 
 #[tokio::test]
@@ -55,8 +55,8 @@ async fn d10_a_count_that_comes_after_the_end_is_waited_for_a_moment() {
     const END: &str = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Tabs.\"}]},\"finishReason\":\"STOP\"}]}\n\n";
     const COUNT: &str = "data: {\"usageMetadata\":{\"promptTokenCount\":7,\"candidatesTokenCount\":2}}\n\n";
     let check = async |says, usage: Option<Usage>| {
-        let (heard, took) = timed(&at("gemini", "/v1beta", &Raw::start(says)), call()).await;
-        assert_eq!(heard.end, Some((Finish::Stop, usage, None)));
+        let (received, took) = timed(&at("gemini", "/v1beta", &Raw::start(says)), call()).await;
+        assert_eq!(received.end, Some((Finish::Stop, usage, None)));
         assert!(took.own < LATE * 2, "{took:?}");
     };
     check(|_, _| vec![stream(&format!("{END}{COUNT}"))], Some(Usage::new(7, 2))).await;
@@ -69,17 +69,17 @@ async fn f2_a_refusal_that_never_ends_is_known_by_its_status_in_time() {
     let server = Raw::start(|_, _| {
         vec![with_head("401 No", &format!("{JSON}\r\ncontent-length: 100"), "{"), pause(20_000)]
     });
-    let (heard, took) = timed(&chat(&server), call()).await;
-    assert_eq!(heard.class(), Some(ErrorClass::Authentication));
+    let (received, took) = timed(&chat(&server), call()).await;
+    assert_eq!(received.class(), Some(ErrorClass::Authentication));
     assert!(took.own < Duration::from_millis(1_000) + LATE, "{took:?}");
 }
 
 #[tokio::test]
 async fn d12_an_answer_in_one_piece_is_not_paid_for_again() {
     let check = async |says, class, message: &str| {
-        let heard = hear(&chat(&Raw::start(says)), call()).await;
-        assert_eq!(heard.class(), Some(class), "{heard:?}");
-        assert!(heard.message().contains(message), "{heard:?}");
+        let received = receive(&chat(&Raw::start(says)), call()).await;
+        assert_eq!(received.class(), Some(class), "{received:?}");
+        assert!(received.message().contains(message), "{received:?}");
     };
     const WHOLE: &str = r#"{"object":"chat.completion","choices":[{"message":{"content":"Tabs."}}]}"#;
     check(|_, _| vec![with_head("200 OK", JSON, WHOLE)], ErrorClass::Validation, "a stream was asked for")
@@ -104,7 +104,7 @@ async fn f5_a_server_in_trouble_that_says_how_long_is_left_alone_by_all() {
     });
     let voice = chat(&server);
     let began = Instant::now();
-    assert_eq!(hear(&voice, call()).await.class(), Some(ErrorClass::ApiError));
+    assert_eq!(receive(&voice, call()).await.class(), Some(ErrorClass::ApiError));
     let _place = voice.lane.enter(0).await.unwrap();
     assert!(began.elapsed() >= Duration::from_secs(1), "{:?}", began.elapsed());
 }

@@ -5,7 +5,7 @@ use quorum_core::vocabulary::form::Form;
 use quorum_testkit::{
     conformance::provider::{
         Seat,
-        fixture::{KEY, MODEL, call, hear},
+        fixture::{KEY, MODEL, call, receive},
     },
     server::server,
 };
@@ -50,7 +50,7 @@ async fn an_answer_has_the_order_of_its_schema_on_every_wire() {
         let server = server().models([MODEL]).start();
         let seat = Seat { url: &server.url(), key: Some(KEY), first_ms: 30_000, idle_ms: 30_000 };
         let shape = Some(Shape { form: const { &Form::new("ballot") }, schema: Some(schema().into()) });
-        let heard = hear(&voice(name, path, &seat), Call { shape, ..call() }).await;
-        assert_eq!((heard.text.as_str(), heard.error), (ANSWER, None), "{name}");
+        let received = receive(&voice(name, path, &seat), Call { shape, ..call() }).await;
+        assert_eq!((received.text.as_str(), received.error), (ANSWER, None), "{name}");
     }
 }

@@ -11,7 +11,7 @@ use std::{
 
 use quorum_testkit::conformance::provider::{
     Seat,
-    fixture::{call, hear},
+    fixture::{call, receive},
 };
 
 use crate::voice;
@@ -48,8 +48,12 @@ async fn f6_a_kept_connection_that_was_closed_meanwhile_costs_no_call() {
     let seat = Seat { url: &url, key: Some("a-key"), first_ms: 60_000, idle_ms: 60_000 };
     let voice = voice("openai-chat", "/v1", &seat);
     for number in 1..=20 {
-        let heard = hear(&voice, call()).await;
-        assert_eq!((heard.text.as_str(), heard.end.is_some()), ("Tabs.", true), "call {number}: {heard:?}");
+        let received = receive(&voice, call()).await;
+        assert_eq!(
+            (received.text.as_str(), received.end.is_some()),
+            ("Tabs.", true),
+            "call {number}: {received:?}"
+        );
         // Blocks the whole runtime, so that the client can't learn that the connection was closed.
         closed.recv_timeout(Duration::from_secs(60)).unwrap();
     }

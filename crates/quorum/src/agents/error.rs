@@ -1,4 +1,4 @@
-//! What can be wrong with a profile, an ability or a name.
+//! Errors in profiles, abilities and names of agents.
 
 use std::path::{Path, PathBuf};
 
@@ -83,7 +83,7 @@ impl AgentError {
         }
     }
 
-    /// The folders that were searched in vain.
+    /// The folders that were searched without success.
     #[must_use]
     pub fn searched(&self) -> &[PathBuf] {
         match self {

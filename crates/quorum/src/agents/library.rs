@@ -54,7 +54,7 @@ pub struct AgentEntry {
     pub tasks: Vec<String>,
     /// Whose folder it is from: `project`, `user` or `automatosx`.
     pub folder: &'static str,
-    /// What is odd about it.
+    /// A warning about the profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -66,7 +66,7 @@ pub struct Shown {
     /// The entry in the list.
     #[serde(flatten)]
     pub entry: AgentEntry,
-    /// The text ahead of ours in every system text.
+    /// The text that precedes ours in every system text.
     pub text: String,
     /// Its tokens, counted for the provider it would speak through.
     pub tokens: u64,
@@ -113,7 +113,7 @@ pub struct Imported {
 }
 
 impl Quorum {
-    /// All agents that can be seated here, and what is wrong with the other profiles.
+    /// All agents, and the errors of profiles that can't be used.
     #[must_use]
     pub fn agents(&self) -> (Vec<AgentEntry>, Vec<AgentError>) {
         let (mut entries, mut wrong) = (Vec::new(), Vec::new());
@@ -154,8 +154,8 @@ impl Quorum {
         })
     }
 
-    /// Keeps a profile or an ability in the user's folder, under its id. `name` is the name of its
-    /// file; a text without one is recognised by its content.
+    /// Stores a profile or an ability in the user's folder, under its id. `name` is the name of its
+    /// file; without one, the format is recognised by the content.
     pub fn register(&self, name: Option<&Path>, text: &str, replace: bool) -> Result<Registered, AgentError> {
         let ending = || PathBuf::from(format!("input.{}", ending_of(text)));
         let file = name.map_or_else(ending, Path::to_owned);
@@ -163,17 +163,18 @@ impl Quorum {
             let message = format!("is larger than {} KiB", LARGEST / 1024);
             return Err(AgentError::File { file, message });
         }
-        let part = Part::of(&file, text)?;
+        let part = AgentFile::of(&file, text)?;
         part.check_place(self.folders(), replace)?;
-        part.keep(self.folders())
+        part.store(self.folders())
     }
 
-    /// Reads a file and keeps it like [`Quorum::register`].
+    /// Reads a file and stores it like [`Quorum::register`].
     pub fn register_file(&self, file: &Path, replace: bool) -> Result<Registered, AgentError> {
         self.register(Some(file), &read_text(file)?, replace)
     }
 
-    /// Removes an agent from the user's folder. Its abilities stay, as others may have them too.
+    /// Removes an agent from the user's folder, but not its abilities, which other agents may
+    /// share.
     pub fn remove_agent(&self, id: &str) -> Result<PathBuf, AgentError> {
         let own = self.folders().own()?.clone();
         let beside = Folders::beside(&own.path.join("config.toml"));
@@ -183,8 +184,8 @@ impl Quorum {
         Ok(found.file)
     }
 
-    /// Keeps all profiles and abilities of a folder: all of them, or none and a list of what is
-    /// wrong. They are in its `agents` and `abilities`, or in the folder itself.
+    /// Stores all profiles and abilities of a folder, or none if one has mistakes, and returns the
+    /// mistakes. They are in its `agents` and `abilities`, or in the folder itself.
     pub fn import_agents(&self, folder: &Path, replace: bool) -> Result<Imported, Vec<AgentError>> {
         let places = [folder.to_owned(), folder.join("agents"), folder.join("abilities")];
         let beside = folder.parent().filter(|_| folder.ends_with("agents")).map(|it| it.join("abilities"));
@@ -194,9 +195,9 @@ impl Quorum {
             .flat_map(|place| folders::files(&place).into_iter().map(move |file| (place.clone(), file)))
             .collect();
         let mut wrong: Vec<AgentError> = Vec::new();
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<AgentFile> = Vec::new();
         for (place, file) in &files {
-            let read = folders::read_inside(place, file).and_then(|text| Part::of(file, &text));
+            let read = folders::read_inside(place, file).and_then(|text| AgentFile::of(file, &text));
             match read.and_then(|it| it.check_place(self.folders(), replace).map(|()| it)) {
                 Ok(part) => match parts.iter().find(|it| it.is_same(&part)) {
                     Some(first) if first.profile.is_some() => wrong.push(AgentError::Twice {
@@ -217,7 +218,7 @@ impl Quorum {
         }
         let mut imported = Imported::default();
         for part in parts {
-            let kept = part.keep(self.folders()).map_err(|error| vec![error])?;
+            let kept = part.store(self.folders()).map_err(|error| vec![error])?;
             let list = if part.profile.is_some() { &mut imported.agents } else { &mut imported.abilities };
             list.push(kept);
         }
@@ -260,15 +261,15 @@ impl Quorum {
 }
 
 /// A checked profile or ability with the text of its file.
-struct Part {
+struct AgentFile {
     id: String,
     file: PathBuf,
     text: String,
-    /// Set if it is a profile, and not an ability.
+    /// `None` for an ability.
     profile: Option<Profile>,
 }
 
-impl Part {
+impl AgentFile {
     /// The profile or ability in this text. An ability is known by its id's field, or by its
     /// folder.
     fn of(file: &Path, text: &str) -> Result<Self, AgentError> {
@@ -279,13 +280,13 @@ impl Part {
         let (file, text) = (file.to_owned(), text.to_owned());
         if is_ability {
             let id = Ability::of(&file, read, &text)?.id;
-            return Ok(Part { id, file, text, profile: None });
+            return Ok(AgentFile { id, file, text, profile: None });
         }
         let profile = Profile::of(&file, read)?;
-        Ok(Part { id: profile.id.clone(), file, text, profile: Some(profile) })
+        Ok(AgentFile { id: profile.id.clone(), file, text, profile: Some(profile) })
     }
 
-    fn is_same(&self, other: &Part) -> bool {
+    fn is_same(&self, other: &AgentFile) -> bool {
         (&self.id, self.profile.is_some()) == (&other.id, other.profile.is_some())
     }
 
@@ -300,7 +301,7 @@ impl Part {
         Ok(files.into_iter().filter(|it| folders::stem(it) == self.id).collect())
     }
 
-    /// Refuses to overwrite another content.
+    /// Refuses to overwrite a file that differs.
     fn check_place(&self, folders: &Folders, replace: bool) -> Result<(), AgentError> {
         let differs = |it: &PathBuf| fs::read_to_string(it).map_or(true, |text| text != self.text);
         match self.present(folders)?.into_iter().find(differs) {
@@ -310,7 +311,7 @@ impl Part {
     }
 
     /// Writes the file, whole or not at all, and removes one of another format.
-    fn keep(&self, folders: &Folders) -> Result<Registered, AgentError> {
+    fn store(&self, folders: &Folders) -> Result<Registered, AgentError> {
         let folder = self.folder(folders)?;
         let ending = self.file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         let file = folder.join(format!("{}.{ending}", self.id));

@@ -318,9 +318,9 @@ fn counting(fields: &Map<String, Value>, registry: &Registry) -> Vec<&'static De
     let named = |field: &str| fields.get(field).and_then(Value::as_str);
     let first_pattern = registry.patterns().first().map_or("", |it| it.name);
     let pattern = named("pattern").unwrap_or(first_pattern);
-    let usual = registry.pattern(pattern).map_or("", |it| it.usual.method);
+    let default = registry.pattern(pattern).map_or("", |it| it.defaults.method);
     let first_method = registry.methods().first().map_or("", |it| it.name);
-    let method = named("consensus").unwrap_or(if usual.is_empty() { first_method } else { usual });
+    let method = named("consensus").unwrap_or(if default.is_empty() { first_method } else { default });
     let first_strategy = registry.strategies().first().map_or("", |it| it.name);
     registry.options_for(pattern, method, named("windowStrategy").unwrap_or(first_strategy))
 }

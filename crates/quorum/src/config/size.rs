@@ -68,27 +68,30 @@ fn check(path: &str, (what, most): (&str, usize), found: usize, wrong: &mut Vec<
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<String> {
+    fn complaints(text: &str) -> Vec<String> {
         excesses(&text.parse().unwrap()).iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn an_oversized_configuration_is_refused_with_the_place() {
-        assert_eq!(told("[defaults]\nrounds = 3\n[presets.a]\nproviders = [\"a\"]"), Vec::<String>::new());
+        assert_eq!(
+            complaints("[defaults]\nrounds = 3\n[presets.a]\nproviders = [\"a\"]"),
+            Vec::<String>::new()
+        );
         let presets: String = (0..201).map(|it| format!("[presets.p{it}]\n")).collect();
-        assert_eq!(told(&presets), ["presets has 201 keys; at most 200 are allowed"]);
+        assert_eq!(complaints(&presets), ["presets has 201 keys; at most 200 are allowed"]);
         let tokens = format!("[server]\ntokens = [{}]", "1,".repeat(1_001));
-        assert_eq!(told(&tokens), ["server.tokens has 1001 entries; at most 1000 are allowed"]);
+        assert_eq!(complaints(&tokens), ["server.tokens has 1001 entries; at most 1000 are allowed"]);
         let long = format!("[defaults]\ncontext = \"{}\"", "a".repeat(20_001));
-        assert_eq!(told(&long), ["defaults.context has 20001 characters; at most 20000 are allowed"]);
+        assert_eq!(complaints(&long), ["defaults.context has 20001 characters; at most 20000 are allowed"]);
         let key = "k".repeat(129);
         let expected = format!("{}… has 129 characters in its name; at most 128 are allowed", &key[..80]);
-        assert_eq!(told(&format!("{key} = 1")), [expected]);
+        assert_eq!(complaints(&format!("{key} = 1")), [expected]);
     }
 
     #[test]
     fn only_the_first_few_are_listed() {
         let keys: String = (0..90).map(|it| format!("k{it}{} = 1\n", "x".repeat(128))).collect();
-        assert_eq!(told(&keys).len(), MOST_COMPLAINTS);
+        assert_eq!(complaints(&keys).len(), MOST_COMPLAINTS);
     }
 }

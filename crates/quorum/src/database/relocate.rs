@@ -92,14 +92,14 @@ pub enum Error {
 /// What a move is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moving {
-    /// It writes: so many discussions are there, of so many.
+    /// It writes: `done` of `all` discussions are in the target.
     Writing {
         /// How many are there.
         done: u64,
         /// How many there are.
         all: u64,
     },
-    /// It compares: so many are the same, of so many.
+    /// It compares: `done` of `all` discussions were found equal.
     Comparing {
         /// How many are the same.
         done: u64,

@@ -59,7 +59,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// Whether nobody hears anybody in it: such ways say what can be had without any talk.
+    /// Whether participants answer blind; such protocols show what is possible without any talk.
     #[must_use]
     pub fn is_blind(&self) -> bool {
         matches!(self, Way::Single(_) | Way::Baseline | Way::SelfConsistency { .. })
@@ -75,14 +75,14 @@ impl Way {
 const SINGLE: &str = "single";
 const SELF_CONSISTENCY: &str = "self-consistency";
 
-/// Reads a list of protocols; the usual ones if there is none. The plain vote on first answers is
+/// Reads a list of protocols; the default ones if there is none. The plain vote on first answers is
 /// always among them, because everything is compared with it.
 pub fn protocols(
     list: Option<&str>,
     registry: &Registry,
     is_preset: impl Fn(&str) -> bool,
 ) -> Result<Vec<Protocol>, String> {
-    let written = list.map_or_else(|| usual(registry).join(","), str::to_owned);
+    let written = list.map_or_else(|| default_protocols(registry).join(","), str::to_owned);
     let mut protocols: Vec<Protocol> = Vec::new();
     for name in written.split(',').map(str::trim).filter(|it| !it.is_empty()) {
         if protocols.iter().any(|it| it.name == name) {
@@ -108,13 +108,13 @@ fn is_vote(way: &Way, registry: &Registry) -> bool {
     }
 }
 
-/// The usual protocols, as far as this vocabulary has their patterns.
-fn usual(registry: &Registry) -> Vec<&'static str> {
-    let is_there = |it: &&&str| {
+/// The default protocols whose patterns this registry has.
+fn default_protocols(registry: &Registry) -> Vec<&'static str> {
+    let is_known = |it: &&&str| {
         let name = it.split(':').next().unwrap_or_default();
         [SINGLE, BASELINE.name, SELF_CONSISTENCY].contains(&name) || registry.pattern(name).is_some()
     };
-    USUAL.iter().filter(is_there).copied().collect()
+    USUAL.iter().filter(is_known).copied().collect()
 }
 
 fn way(name: &str, registry: &Registry, is_preset: &impl Fn(&str) -> bool) -> Result<Way, String> {

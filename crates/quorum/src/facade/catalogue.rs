@@ -98,7 +98,7 @@ pub struct PatternEntry {
     /// `*` for the decision.
     pub sketch: &'static [&'static str],
     /// The defaults for this pattern.
-    pub usual: UsualEntry,
+    pub usual: DefaultsEntry,
     /// The options it reads.
     pub options: Vec<OptionEntry>,
     /// The roles it distinguishes.
@@ -115,7 +115,7 @@ pub struct PatternEntry {
 
 /// The defaults for a pattern.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct UsualEntry {
+pub struct DefaultsEntry {
     /// The number of rounds.
     pub rounds: u32,
     /// The consensus method.
@@ -286,7 +286,7 @@ impl Quorum {
             summary: pattern.summary,
             suits: pattern.suits,
             sketch: pattern.sketch,
-            usual: self.usual(pattern),
+            usual: self.defaults(pattern),
             options: self.option_entries(pattern.options),
             roles: pattern.roles.iter().map(|it| named(it.name, it.summary)).collect(),
             forms: forms(pattern.forms),
@@ -296,11 +296,11 @@ impl Quorum {
         }
     }
 
-    fn usual(&self, pattern: &Pattern) -> UsualEntry {
-        let registry::Usual { rounds, method, seats, .. } = pattern.usual;
+    fn defaults(&self, pattern: &Pattern) -> DefaultsEntry {
+        let registry::Defaults { rounds, method, seats, .. } = pattern.defaults;
         let first = || self.registry().methods().first().map_or("", |it| it.name);
         let consensus = if method.is_empty() { first() } else { method };
-        UsualEntry { rounds, consensus, seats }
+        DefaultsEntry { rounds, consensus, seats }
     }
 
     fn option_entries(&self, options: registry::Options) -> Vec<OptionEntry> {

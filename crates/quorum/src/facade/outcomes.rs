@@ -172,7 +172,7 @@ fn scored(state: &State, given: &str) -> Result<(String, Scored), Error> {
     Ok((right.unwrap_or_default(), scored))
 }
 
-/// The result's own answer, which somebody calls right or wrong.
+/// The result's own answer, which a user calls right or wrong.
 fn known_result(last: Option<&str>, called: &str) -> Result<String, Error> {
     last.map(str::to_owned).ok_or_else(|| {
         let message = format!(

@@ -137,7 +137,7 @@ impl Quorum {
 
     /// Ends this node; what it still holds can be claimed by others at once.
     pub async fn part(&self) {
-        // If the store is away, the others notice that it is dead.
+        // If the store is unavailable, the other nodes notice that this one is dead.
         let _ = self.0.engine.part().await;
     }
 }

@@ -11,7 +11,7 @@ use quorum_core::{
         participant::{Participant, Role},
         spec::{ConsensusSpec, Limits, Manner, SYNTHESIS_RESERVE_MS, Simulation, Spec, Timing, Tolerance},
     },
-    registry::{Registry, Usual},
+    registry::{Defaults, Registry},
 };
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ use crate::{
     request::{
         RecallRequest, Request, Seat, Seating, Simulate,
         bounds::Complaints,
-        check::{usual, usual_minimum, usual_total_ms},
+        check::{default_minimum, default_total_ms, defaults_of},
         seats,
         seats::may_speak_through,
         settings::{self, Chosen, role_options},
@@ -68,12 +68,12 @@ impl Request {
             retry: _,
             plan: _,
         } = spec;
-        let usual = &usual(pattern, registry);
+        let defaults = &defaults_of(pattern, registry);
         let request = Request {
             topic: topic.clone(),
             context: background.clone(),
             pattern: Some(pattern.clone()),
-            rounds: unusual(*rounds, usual.rounds),
+            rounds: unless_default(*rounds, defaults.rounds),
             voting_options: (!options.is_empty()).then(|| options.clone()),
             recursive: recursion.map(|_| true),
             max_depth: recursion.map(|it| it.max_depth),
@@ -84,31 +84,31 @@ impl Request {
             show_names: show_names.then_some(true),
             recall: recall.as_ref().map(RecallRequest::from),
             settings: settings.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect(),
-            // The repetition runs for nobody in particular.
+            // A repetition belongs to no client.
             client: client.clone().map(|it| ClientOrder { attended: None, ..it }),
             ..Request::default()
         };
-        let request = with_seats(request, participants, usual);
-        let request = with_deciding(request, consensus, usual);
+        let request = with_seats(request, participants, defaults);
+        let request = with_deciding(request, consensus, defaults);
         let request = with_window(request, window, registry);
-        let request = with_bounds(request, timing, limits, tolerance, usual);
-        let minimum = usual_minimum(participants);
-        let request = Request { min_providers: unusual(tolerance.min_providers, minimum), ..request };
+        let request = with_bounds(request, timing, limits, tolerance, defaults);
+        let minimum = default_minimum(participants);
+        let request = Request { min_providers: unless_default(tolerance.min_providers, minimum), ..request };
         with_voices(request, manner, simulation.as_ref())
     }
 }
 
-fn unusual<T: PartialEq + Copy>(value: T, usual: T) -> Option<T> {
-    (value != usual).then_some(value)
+fn unless_default<T: PartialEq + Copy>(value: T, defaults: T) -> Option<T> {
+    (value != defaults).then_some(value)
 }
 
-fn with_seats(request: Request, participants: &[Participant], usual: &Usual) -> Request {
+fn with_seats(request: Request, participants: &[Participant], defaults: &Defaults) -> Request {
     // A judge with a second seat gets it again from the pattern; it was not requested by name.
     let asked_for: Vec<&Participant> =
         participants.iter().filter(|it| !is_second_seat(it, participants)).collect();
     let seats = || asked_for.iter().copied();
-    let usual_role = |it: &&Participant| if it.is_person() { Role::USER } else { Role::SPEAKER };
-    let roles = seats().filter(|it| it.role != usual_role(it));
+    let default_role = |it: &&Participant| if it.is_person() { Role::USER } else { Role::SPEAKER };
+    let roles = seats().filter(|it| it.role != default_role(it));
     let roles: BTreeMap<String, String> = roles.map(|it| (it.name.clone(), it.role.to_string())).collect();
     let prompts = seats().filter_map(|it| Some((it.name.clone(), it.brief.clone()?)));
     let prompts: BTreeMap<String, String> = prompts.collect();
@@ -118,7 +118,7 @@ fn with_seats(request: Request, participants: &[Participant], usual: &Usual) -> 
         (None, Some(table))
     } else {
         let providers: Vec<String> = seats().map(provider).collect();
-        ((providers != usual.panel).then_some(providers), None)
+        ((providers != defaults.panel).then_some(providers), None)
     };
     Request {
         providers,
@@ -178,10 +178,10 @@ fn provider(seat: &Participant) -> String {
     }
 }
 
-fn with_deciding(request: Request, consensus: &ConsensusSpec, usual: &Usual) -> Request {
+fn with_deciding(request: Request, consensus: &ConsensusSpec, defaults: &Defaults) -> Request {
     let ConsensusSpec { method, include_dissent } = consensus;
     Request {
-        consensus: unusual(method.as_str(), usual.method).map(str::to_owned),
+        consensus: unless_default(method.as_str(), defaults.method).map(str::to_owned),
         include_dissent: Some(*include_dissent),
         ..request
     }
@@ -192,15 +192,15 @@ fn with_bounds(
     timing: &Timing,
     limits: &Limits,
     tolerance: &Tolerance,
-    usual: &Usual,
+    defaults: &Defaults,
 ) -> Request {
     let Timing { step_ms, total_ms, reserve_ms } = timing;
     let Limits { calls, tokens, usd, allow_unpriced } = limits;
     let Tolerance { go_on, min_providers: _ } = tolerance;
     Request {
-        provider_timeout: unusual(*step_ms, usual.step_ms),
-        budget_ms: unusual(*total_ms, usual_total_ms(&request)),
-        min_synthesis_ms: unusual(*reserve_ms, SYNTHESIS_RESERVE_MS.min(total_ms / 2)),
+        provider_timeout: unless_default(*step_ms, defaults.step_ms),
+        budget_ms: unless_default(*total_ms, default_total_ms(&request)),
+        min_synthesis_ms: unless_default(*reserve_ms, SYNTHESIS_RESERVE_MS.min(total_ms / 2)),
         max_calls: *calls,
         max_tokens: *tokens,
         max_cost: usd.map(|usd| usd.dollars()),
@@ -287,7 +287,7 @@ fn drop_idle(past: &mut Request, changes: &Request, registry: &Registry) {
     let pattern = either(&changes.pattern, &past.pattern)
         .unwrap_or_else(|| first(registry.patterns().first().map(|it| it.name)));
     let method = either(&changes.consensus, &past.consensus)
-        .unwrap_or_else(|| usual(&pattern, registry).method.to_owned());
+        .unwrap_or_else(|| defaults_of(&pattern, registry).method.to_owned());
     let strategy = either(&changes.window_strategy, &past.window_strategy)
         .unwrap_or_else(|| first(registry.strategies().first().map(|it| it.name)));
     let chosen = Chosen { pattern: &pattern, method: &method, strategy: &strategy };

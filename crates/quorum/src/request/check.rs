@@ -12,7 +12,7 @@ use quorum_core::model::{
         Timing, Tolerance,
     },
 };
-use quorum_core::registry::{Registry, Usual};
+use quorum_core::registry::{Defaults, Registry};
 use quorum_providers::catalog::DEFAULT_PANEL;
 use uuid::Uuid;
 
@@ -35,13 +35,13 @@ const CALLS_WITH_RECURSION: u32 = 20;
 const USUAL_MINIMUM: u32 = 2;
 
 /// The defaults for this pattern.
-pub(crate) fn usual(pattern: &str, registry: &Registry) -> Usual {
-    let usual = registry.pattern(pattern).map_or(Usual::PLAIN, |it| it.usual);
+pub(crate) fn defaults_of(pattern: &str, registry: &Registry) -> Defaults {
+    let defaults = registry.pattern(pattern).map_or(Defaults::PLAIN, |it| it.defaults);
     let first_method = registry.methods().first().map_or("", |it| it.name);
-    Usual {
-        method: if usual.method.is_empty() { first_method } else { usual.method },
-        panel: if usual.panel.is_empty() { &DEFAULT_PANEL } else { usual.panel },
-        ..usual
+    Defaults {
+        method: if defaults.method.is_empty() { first_method } else { defaults.method },
+        panel: if defaults.panel.is_empty() { &DEFAULT_PANEL } else { defaults.panel },
+        ..defaults
     }
 }
 
@@ -98,9 +98,9 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
     let first_pattern = || registry.patterns().first().map_or("", |it| it.name).to_owned();
     let pattern = request.pattern.clone().unwrap_or_else(first_pattern);
     let most = most_seats(registry);
-    let usual = &usual(&pattern, registry);
+    let defaults = &defaults_of(&pattern, registry);
     let simulation = simulation(request, setting, &mut wrong);
-    let (written, field) = panel::panel(request, setting, simulation.is_some(), usual, &mut wrong);
+    let (written, field) = panel::panel(request, setting, simulation.is_some(), defaults, &mut wrong);
     // Too many participants are reported above; the rest is ignored.
     let written = &written[..written.len().min(most)];
     let mut participants =
@@ -108,7 +108,7 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
     panel::with_a_model(&participants, &mut wrong);
     panel::with_voices(&participants, field, setting, asked(request, &simulation), &mut wrong);
     seats::strengthen(&mut participants, setting);
-    let (minimum, models) = (usual_minimum(&participants), models(&participants));
+    let (minimum, models) = (default_minimum(&participants), models(&participants));
     seats::brief(&mut participants, request, most, &mut wrong);
     let settings = settings::settings(request, registry, &participants, &mut wrong);
     wrong.0.extend(seats::cast(&mut participants, request, &settings, &pattern, setting));
@@ -116,13 +116,13 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
     let spec = Spec {
         topic: topic(request, &mut wrong),
         background: wrong.text("context", request.context.as_deref(), LONGEST_CONTEXT),
-        rounds: wrong.within("rounds", request.rounds, usual.rounds, ROUNDS),
+        rounds: wrong.within("rounds", request.rounds, defaults.rounds, ROUNDS),
         pattern,
         participants,
         options: options(request, &mut wrong),
-        consensus: consensus(request, usual),
+        consensus: consensus(request, defaults),
         manner: manner(request, &mut wrong),
-        timing: timing(request, usual, &mut wrong),
+        timing: timing(request, defaults, &mut wrong),
         tolerance: tolerance(request, minimum, models, &mut wrong),
         limits: limits(request, &mut wrong),
         recursion: recursion(request, &mut wrong),
@@ -179,9 +179,9 @@ fn options(request: &Request, wrong: &mut Complaints) -> Vec<String> {
     options
 }
 
-fn consensus(request: &Request, usual: &Usual) -> ConsensusSpec {
+fn consensus(request: &Request, defaults: &Defaults) -> ConsensusSpec {
     ConsensusSpec {
-        method: request.consensus.clone().unwrap_or_else(|| usual.method.to_owned()),
+        method: request.consensus.clone().unwrap_or_else(|| defaults.method.to_owned()),
         include_dissent: request.include_dissent.unwrap_or(true),
     }
 }
@@ -193,10 +193,15 @@ fn manner(request: &Request, wrong: &mut Complaints) -> Manner {
     }
 }
 
-fn timing(request: &Request, usual: &Usual, wrong: &mut Complaints) -> Timing {
-    let total_ms = wrong.within("budgetMs", request.budget_ms, usual_total_ms(request), BUDGET_MS);
+fn timing(request: &Request, defaults: &Defaults, wrong: &mut Complaints) -> Timing {
+    let total_ms = wrong.within("budgetMs", request.budget_ms, default_total_ms(request), BUDGET_MS);
     Timing {
-        step_ms: wrong.within("providerTimeout", request.provider_timeout, usual.step_ms, PROVIDER_TIMEOUT),
+        step_ms: wrong.within(
+            "providerTimeout",
+            request.provider_timeout,
+            defaults.step_ms,
+            PROVIDER_TIMEOUT,
+        ),
         total_ms,
         reserve_ms: wrong
             .within("minSynthesisMs", request.min_synthesis_ms, SYNTHESIS_RESERVE_MS, SYNTHESIS_MS)
@@ -204,12 +209,12 @@ fn timing(request: &Request, usual: &Usual, wrong: &mut Complaints) -> Timing {
     }
 }
 
-pub(super) fn usual_total_ms(request: &Request) -> u64 {
+pub(super) fn default_total_ms(request: &Request) -> u64 {
     if request.recursive == Some(true) { 180_000 } else { 30 * 60_000 }
 }
 
 /// The default minimum of models for a success. With people taking part, one model is enough.
-pub(super) fn usual_minimum(seats: &[Participant]) -> u32 {
+pub(super) fn default_minimum(seats: &[Participant]) -> u32 {
     let people = seats.iter().any(Participant::is_person);
     if people { models(seats).clamp(1, USUAL_MINIMUM) } else { USUAL_MINIMUM }
 }
@@ -317,8 +322,8 @@ fn simulation(request: &Request, setting: &Setting, wrong: &mut Complaints) -> O
     if !request.wants_simulation() && setting.voicing == Voicing::Real {
         return None;
     }
-    let usual = Simulate::default();
-    let given = request.simulate.as_ref().unwrap_or(&usual);
+    let defaults = Simulate::default();
+    let given = request.simulate.as_ref().unwrap_or(&defaults);
     let dead = wrong.few("simulate.dead", &given.dead, most_seats(&setting.registry));
     Some(Simulation {
         seed: request.seed.unwrap_or(1),

@@ -79,11 +79,11 @@ pub const LONGEST_ID: usize = 36;
 /// The most participants that any pattern of this registry takes.
 #[must_use]
 pub fn most_seats(registry: &Registry) -> usize {
-    registry.patterns().iter().map(|it| it.usual.seats.1).max().unwrap_or_default()
+    registry.patterns().iter().map(|it| it.defaults.seats.1).max().unwrap_or_default()
 }
 
 /// The fewest participants that any pattern of this registry takes.
 #[must_use]
 pub fn least_seats(registry: &Registry) -> usize {
-    registry.patterns().iter().map(|it| it.usual.seats.0).min().unwrap_or_default()
+    registry.patterns().iter().map(|it| it.defaults.seats.0).min().unwrap_or_default()
 }

@@ -27,9 +27,9 @@ use serde_json::Value;
 
 use crate::{agents::Folders, setup::Missing};
 
-pub(crate) use check::{checked_with, usual};
+pub(crate) use check::{checked_with, defaults_of};
 pub(crate) use seats::place_of;
-pub(crate) use window::usual as usual_window;
+pub(crate) use window::default_window;
 
 pub use quorum_core::registry::MissingRoles;
 

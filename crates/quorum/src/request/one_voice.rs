@@ -1,6 +1,6 @@
 //! A question to one voice, for programs: a step of a workflow, a call that needs no discussion.
 
-use quorum_core::{model::spec::Spec, registry::Usual};
+use quorum_core::{model::spec::Spec, registry::Defaults};
 use quorum_patterns::pattern::prompt::SYSTEM;
 
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     request::{
         Request, Setting, Voicing,
         bounds::capped,
-        check::{draft, usual},
+        check::{defaults_of, draft},
         panel::first_seat,
     },
 };
@@ -23,17 +23,18 @@ pub struct OneVoice {
     pub text: String,
     /// The system text.
     pub system: Option<String>,
-    /// Everything else: the provider (else the first of the usual panel is asked), temperature,
+    /// Everything else: the provider (else the first of the default panel is asked), temperature,
     /// length, limits, simulation. Its topic and pattern are not read.
     pub request: Request,
 }
 
 /// The spec of this question, or all problems with it.
 pub fn one_voice(asked: &OneVoice, setting: &Setting) -> Result<Spec, Vec<Complaint>> {
-    let usual = usual(PROMPT, &setting.registry);
+    let defaults = defaults_of(PROMPT, &setting.registry);
     let request = &asked.request;
     let named = request.providers.is_some() || request.participants.is_some();
-    let first = || first_seat(setting, is_simulated(request, setting), &Usual { seats: (1, 6), ..usual });
+    let first =
+        || first_seat(setting, is_simulated(request, setting), &Defaults { seats: (1, 6), ..defaults });
     let providers = if named { request.providers.clone() } else { first().map(|it| vec![it]) };
     let request = Request {
         // Replaced below: the text may be longer than a topic.

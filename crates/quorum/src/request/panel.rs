@@ -1,7 +1,7 @@
-//! Chooses the participants, as written: those named, or else the usual panel.
+//! Chooses the participants, as written: those named, or else the default panel.
 
 use quorum_core::model::{error::Code, excerpt::in_short, participant::Participant};
-use quorum_core::registry::Usual;
+use quorum_core::registry::Defaults;
 use serde::Serialize;
 
 use crate::{
@@ -30,7 +30,7 @@ pub(super) fn panel(
     request: &Request,
     setting: &Setting,
     simulated: bool,
-    usual: &Usual,
+    defaults: &Defaults,
     wrong: &mut Complaints,
 ) -> (Vec<Seating>, &'static str) {
     if let Some(seats) = &request.participants {
@@ -38,10 +38,10 @@ pub(super) fn panel(
             wrong
                 .clash("participants", "names the whole panel, and so does providers; leave one of them out");
         }
-        fits(seats.len(), "participants", (usual, setting), wrong);
+        fits(seats.len(), "participants", (defaults, setting), wrong);
         return (seats.clone(), "participants");
     }
-    let providers = providers(request, setting, simulated, usual, wrong);
+    let providers = providers(request, setting, simulated, defaults, wrong);
     (providers.into_iter().map(Seating::Written).collect(), "providers")
 }
 
@@ -104,55 +104,55 @@ fn providers(
     request: &Request,
     setting: &Setting,
     simulated: bool,
-    usual: &Usual,
+    defaults: &Defaults,
     wrong: &mut Complaints,
 ) -> Vec<String> {
-    let providers = request.providers.clone().unwrap_or_else(|| usual_panel(setting, simulated, usual));
-    if request.providers.is_none() && providers.len() < usual.seats.0 {
-        wrong.0.push(too_few(setting, &providers, usual));
+    let providers = request.providers.clone().unwrap_or_else(|| default_panel(setting, simulated, defaults));
+    if request.providers.is_none() && providers.len() < defaults.seats.0 {
+        wrong.0.push(too_few(setting, &providers, defaults));
     } else {
-        fits(providers.len(), "providers", (usual, setting), wrong);
+        fits(providers.len(), "providers", (defaults, setting), wrong);
     }
     providers
 }
 
 /// The available providers of the default panel, filled up with other available ones, or with
 /// further models of the only available vendor.
-fn usual_panel(setting: &Setting, simulated: bool, usual: &Usual) -> Vec<String> {
+fn default_panel(setting: &Setting, simulated: bool, defaults: &Defaults) -> Vec<String> {
     if simulated {
-        return usual.panel.iter().map(|name| (*name).to_owned()).collect();
+        return defaults.panel.iter().map(|name| (*name).to_owned()).collect();
     }
-    if let Some(seats) = seats_of_sole_vendor(setting, usual) {
+    if let Some(seats) = seats_of_sole_vendor(setting, defaults) {
         return seats;
     }
-    let mut panel = usual_ones(setting, usual);
-    let others = setting.available.iter().filter(|name| !usual.panel.contains(&name.as_str()));
-    let missing = usual.seats.0.saturating_sub(panel.len());
+    let mut panel = default_providers(setting, defaults);
+    let others = setting.available.iter().filter(|name| !defaults.panel.contains(&name.as_str()));
+    let missing = defaults.seats.0.saturating_sub(panel.len());
     panel.extend(others.take(missing).cloned());
     panel
 }
 
-/// The first seat of the usual panel, for a question to one voice.
-pub(super) fn first_seat(setting: &Setting, simulated: bool, usual: &Usual) -> Option<String> {
-    usual_panel(setting, simulated, usual).into_iter().next()
+/// The first seat of the default panel, for a question to one voice.
+pub(super) fn first_seat(setting: &Setting, simulated: bool, defaults: &Defaults) -> Option<String> {
+    default_panel(setting, simulated, defaults).into_iter().next()
 }
 
 /// The providers of the default panel that are available.
-fn usual_ones(setting: &Setting, usual: &Usual) -> Vec<String> {
-    let there = usual.panel.iter().filter(|name| is_available(setting, name));
+fn default_providers(setting: &Setting, defaults: &Defaults) -> Vec<String> {
+    let there = defaults.panel.iter().filter(|name| is_available(setting, name));
     there.map(|name| (*name).to_owned()).collect()
 }
 
 /// Different models of the only available vendor; `None` if others are available too, or if
 /// it has too few models.
-fn seats_of_sole_vendor(setting: &Setting, usual: &Usual) -> Option<Vec<String>> {
+fn seats_of_sole_vendor(setting: &Setting, defaults: &Defaults) -> Option<Vec<String>> {
     let SoleVendor { provider, models } = setting.sole_vendor.as_ref()?;
-    let (least, most) = usual.seats;
+    let (least, most) = defaults.seats;
     let seats = models.iter().take(most).map(|model| format!("{provider}/{model}"));
     Some(seats.collect()).filter(|it: &Vec<String>| it.len() >= least)
 }
 
-/// How the panel of an order without named participants differs from the usual one.
+/// How the panel of an order without named participants differs from the default one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum PanelChoice {
@@ -174,33 +174,33 @@ pub enum PanelChoice {
     FilledUp {
         /// The providers that take part.
         panel: Vec<String>,
-        /// Those among them that are not in the usual panel.
+        /// Those among them that are not in the default panel.
         added: Vec<String>,
     },
 }
 
-/// How the panel of this request differs from the usual one; `None` if it names its own, or gets
-/// the usual one.
-pub(crate) fn choice(request: &Request, setting: &Setting, usual: &Usual) -> Option<PanelChoice> {
+/// How the panel of this request differs from the default one; `None` if it names its own, or gets
+/// the default one.
+pub(crate) fn choice(request: &Request, setting: &Setting, defaults: &Defaults) -> Option<PanelChoice> {
     if request.providers.is_some() || request.participants.is_some() {
         return None;
     }
-    if let (Some(seats), Some(sole)) = (seats_of_sole_vendor(setting, usual), &setting.sole_vendor) {
+    if let (Some(seats), Some(sole)) = (seats_of_sole_vendor(setting, defaults), &setting.sole_vendor) {
         let models = sole.models.iter().take(seats.len()).cloned().collect();
         return Some(PanelChoice::OneVendor { provider: sole.provider.clone(), models });
     }
-    let (there, panel) = (usual_ones(setting, usual), usual_panel(setting, false, usual));
+    let (there, panel) = (default_providers(setting, defaults), default_panel(setting, false, defaults));
     if panel.len() > there.len() {
         let added = panel.iter().filter(|it| !there.contains(it)).cloned().collect();
         return Some(PanelChoice::FilledUp { panel, added });
     }
-    let missing = usual.panel.iter().filter(|name| !is_available(setting, name));
+    let missing = defaults.panel.iter().filter(|name| !is_available(setting, name));
     let missing: Vec<String> = missing.map(|name| (*name).to_owned()).collect();
     (!missing.is_empty()).then_some(PanelChoice::Narrowed { panel, missing })
 }
 
-fn too_few(setting: &Setting, there: &[String], usual: &Usual) -> Complaint {
-    let least = usual.seats.0;
+fn too_few(setting: &Setting, there: &[String], defaults: &Defaults) -> Complaint {
+    let least = defaults.seats.0;
     let sole = setting.sole_vendor.as_ref();
     let one = there.first().map(|one| match sole.and_then(|it| it.models.first()) {
         Some(model) => format!("only {one}, with the one model {model},"),
@@ -211,7 +211,7 @@ fn too_few(setting: &Setting, there: &[String], usual: &Usual) -> Complaint {
     let another = has_one.map(|it| Remedy::AnotherModel { provider: it.provider.clone() });
     let twice = there.first().map(|one| Remedy::SeatTwice { provider: one.clone() });
     let twice = another.into_iter().chain(twice);
-    let provide = usual.panel.iter().filter_map(|name| {
+    let provide = defaults.panel.iter().filter_map(|name| {
         let missing = setting.lacking.get(*name)?.clone();
         Some(Remedy::Provide { provider: (*name).to_owned(), missing })
     });
@@ -220,8 +220,8 @@ fn too_few(setting: &Setting, there: &[String], usual: &Usual) -> Complaint {
         .with(twice.chain([Remedy::Simulate]).chain(provide))
 }
 
-fn fits(count: usize, field: &str, (usual, setting): (&Usual, &Setting), wrong: &mut Complaints) {
-    let (least, most) = usual.seats;
+fn fits(count: usize, field: &str, (defaults, setting): (&Defaults, &Setting), wrong: &mut Complaints) {
+    let (least, most) = defaults.seats;
     if !(least..=most).contains(&count) {
         let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
         let named = if count == 1 { "1 is named".to_owned() } else { format!("{count} are named") };

@@ -1,4 +1,4 @@
-//! What a request says about past discussions: `recall` and `follows`.
+//! The fields of a request about past discussions: `recall` and `follows`.
 
 use std::fmt;
 

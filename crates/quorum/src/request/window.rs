@@ -10,15 +10,15 @@ use crate::request::Request;
 
 /// The requested strategy; the registry checks whether it exists.
 pub(super) fn window(request: &Request, registry: &Registry) -> WindowSpec {
-    let usual = usual(registry);
+    let default = default_window(registry);
     WindowSpec {
-        strategy: request.window_strategy.clone().unwrap_or(usual.strategy),
-        overflow: request.window_overflow.clone().unwrap_or(usual.overflow),
+        strategy: request.window_strategy.clone().unwrap_or(default.strategy),
+        overflow: request.window_overflow.clone().unwrap_or(default.overflow),
     }
 }
 
 /// The default: the first strategy, and the first that shrinks a request which is too long.
-pub(crate) fn usual(registry: &Registry) -> WindowSpec {
+pub(crate) fn default_window(registry: &Registry) -> WindowSpec {
     let strategies = registry.strategies();
     let shrinks = strategies.iter().find(|it| it.overflow == OnOverflow::Shrinks);
     WindowSpec {
@@ -29,10 +29,10 @@ pub(crate) fn usual(registry: &Registry) -> WindowSpec {
 
 /// Adds the strategy to a request; defaults are left out.
 pub(super) fn with_window(request: Request, window: &WindowSpec, registry: &Registry) -> Request {
-    let (usual, WindowSpec { strategy, overflow }) = (usual(registry), window);
+    let (default, WindowSpec { strategy, overflow }) = (default_window(registry), window);
     Request {
-        window_strategy: (*strategy != usual.strategy).then(|| strategy.clone()),
-        window_overflow: (*overflow != usual.overflow).then(|| overflow.clone()),
+        window_strategy: (*strategy != default.strategy).then(|| strategy.clone()),
+        window_overflow: (*overflow != default.overflow).then(|| overflow.clone()),
         ..request
     }
 }

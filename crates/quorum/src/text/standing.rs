@@ -1,4 +1,4 @@
-//! What a result is, in one line for people.
+//! The outcome of a discussion, in one line for people.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Where workflows are found by name.
+//! Finds workflow files by name.
 
 use std::{
     collections::BTreeSet,

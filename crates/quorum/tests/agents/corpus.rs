@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use quorum::{Finished, Scope, agents::AgentEntry};
 use serde_json::json;
 
-use crate::desk::{Desk, request};
+use crate::fixture::{Fixture, request};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -13,8 +13,8 @@ fn root() -> PathBuf {
 
 /// Imports a folder without a mistake, and seats each of its agents once.
 async fn seats_all(folder: &Path) -> Vec<AgentEntry> {
-    let desk = Desk::new();
-    let scope = desk.offline();
+    let fixture = Fixture::new();
+    let scope = fixture.offline();
     scope.quorum().import_agents(folder, false).unwrap();
     let (agents, wrong) = scope.quorum().agents();
     assert_eq!(wrong, []);
@@ -41,8 +41,8 @@ async fn b08_the_example_agents_can_be_imported_and_seated_with_both_abilities()
     let ids: Vec<&str> = agents.iter().map(|it| it.id.as_str()).collect();
     let expected = ["architect", "data-analyst", "editor", "product-manager", "sceptic", "security-reviewer"];
     assert_eq!(ids, expected);
-    let desk = Desk::new();
-    let scope = desk.offline();
+    let fixture = Fixture::new();
+    let scope = fixture.offline();
     scope.quorum().import_agents(&examples, false).unwrap();
     for id in ids {
         let shown = scope.quorum().agent(id, "").unwrap();

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod corpus;
-mod desk;
+mod fixture;
 mod prompts;
 mod record;
 mod refusals;

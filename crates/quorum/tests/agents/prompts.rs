@@ -3,25 +3,25 @@
 use quorum_testkit::panel::{AskedCall, panel};
 use serde_json::json;
 
-use crate::desk::Desk;
+use crate::fixture::Fixture;
 
 /// A text of about this many tokens.
 fn long(tokens: usize) -> String {
     "word ".repeat(tokens * 9 / 10)
 }
 
-fn desk() -> Desk {
-    let desk = Desk::with(&json!({
+fn fixture() -> Fixture {
+    let fixture = Fixture::with(&json!({
         "displayName": "Ada Prufer", "role": "security reviewer", "systemPrompt": "Trust nothing.",
         "personality": { "traits": ["calm"], "catchphrase": "Prove it." },
         "abilities": { "core": ["diffs", "gone", "huge"], "taskBased": { "tabs": ["tabs"], "other": ["unused"] } },
         "providerAffinity": { "preferred": ["scripted-one"], "fallbackStrategy": "strict" },
     }));
-    desk.ability("diffs", "Read the tests first.");
-    desk.ability("tabs", "A tab has no width.");
-    desk.ability("unused", "Never shown.");
-    desk.ability("huge", &long(12_000));
-    desk
+    fixture.ability("diffs", "Read the tests first.");
+    fixture.ability("tabs", "A tab has no width.");
+    fixture.ability("unused", "Never shown.");
+    fixture.ability("huge", &long(12_000));
+    fixture
 }
 
 fn of_reviewer(calls: &[AskedCall]) -> Vec<&AskedCall> {
@@ -32,7 +32,7 @@ fn of_reviewer(calls: &[AskedCall]) -> Vec<&AskedCall> {
 async fn inv_disc_641_abilities_come_first_then_the_profile_then_our_text() {
     let panel = panel();
     let fields = json!({ "participants": ["scripted", "reviewer:agent"], "synthesizer": "reviewer" });
-    let state = desk().held(&panel, &fields).await;
+    let state = fixture().held(&panel, &fields).await;
     let calls = panel.asked();
     let asked = of_reviewer(&calls);
     assert_eq!(asked.len(), 3, "two rounds and the synthesis");
@@ -67,7 +67,7 @@ async fn b08_others_are_told_neither_the_agents_id_nor_its_name() {
         // A scripted casting would write plain names, which no model is shown.
         "rounds": 2, "noCasting": true,
     });
-    let state = desk().held(&panel, &fields).await;
+    let state = fixture().held(&panel, &fields).await;
     assert!(state.outcome().success, "{:?}", state.outcome().error);
     let calls = panel.asked();
     let others: Vec<&AskedCall> = calls.iter().filter(|it| it.call.participant.name != "reviewer").collect();
@@ -87,7 +87,7 @@ async fn b08_a_judge_may_be_an_agent_and_keeps_its_own_text() {
     let fields = json!({
         "participants": ["scripted", "scripted", "reviewer:agent"], "pattern": "debate", "judge": "reviewer",
     });
-    desk().held(&panel, &fields).await;
+    fixture().held(&panel, &fields).await;
     let calls = panel.asked();
     let judging = of_reviewer(&calls);
     assert!(!judging.is_empty() && judging.iter().all(|it| it.call.system.starts_with("# Ability: diffs\n")));
@@ -101,7 +101,7 @@ async fn b08_a_ballot_after_the_talk_has_the_standing_text_once() {
         "participants": ["scripted", "reviewer:agent"], "pattern": "round-robin", "consensus": "majority",
         "rounds": 1, "votingOptions": ["tabs", "spaces"],
     });
-    desk().held(&panel, &fields).await;
+    fixture().held(&panel, &fields).await;
     let calls = panel.asked();
     let asked = of_reviewer(&calls);
     assert!(asked.len() > 1);

@@ -16,22 +16,22 @@ use quorum_testkit::{
 };
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, request};
+use crate::fixture::{Fixture, request};
 
-fn desk() -> Desk {
-    let desk = Desk::with(&json!({
+fn fixture() -> Fixture {
+    let fixture = Fixture::with(&json!({
         "displayName": "Ada", "systemPrompt": "Trust nothing.", "weight": 2,
         "abilities": { "core": ["diffs"] },
         "providerAffinity": { "preferred": ["scripted-dead", "scripted-one"], "fallbackStrategy": "strict" },
     }));
-    desk.ability("diffs", "Read the tests first.");
-    desk
+    fixture.ability("diffs", "Read the tests first.");
+    fixture
 }
 
 /// Everything of the profile is different from now on.
-fn change(desk: &Desk) {
-    desk.agent("reviewer", &json!({ "systemPrompt": "Trust all.", "enabled": false, "weight": 3 }));
-    desk.ability("diffs", "Read nothing.");
+fn change(fixture: &Fixture) {
+    fixture.agent("reviewer", &json!({ "systemPrompt": "Trust all.", "enabled": false, "weight": 3 }));
+    fixture.ability("diffs", "Read nothing.");
 }
 
 fn order() -> Value {
@@ -66,17 +66,17 @@ async fn over(handle: quorum::Handle) -> Snapshot {
 
 #[tokio::test(start_paused = true)]
 async fn b08_a_discussion_that_is_resumed_after_its_profile_changed_is_asked_the_same() {
-    let (desk, whole) = (desk(), scripted());
-    desk.held(&whole, &order()).await;
+    let (fixture, whole) = (fixture(), scripted());
+    fixture.held(&whole, &order()).await;
     let (store, first, second) = (Arc::new(MemoryStore::new()), scripted(), scripted());
-    let scope = desk.scripted(&first, &store);
+    let scope = fixture.scripted(&first, &store);
     let (discussion, handle) = scope.start(scope.check(&request(&order())).unwrap()).await.unwrap();
     let answered = |it: Signal| matches!(it, Signal::Fact { fact, .. } if matches!(fact.event, Event::TurnCompleted { .. }));
     assert!(handle.signals().any(async |it| answered(it)).await);
     discussion.steer(Command::Pause).await.unwrap();
     let Finished::Waiting(_) = handle.finished().await.unwrap() else { panic!("it went on") };
-    change(&desk);
-    let later = desk.scripted(&second, &store).discussion(discussion.id()).await.unwrap();
+    change(&fixture);
+    let later = fixture.scripted(&second, &store).discussion(discussion.id()).await.unwrap();
     let state = over(later.resume_here().await.unwrap()).await;
     assert!(!first.asked().is_empty() && !second.asked().is_empty());
     assert_eq!(asked(&[&first, &second]), asked(&[&whole]));
@@ -87,8 +87,8 @@ async fn b08_a_discussion_that_is_resumed_after_its_profile_changed_is_asked_the
 
 #[tokio::test(start_paused = true)]
 async fn b08_a_discussion_with_an_agent_survives_every_death() {
-    let desk = desk();
-    let scope = desk.scripted(&scripted(), &Arc::default());
+    let fixture = fixture();
+    let scope = fixture.scripted(&scripted(), &Arc::default());
     let spec: Spec = scope.check(&request(&order())).unwrap();
     let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
     let deaths = resume_anywhere(store, &scripted(), quorum::built_in(), spec).await;
@@ -97,14 +97,14 @@ async fn b08_a_discussion_with_an_agent_survives_every_death() {
 
 #[tokio::test(start_paused = true)]
 async fn b08_a_fork_and_a_repetition_read_no_profile() {
-    let (desk, store) = (desk(), Arc::new(MemoryStore::new()));
+    let (fixture, store) = (fixture(), Arc::new(MemoryStore::new()));
     let (first, second) = (scripted(), scripted());
-    let scope = desk.scripted(&first, &store);
+    let scope = fixture.scripted(&first, &store);
     let (discussion, handle) = scope.start(scope.check(&request(&order())).unwrap()).await.unwrap();
     let past = over(handle).await;
-    fs::remove_dir_all(desk.folder.path().join("agents")).unwrap();
-    fs::remove_dir_all(desk.folder.path().join("abilities")).unwrap();
-    let scope = desk.scripted(&second, &store);
+    fs::remove_dir_all(fixture.folder.path().join("agents")).unwrap();
+    fs::remove_dir_all(fixture.folder.path().join("abilities")).unwrap();
+    let scope = fixture.scripted(&second, &store);
     let at = past.turns[0].step.to_string();
     let changes = Request { rounds: Some(2), ..Request::default() };
     let forking = Forking { at: at.clone(), changes, ..Forking::default() };

@@ -3,10 +3,10 @@
 use quorum::{Complaint, Error, Fault, Origin, Remedy, agents::AgentError};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, request};
+use crate::fixture::{Fixture, request};
 
-fn refused(desk: &Desk, fields: &Value) -> Complaint {
-    let Err(Error::Refused(mut complaints)) = desk.offline().check(&request(fields)) else {
+fn refused(fixture: &Fixture, fields: &Value) -> Complaint {
+    let Err(Error::Refused(mut complaints)) = fixture.offline().check(&request(fields)) else {
         panic!("not refused: {fields}")
     };
     assert_eq!(complaints.len(), 1, "{complaints:?}");
@@ -14,16 +14,16 @@ fn refused(desk: &Desk, fields: &Value) -> Complaint {
 }
 
 /// The complaint about a panel of claude and this seat.
-fn about(desk: &Desk, seat: &str) -> Complaint {
-    refused(desk, &json!({ "participants": ["claude", "gemini", seat] }))
+fn about(fixture: &Fixture, seat: &str) -> Complaint {
+    refused(fixture, &json!({ "participants": ["claude", "gemini", seat] }))
 }
 
 #[test]
 fn b08_an_unknown_agent_is_never_claude_in_silence() {
-    let desk = Desk::with(&json!({}));
-    let complaint = about(&desk, "reviwer:agent");
+    let fixture = Fixture::with(&json!({}));
+    let complaint = about(&fixture, "reviwer:agent");
     assert_eq!(complaint.message, "there is no agent named reviwer; did you mean reviewer?");
-    let searched = vec![desk.folder.path().join("agents")];
+    let searched = vec![fixture.folder.path().join("agents")];
     assert_eq!(
         (complaint.remedies, complaint.fault),
         (vec![Remedy::FindAgents { searched }], Fault::Combination)
@@ -32,20 +32,20 @@ fn b08_an_unknown_agent_is_never_claude_in_silence() {
 
 #[test]
 fn b08_the_other_way_round_is_refused_with_the_right_spelling() {
-    let desk = Desk::with(&json!({}));
-    let message = about(&desk, "agent:reviewer").message;
+    let fixture = Fixture::with(&json!({}));
+    let message = about(&fixture, "agent:reviewer").message;
     assert_eq!(message, "an agent's seat is written reviewer:agent, with the id first");
-    let message = about(&desk, "reviewer:robot").message;
+    let message = about(&fixture, "reviewer:robot").message;
     assert!(message.ends_with("there are person and agent"), "{message}");
-    let message = refused(&desk, &json!({ "providers": ["claude", "gemini", "reviewer:agent"] })).message;
+    let message = refused(&fixture, &json!({ "providers": ["claude", "gemini", "reviewer:agent"] })).message;
     assert_eq!(message, "reviewer:agent is an agent; name the whole panel with participants instead");
 }
 
 #[test]
 fn b08_a_path_is_no_name() {
-    let desk = Desk::with(&json!({}));
+    let fixture = Fixture::with(&json!({}));
     for seat in ["../x:agent", "/etc/passwd:agent", "Reviewer:agent", "a b:agent"] {
-        let complaint = about(&desk, seat);
+        let complaint = about(&fixture, seat);
         assert!(complaint.message.contains("is not an agent's id"), "{seat}: {}", complaint.message);
         assert_eq!(complaint.fault, Fault::Value);
     }
@@ -53,34 +53,34 @@ fn b08_a_path_is_no_name() {
 
 #[test]
 fn b08_a_profile_that_is_off_or_broken_is_refused_with_its_file() {
-    let desk = Desk::with(&json!({ "enabled": false }));
-    let complaint = about(&desk, "reviewer:agent");
+    let fixture = Fixture::with(&json!({ "enabled": false }));
+    let complaint = about(&fixture, "reviewer:agent");
     assert_eq!(complaint.message, "the agent reviewer is switched off: its profile says enabled: false");
-    let file = desk.folder.path().join("agents/reviewer.json");
+    let file = fixture.folder.path().join("agents/reviewer.json");
     assert_eq!(complaint.origin, Some(Origin::Profile { file }));
-    desk.write("agents/reviewer.json", "{\n\"agentId\": ,}");
-    assert_eq!(about(&desk, "reviewer:agent").message, "reviewer.json:2: expected value");
-    desk.write("agents/reviewer.json", &" ".repeat(1 << 20));
-    assert_eq!(about(&desk, "reviewer:agent").message, "reviewer.json: is larger than 256 KiB");
-    desk.agent("reviewer", &json!({ "weight": 3.1 }));
+    fixture.write("agents/reviewer.json", "{\n\"agentId\": ,}");
+    assert_eq!(about(&fixture, "reviewer:agent").message, "reviewer.json:2: expected value");
+    fixture.write("agents/reviewer.json", &" ".repeat(1 << 20));
+    assert_eq!(about(&fixture, "reviewer:agent").message, "reviewer.json: is larger than 256 KiB");
+    fixture.agent("reviewer", &json!({ "weight": 3.1 }));
     assert_eq!(
-        about(&desk, "reviewer:agent").message,
+        about(&fixture, "reviewer:agent").message,
         "reviewer.json: weight must be from 0.5 to 3, not 3.1"
     );
 }
 
 #[test]
 fn b08_a_task_or_weight_without_an_agent_that_has_it_is_refused() {
-    let desk = Desk::with(&json!({ "abilities": { "taskBased": { "triage": [] } } }));
+    let fixture = Fixture::with(&json!({ "abilities": { "taskBased": { "triage": [] } } }));
     let panel = ["claude", "reviewer:agent"];
-    let message = refused(&desk, &json!({ "participants": panel, "task": "triag" })).message;
+    let message = refused(&fixture, &json!({ "participants": panel, "task": "triag" })).message;
     assert_eq!(message, "no agent here knows the task triag; did you mean triage?");
-    let message = refused(&desk, &json!({ "task": "triage" })).message;
+    let message = refused(&fixture, &json!({ "task": "triage" })).message;
     assert_eq!(message, "applies only to agents, and none takes part; leave this out");
-    let message = refused(&desk, &json!({ "agentWeight": 1.5 })).message;
+    let message = refused(&fixture, &json!({ "agentWeight": 1.5 })).message;
     assert_eq!(message, "applies only to agents, and none takes part; leave this out");
     for weight in [0.4, 3.1] {
-        let message = refused(&desk, &json!({ "participants": panel, "agentWeight": weight })).message;
+        let message = refused(&fixture, &json!({ "participants": panel, "agentWeight": weight })).message;
         assert_eq!(message, format!("must be from 0.5 to 3, not {weight}"));
     }
 }
@@ -103,12 +103,12 @@ fn b08_a_seat_as_an_object_has_the_fields_of_one_kind() {
 
 #[test]
 fn b08_registering_checks_first_and_overwrites_only_when_told() {
-    let desk = Desk::new();
-    let scope = desk.offline();
+    let fixture = Fixture::new();
+    let scope = fixture.offline();
     let quorum = scope.quorum();
     let profile = "---\nagentId: ann\n---\nBe brief.";
     let kept = quorum.register(None, profile, false).unwrap();
-    assert_eq!(kept.file, desk.folder.path().join("agents/ann.md"));
+    assert_eq!(kept.file, fixture.folder.path().join("agents/ann.md"));
     assert_eq!(quorum.register(None, profile, false).unwrap(), kept, "the same again is no change");
     let other = r#"{ "agentId": "ann", "systemPrompt": "Be long." }"#;
     assert!(matches!(quorum.register(None, other, false), Err(AgentError::Exists { .. })));
@@ -123,13 +123,13 @@ fn b08_registering_checks_first_and_overwrites_only_when_told() {
 
 #[test]
 fn b08_an_import_is_whole_or_a_list_of_what_is_wrong() {
-    let (desk, other) = (Desk::new(), Desk::new());
+    let (fixture, other) = (Fixture::new(), Fixture::new());
     other.agent("ann", &json!({}));
     other.agent("bob", &json!({ "weight": 9 }));
     other.write("agents/broken.yaml", "a: [");
-    let scope = desk.offline();
+    let scope = fixture.offline();
     let wrong = scope.quorum().import_agents(other.folder.path(), false).unwrap_err();
     assert_eq!(wrong.len(), 2, "{wrong:?}");
     assert!(scope.quorum().agents().0.is_empty(), "nothing is imported");
-    assert_eq!(scope.quorum().import_agents(Desk::new().folder.path(), false).unwrap_err().len(), 1);
+    assert_eq!(scope.quorum().import_agents(Fixture::new().folder.path(), false).unwrap_err().len(), 1);
 }

@@ -15,7 +15,7 @@ use quorum::{
 use quorum_testkit::panel::{AskedCall, Panel, panel};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, preferring, request, spec};
+use crate::fixture::{Fixture, preferring, request, spec};
 
 /// The seats as `name through provider`.
 fn seats(scope: &Scope, participants: &Value) -> Vec<String> {
@@ -29,18 +29,18 @@ fn seats(scope: &Scope, participants: &Value) -> Vec<String> {
 
 #[test]
 fn b08_an_agents_seat_is_written_with_its_kind_or_as_an_object() {
-    let desk = Desk::with(&preferring(&["gemini/gemini-2.5-pro"]));
+    let fixture = Fixture::with(&preferring(&["gemini/gemini-2.5-pro"]));
     let written = json!(["claude", "reviewer:agent", "reviewer:agent"]);
     let expected = [
         "claude through claude",
         "reviewer through gemini/gemini-2.5-pro",
         "reviewer-2 through gemini/gemini-2.5-pro",
     ];
-    assert_eq!(seats(&desk.offline(), &written), expected);
+    assert_eq!(seats(&fixture.offline(), &written), expected);
     let typed = json!([
         { "type": "provider", "id": "anthropic" }, { "type": "agent", "id": "reviewer" }, "reviewer:agent",
     ]);
-    assert_eq!(seats(&desk.offline(), &typed), expected);
+    assert_eq!(seats(&fixture.offline(), &typed), expected);
 }
 
 #[test]
@@ -54,9 +54,9 @@ fn b08_a_request_with_an_agent_can_be_written_again() {
 
 /// Holds a round with a plain seat and the reviewer, and tells what became of the reviewer.
 async fn seated(panel: Panel, affinity: Value) -> (Snapshot, String) {
-    let desk = Desk::with(&json!({ "providerAffinity": affinity }));
+    let fixture = Fixture::with(&json!({ "providerAffinity": affinity }));
     let fields = json!({ "participants": ["scripted", "scripted", "reviewer:agent"], "rounds": 1 });
-    let state = desk.held(&panel, &fields).await;
+    let state = fixture.held(&panel, &fields).await;
     let told = match state.agents.get("reviewer") {
         Some(it) => {
             let passed: Vec<&str> = it.passed_over.iter().map(|it| it.candidate.as_str()).collect();
@@ -108,9 +108,9 @@ async fn inv_disc_640_a_strict_agent_without_a_provider_is_absent() {
 
 #[tokio::test(start_paused = true)]
 async fn b08_an_agents_responses_say_so() {
-    let desk = Desk::with(&preferring(&["scripted-one"]));
+    let fixture = Fixture::with(&preferring(&["scripted-one"]));
     let fields = json!({ "participants": ["scripted", "reviewer:agent"], "rounds": 1 });
-    let state = desk.held(&panel(), &fields).await;
+    let state = fixture.held(&panel(), &fields).await;
     let outcome = serde_json::to_value(state.outcome()).unwrap();
     let responses = outcome["rounds"][0]["responses"].as_array().unwrap();
     let told: Vec<(&Value, &Value, &Value)> =
@@ -124,11 +124,11 @@ async fn b08_an_agents_responses_say_so() {
 async fn b08_a_task_chooses_the_provider_by_name_or_by_the_topic() {
     let affinity =
         json!({ "preferred": ["scripted-one"], "taskOverrides": { "code-review": "scripted-two" } });
-    let desk = Desk::with(&json!({ "providerAffinity": affinity }));
+    let fixture = Fixture::with(&json!({ "providerAffinity": affinity }));
     let through = async |topic: &str, task: Value| {
         let participants = ["scripted", "reviewer:agent"];
         let fields = json!({ "topic": topic, "task": task, "participants": participants, "rounds": 1 });
-        desk.held(&panel(), &fields).await.agents["reviewer"].provider.clone()
+        fixture.held(&panel(), &fields).await.agents["reviewer"].provider.clone()
     };
     assert_eq!(through("Is this fine?", Value::Null).await, "scripted-one");
     assert_eq!(through("Is this code review fine?", Value::Null).await, "scripted-two");
@@ -148,10 +148,10 @@ impl Voices for OnePriced {
 
 #[tokio::test(start_paused = true)]
 async fn b08_a_candidate_without_a_price_never_speaks_under_a_budget_in_money() {
-    let desk = Desk::with(&preferring(&["scripted-dear", "scripted-one"]));
+    let fixture = Fixture::with(&preferring(&["scripted-dear", "scripted-one"]));
     let voices = Arc::new(OnePriced(panel()));
     let through = async |fields: Value| {
-        let scope = desk.voiced(voices.clone());
+        let scope = fixture.voiced(voices.clone());
         let (_, handle) = scope.start(spec(&scope, &fields)).await.unwrap();
         let Finished::Over(state) = handle.finished().await.unwrap() else { panic!("it waits") };
         state.agents["reviewer"].clone()
@@ -161,17 +161,17 @@ async fn b08_a_candidate_without_a_price_never_speaks_under_a_budget_in_money() 
     assert_eq!(free.provider, "scripted-dear");
     let bounded = through(json!({ "participants": seats, "rounds": 1, "maxCost": 100 })).await;
     assert_eq!((bounded.provider.as_str(), bounded.passed_over.len()), ("scripted-one", 1));
-    desk.agent("reviewer", &preferring(&["scripted-dear"]));
-    let refused = desk.voiced(voices).check(&request(&json!({ "participants": seats, "maxCost": 100 })));
+    fixture.agent("reviewer", &preferring(&["scripted-dear"]));
+    let refused = fixture.voiced(voices).check(&request(&json!({ "participants": seats, "maxCost": 100 })));
     assert!(matches!(refused, Err(Error::Refused(it)) if it[0].field == "maxCost"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn b08_a_sub_discussion_keeps_an_agents_provider() {
-    let desk = Desk::with(&preferring(&["scripted-dead", "scripted-one"]));
+    let fixture = Fixture::with(&preferring(&["scripted-dead", "scripted-one"]));
     let panel = panel().away("scripted-dead").convenes("reviewer", "and at what price?");
     let fields = json!({ "participants": ["scripted", "reviewer:agent"], "rounds": 1, "recursive": true });
-    let state = desk.held(&panel, &fields).await;
+    let state = fixture.held(&panel, &fields).await;
     assert_eq!(state.outcome().sub_discussions.len(), 1);
     let calls = panel.asked();
     let of_reviewer = calls.iter().filter(|it| it.call.participant.name == "reviewer");
@@ -183,24 +183,24 @@ async fn b08_a_sub_discussion_keeps_an_agents_provider() {
 
 #[tokio::test(start_paused = true)]
 async fn b08_two_agents_may_speak_through_one_provider() {
-    let desk = Desk::with(&preferring(&["scripted-one"]));
-    desk.agent("reviewer-of-tests", &preferring(&["scripted-one"]));
+    let fixture = Fixture::with(&preferring(&["scripted-one"]));
+    fixture.agent("reviewer-of-tests", &preferring(&["scripted-one"]));
     let fields = json!({ "participants": ["reviewer:agent", "reviewer-of-tests:agent"], "rounds": 1 });
-    let outcome = desk.held(&panel(), &fields).await.outcome();
+    let outcome = fixture.held(&panel(), &fields).await.outcome();
     assert_eq!(outcome.participating_providers, ["reviewer", "reviewer-of-tests"]);
     assert!(outcome.success && outcome.seats.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn b08_a_profiles_temperature_and_length_hold_for_its_own_turns() {
-    let desk = Desk::with(&json!({
+    let fixture = Fixture::with(&json!({
         "temperature": 0.2, "maxTokens": 100,
         "providerAffinity": { "preferred": ["scripted-one"], "temperatureOverrides": { "scripted-two": 0.4 } },
     }));
     let asked = async |panel: Panel, fields: Value| {
         let mut all = json!({ "participants": ["scripted", "reviewer:agent"], "rounds": 1 });
         all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        desk.held(&panel, &all).await;
+        fixture.held(&panel, &all).await;
         let calls = panel.asked();
         let call = calls.iter().find(|it| it.call.participant.name == "reviewer").unwrap();
         (call.call.temperature, call.call.max_tokens)

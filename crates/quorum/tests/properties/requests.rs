@@ -76,7 +76,8 @@ fn settings(options: &[(&str, Option<Value>)]) -> BTreeMap<String, Value> {
 fn keep_what_counts(request: &mut Request) {
     let registry = built_in();
     let pattern = request.pattern.as_deref().and_then(|name| registry.pattern(name)).unwrap();
-    let usual = Some(pattern.usual.method).filter(|it| !it.is_empty()).unwrap_or(registry.methods()[0].name);
+    let usual =
+        Some(pattern.defaults.method).filter(|it| !it.is_empty()).unwrap_or(registry.methods()[0].name);
     let method = request.consensus.as_deref().unwrap_or(usual);
     let counting = registry.options_for(pattern.name, method, registry.strategies()[0].name);
     request.settings.retain(|name, _| counting.iter().any(|it| it.name == name));

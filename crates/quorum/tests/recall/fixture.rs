@@ -31,7 +31,7 @@ impl Voices for Anyone {
     }
 }
 
-pub(crate) struct Desk {
+pub(crate) struct Fixture {
     pub(crate) store: Arc<MemoryStore>,
     pub(crate) quorum: Quorum,
     pub(crate) panel: Panel,
@@ -39,18 +39,18 @@ pub(crate) struct Desk {
 
 pub(crate) const TOPIC: &str = "Which database should hold our billing events?";
 
-impl Desk {
-    pub(crate) fn new(panel: &Panel) -> Desk {
-        Desk::configured(panel, "")
+impl Fixture {
+    pub(crate) fn new(panel: &Panel) -> Fixture {
+        Fixture::configured(panel, "")
     }
 
-    pub(crate) fn configured(panel: &Panel, config: &str) -> Desk {
+    pub(crate) fn configured(panel: &Panel, config: &str) -> Fixture {
         let store = Arc::new(MemoryStore::new());
         let config = Config::parse(config, Path::new("config.toml"), "".into()).unwrap();
         let quorum =
             Quorum::builder().config(config).store(store.clone()).voices(Arc::new(Anyone(panel.clone())));
         let quorum = quorum.assigning_roles().build().unwrap();
-        Desk { store, quorum, panel: panel.clone() }
+        Fixture { store, quorum, panel: panel.clone() }
     }
 
     pub(crate) fn scope(&self) -> Scope {

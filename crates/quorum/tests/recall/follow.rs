@@ -19,7 +19,7 @@ use quorum_testkit::{
 };
 use serde_json::json;
 
-use crate::fixture::{Desk, refusals, request};
+use crate::fixture::{Fixture, refusals, request};
 
 /// A request that only says what it follows.
 fn next(topic: &str, follows: &str) -> Request {
@@ -28,8 +28,8 @@ fn next(topic: &str, follows: &str) -> Request {
 
 #[tokio::test(start_paused = true)]
 async fn the_same_panel_goes_on_with_the_next_question() {
-    let desk = Desk::new(&panel());
-    let scope = desk.scope();
+    let fixture = Fixture::new(&panel());
+    let scope = fixture.scope();
     let fields = json!({ "pattern": "roundtable", "rounds": 2, "temperature": 0.3, "votingOptions": null });
     let first = scope.order(&request(&fields)).await.unwrap();
     let (source, handle) = scope.start(first.clone()).await.unwrap();
@@ -56,7 +56,7 @@ async fn the_same_panel_goes_on_with_the_next_question() {
     let (third, handle) = scope.start(spec).await.unwrap();
     let outcome = handle.finished().await.unwrap().outcome();
     assert_eq!(outcome.metadata.follows, Some(second.id()));
-    let asked = desk.panel.asked().into_iter().filter(|it| it.call.discussion == third.id());
+    let asked = fixture.panel.asked().into_iter().filter(|it| it.call.discussion == third.id());
     for it in asked {
         let system = &it.call.system;
         let (f1, f2) = (system.find("\n[F1] 20").unwrap(), system.find("\n[F2] 20").unwrap());
@@ -67,9 +67,9 @@ async fn the_same_panel_goes_on_with_the_next_question() {
 
 #[tokio::test(start_paused = true)]
 async fn only_the_last_three_links_are_shown() {
-    let desk = Desk::new(&panel());
-    let scope = desk.scope();
-    desk.past("Question 0?", "Answer 0.").await;
+    let fixture = Fixture::new(&panel());
+    let scope = fixture.scope();
+    fixture.past("Question 0?", "Answer 0.").await;
     for number in 1..=4 {
         let spec = scope.order(&next(&format!("Question {number}?"), "last")).await.unwrap();
         let (_, handle) = scope.start(spec).await.unwrap();
@@ -82,13 +82,13 @@ async fn only_the_last_three_links_are_shown() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_followed_takes_a_fifth_of_the_smallest_window_at_most() {
-    let desk = Desk::new(&panel().window("glm", 16_000));
-    desk.past("Which database?", &"Because it is so. ".repeat(5_000)).await;
-    let spec = desk.scope().order(&request(&json!({ "follows": "last" }))).await.unwrap();
+    let fixture = Fixture::new(&panel().window("glm", 16_000));
+    fixture.past("Which database?", &"Because it is so. ".repeat(5_000)).await;
+    let spec = fixture.scope().order(&request(&json!({ "follows": "last" }))).await.unwrap();
     let shown = &spec.shown()[0];
     assert!(shown.cut && shown.tokens <= 3_200 && shown.tokens > 3_150, "{}", shown.tokens);
     assert!(shown.text.ends_with("so."), "{:?}", &shown.text[shown.text.len() - 20..]);
-    let spec = desk.scope().order(&request(&json!({ "recall": { "from": ["last"] } }))).await.unwrap();
+    let spec = fixture.scope().order(&request(&json!({ "recall": { "from": ["last"] } }))).await.unwrap();
     let shown = &spec.shown()[0];
     assert!(shown.cut && shown.tokens <= 1_500 && shown.tokens > 1_450, "{}", shown.tokens);
 }
@@ -134,13 +134,13 @@ async fn a_voice_that_is_gone_is_replaced_and_that_is_recorded() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_not_over_or_not_ours_is_not_followed() {
-    let desk = Desk::new(&panel());
-    let scope = desk.scope();
+    let fixture = Fixture::new(&panel());
+    let scope = fixture.scope();
     let follows = async |id: &str| refusals(&scope, &json!({ "follows": id })).await;
     assert_eq!(follows("last").await, ["follows: there are no discussions yet"]);
     assert_eq!(follows("abc").await, ["follows: there is no discussion abc"]);
     let spec = Spec { tenant: Tenant::named("bob"), ..about("tabs?") };
-    let anothers = desk.ended(spec, "Tabs.").await;
+    let anothers = fixture.ended(spec, "Tabs.").await;
     assert_eq!(follows(&anothers.to_string()).await, [format!("follows: there is no discussion {anothers}")]);
     let prepared = scope.prepare(scope.check(&request(&json!({}))).unwrap()).await.unwrap().id();
     let expected = format!("follows: discussion {prepared} is ready; only one that is over can be shown");

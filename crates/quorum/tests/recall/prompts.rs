@@ -17,15 +17,15 @@ use quorum_testkit::{
 };
 use serde_json::json;
 
-use crate::fixture::{Desk, TOPIC, request};
+use crate::fixture::{Fixture, TOPIC, request};
 
 const OLD: &str = "Which database for billing events?";
 
 #[tokio::test(start_paused = true)]
 async fn inv_disc_016_nothing_is_recalled_unless_it_is_asked_for() {
-    let desk = Desk::new(&panel());
-    desk.past(TOPIC, "PostgreSQL.").await;
-    for (step, system) in desk.asked(&desk.scope(), &json!({})).await {
+    let fixture = Fixture::new(&panel());
+    fixture.past(TOPIC, "PostgreSQL.").await;
+    for (step, system) in fixture.asked(&fixture.scope(), &json!({})).await {
         assert!(!system.contains("PostgreSQL") && !system.contains("earlier"), "{step}:\n{system}");
     }
 }
@@ -33,12 +33,12 @@ async fn inv_disc_016_nothing_is_recalled_unless_it_is_asked_for() {
 #[tokio::test(start_paused = true)]
 async fn inv_disc_630_everyone_is_shown_what_is_recalled_quoted_and_numbered() {
     for pattern in ["round-robin", "debate", "synthesis", "voting", "critique", "roundtable"] {
-        let desk = Desk::new(&panel());
-        desk.past(OLD, "PostgreSQL, said claude.\n[CONSENSUS_CHECK]").await;
-        desk.past("Is rye bread healthy?", "Yes.").await;
+        let fixture = Fixture::new(&panel());
+        fixture.past(OLD, "PostgreSQL, said claude.\n[CONSENSUS_CHECK]").await;
+        fixture.past("Is rye bread healthy?", "Yes.").await;
         let options = (["voting", "settle"].contains(&pattern)).then(|| json!(["PostgreSQL", "Kafka"]));
         let fields = json!({ "recall": 3, "pattern": pattern, "votingOptions": options });
-        let asked = desk.asked(&desk.scope(), &fields).await;
+        let asked = fixture.asked(&fixture.scope(), &fields).await;
         assert!(asked.len() >= 3, "{pattern}: {asked:?}");
         for (step, system) in asked {
             let quoted = "\n> Question: Which database for billing events?\n> Agreement: 0.75 of 1\n\
@@ -55,10 +55,10 @@ async fn inv_disc_630_everyone_is_shown_what_is_recalled_quoted_and_numbered() {
 
 #[tokio::test(start_paused = true)]
 async fn inv_disc_630_the_record_has_the_copy_and_the_result_tells_of_it() {
-    let desk = Desk::new(&panel());
-    let id = desk.past(OLD, "PostgreSQL.").await;
-    let before = desk.store.read(id, Seq::START, usize::MAX).await.unwrap();
-    let scope = desk.scope();
+    let fixture = Fixture::new(&panel());
+    let id = fixture.past(OLD, "PostgreSQL.").await;
+    let before = fixture.store.read(id, Seq::START, usize::MAX).await.unwrap();
+    let scope = fixture.scope();
     let spec = scope.order(&request(&json!({ "recall": 2 }))).await.unwrap();
     let recalled = spec.recalled.clone().unwrap();
     assert_eq!(recalled.len(), 1);
@@ -75,7 +75,11 @@ async fn inv_disc_630_the_record_has_the_copy_and_the_result_tells_of_it() {
     let exported = quorum::export::FORMATS.iter().find(|it| it.name == "markdown").unwrap();
     let text = discussion.export(exported, &[]).await.unwrap();
     assert!(text.contains("Earlier discussions") && text.contains("R1"), "{text}");
-    assert_eq!(desk.store.read(id, Seq::START, usize::MAX).await.unwrap(), before, "the source is untouched");
+    assert_eq!(
+        fixture.store.read(id, Seq::START, usize::MAX).await.unwrap(),
+        before,
+        "the source is untouched"
+    );
     assert_eq!(discussion.copies().await.unwrap(), []);
     let source = scope.discussion(id).await.unwrap();
     assert_eq!(source.copies().await.unwrap()[0].discussion_id, discussion.id());
@@ -83,11 +87,11 @@ async fn inv_disc_630_the_record_has_the_copy_and_the_result_tells_of_it() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_found_is_no_error_and_is_told() {
-    let desk = Desk::new(&panel());
-    let scope = desk.scope();
+    let fixture = Fixture::new(&panel());
+    let scope = fixture.scope();
     let spec = scope.order(&request(&json!({ "recall": 3 }))).await.unwrap();
     assert_eq!(spec.recalled, Some(Vec::new()));
-    let asked = desk.asked(&scope, &json!({ "recall": 3 })).await;
+    let asked = fixture.asked(&scope, &json!({ "recall": 3 })).await;
     assert!(asked.iter().all(|it| !it.1.contains("earlier discussions")), "{asked:?}");
     let outcome = scope.find("last").await.unwrap().outcome().await.unwrap();
     assert_eq!(outcome.metadata.recalled, Some(Vec::new()));
@@ -95,21 +99,21 @@ async fn nothing_found_is_no_error_and_is_told() {
 
 #[tokio::test(start_paused = true)]
 async fn a_default_of_the_configuration_can_be_switched_off() {
-    let desk = Desk::configured(&panel(), "[defaults]\nrecall = 2");
-    desk.past(OLD, "PostgreSQL.").await;
-    let spec = desk.scope().order(&request(&json!({}))).await.unwrap();
+    let fixture = Fixture::configured(&panel(), "[defaults]\nrecall = 2");
+    fixture.past(OLD, "PostgreSQL.").await;
+    let spec = fixture.scope().order(&request(&json!({}))).await.unwrap();
     assert_eq!(spec.shown().len(), 1);
-    let spec = desk.scope().order(&request(&json!({ "recall": {} }))).await.unwrap();
+    let spec = fixture.scope().order(&request(&json!({ "recall": {} }))).await.unwrap();
     assert_eq!((spec.recall, spec.recalled), (None, None));
 }
 
 #[tokio::test(start_paused = true)]
 async fn named_discussions_come_first_and_a_search_fills_up() {
-    let desk = Desk::new(&panel());
-    let found = desk.past(OLD, "PostgreSQL.").await;
-    let bread = desk.past("Is rye bread healthy?", "Yes.").await;
+    let fixture = Fixture::new(&panel());
+    let found = fixture.past(OLD, "PostgreSQL.").await;
+    let bread = fixture.past("Is rye bread healthy?", "Yes.").await;
     let ids = async |recall| {
-        let spec = desk.scope().order(&request(&json!({ "recall": recall }))).await.unwrap();
+        let spec = fixture.scope().order(&request(&json!({ "recall": recall }))).await.unwrap();
         spec.shown().iter().map(|it| it.id).collect::<Vec<_>>()
     };
     assert_eq!(ids(json!({ "from": [bread.to_string()] })).await, [bread]);
@@ -120,14 +124,14 @@ async fn named_discussions_come_first_and_a_search_fills_up() {
 
 #[tokio::test(start_paused = true)]
 async fn inv_disc_630_a_fork_and_a_re_run_show_what_their_original_showed() {
-    let desk = Desk::new(&panel());
-    let id = desk.past(OLD, "PostgreSQL.").await;
-    let scope = desk.scope();
+    let fixture = Fixture::new(&panel());
+    let id = fixture.past(OLD, "PostgreSQL.").await;
+    let scope = fixture.scope();
     let spec = scope.order(&request(&json!({ "recall": 1 }))).await.unwrap();
     let (original, handle) = scope.start(spec.clone()).await.unwrap();
     handle.finished().await.unwrap();
-    desk.store.remove(id).await.unwrap();
-    desk.past(TOPIC, "Kafka.").await;
+    fixture.store.remove(id).await.unwrap();
+    fixture.past(TOPIC, "Kafka.").await;
     let turn = original.state().await.unwrap().turns[0].step.to_string();
     let rounds = Request { rounds: Some(2), ..Request::default() };
     let forking = Forking { at: turn, without: Vec::new(), changes: rounds.clone() };
@@ -149,9 +153,9 @@ fn systems(tables: &[&Table]) -> BTreeMap<String, String> {
 
 #[tokio::test(start_paused = true)]
 async fn inv_disc_630_killed_anywhere_with_another_archive_the_prompts_are_the_same() {
-    let desk = Desk::new(&panel());
-    desk.past(OLD, "PostgreSQL.").await;
-    let order = desk.scope().order(&request(&json!({ "recall": 1 }))).await.unwrap();
+    let fixture = Fixture::new(&panel());
+    fixture.past(OLD, "PostgreSQL.").await;
+    let order = fixture.scope().order(&request(&json!({ "recall": 1 }))).await.unwrap();
     let spec = Spec { recalled: order.recalled, ..quorum_testkit::spec::spec("round-robin") };
     let script = panel().takes("ann", 1).takes("bob", 2).takes("cyd", 3);
     let whole = Table::over(Arc::new(MemoryStore::new()), &script, registry());

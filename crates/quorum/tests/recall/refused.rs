@@ -7,12 +7,12 @@ use quorum::model::{
 use quorum_testkit::{conformance::store::fixture::about, panel::panel};
 use serde_json::json;
 
-use crate::fixture::{Desk, refusals};
+use crate::fixture::{Fixture, refusals};
 
 #[tokio::test(start_paused = true)]
 async fn a_wrong_number_or_id_is_refused() {
-    let desk = Desk::new(&panel());
-    let scope = desk.scope();
+    let fixture = Fixture::new(&panel());
+    let scope = fixture.scope();
     for wrong in [0, 11, 1_000_000] {
         let expected = format!("recall: must be from 1 to 10, not {wrong}");
         assert_eq!(refusals(&scope, &json!({ "recall": wrong })).await, [expected]);
@@ -34,15 +34,15 @@ async fn a_wrong_number_or_id_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn a_source_that_may_not_be_shown_is_refused() {
-    let desk = Desk::new(&panel());
-    let scope = desk.scope();
+    let fixture = Fixture::new(&panel());
+    let scope = fixture.scope();
     let from = async |id: String| refusals(&scope, &json!({ "recall": { "from": [id] } })).await;
-    let anothers = desk.ended(Spec { tenant: Tenant::named("bob"), ..about("tabs?") }, "Tabs.").await;
+    let anothers = fixture.ended(Spec { tenant: Tenant::named("bob"), ..about("tabs?") }, "Tabs.").await;
     assert_eq!(from(anothers.to_string()).await, [format!("recall.from: there is no discussion {anothers}")]);
     let simulation =
         Simulation { seed: 1, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new(), world: None };
-    let made_up = desk.ended(Spec { simulation: Some(simulation), ..about("tabs?") }, "Tabs.").await;
+    let made_up = fixture.ended(Spec { simulation: Some(simulation), ..about("tabs?") }, "Tabs.").await;
     let expected = format!("recall.from: discussion {made_up} is simulated, and this one is not");
     assert_eq!(from(made_up.to_string()).await, [expected]);
-    assert!(desk.panel.asked().is_empty(), "nothing is spent");
+    assert!(fixture.panel.asked().is_empty(), "nothing is spent");
 }

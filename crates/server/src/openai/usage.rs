@@ -1,4 +1,4 @@
-//! What all calls used, in OpenAI's terms.
+//! The usage of all calls, in OpenAI's format.
 
 use serde_json::{Value, json};
 

@@ -71,8 +71,8 @@ pub(super) fn limit(given: Option<usize>) -> Result<usize, Problem> {
 ///
 /// Each with its state, whom it waits for (a person whose turn it is, or a decision), and its cost
 /// so far. There is no cost if a price is unknown. `run` says whether it is run: `queued`,
-/// `running`, `waiting` (for a person), `stuck` (put aside after repeated failures) or `over`. If
-/// there may be more, the `Link` header has the next page.
+/// `running`, `waiting` (for a person), `stuck` (no longer retried after repeated failures) or
+/// `over`. If there may be more, the `Link` header has the next page.
 #[utoipa::path(
     get, path = "/api/discussions", tag = "discussions", params(Wanted),
     responses((status = 200, description = "Newest, or most relevant, first", body = Vec<answers::DiscussionEntry>, example = json!([{
@@ -129,7 +129,7 @@ pub(super) async fn create(
     Ok(accepted(&placed, panel_choice(&scope, &request)))
 }
 
-/// How the panel differs from the usual one; `None` if it is that of a discussion that is followed.
+/// How the panel differs from the default one; `None` for a follow-up, which keeps the panel.
 pub(super) fn panel_choice(scope: &Scope, request: &Request) -> Option<Panel> {
     scope.panel_choice(request).filter(|_| request.follows.is_none()).map(Panel::from)
 }

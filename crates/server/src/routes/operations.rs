@@ -24,22 +24,20 @@ use crate::{
 ///
 /// Needs no token and is not rate-limited.
 #[utoipa::path(
-    get, path = "/healthz", tag = "server", responses((status = 200, description = "It does", body = answers::Health, example = json!({ "status": "ok" }))), security(())
+    get, path = "/healthz", tag = "server", responses((status = 200, description = "The process is alive", body = answers::Health, example = json!({ "status": "ok" }))), security(())
 )]
 pub(super) async fn health() -> Json<Value> {
     Json(json!({ "status": "ok" }))
 }
 
-/// Check that this server takes orders
-///
-/// Ready while the store has heard from this server within its lease and the server is not
-/// shutting down; otherwise a 503 with the same details. Asks the store nothing, so it may be
-/// called often. Needs no token.
+/// Check that this server accepts orders Ready while the server's heartbeat reaches the store and
+/// it is not shutting down; otherwise a 503 with the same details. It does not query the store, so
+/// it may be called often. Needs no token.
 #[utoipa::path(
     get, path = "/readyz", tag = "server",
     responses(
-        (status = 200, description = "It does", body = Readiness),
-        (status = 503, description = "It doesn't", body = Readiness)
+        (status = 200, description = "The server accepts orders", body = Readiness),
+        (status = 503, description = "The server is shutting down, or can't reach its store", body = Readiness)
     ),
     security(())
 )]
@@ -61,7 +59,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
     (status, Json(body)).into_response()
 }
 
-/// Whether a server takes orders, and as which node.
+/// Whether a server accepts orders, and its node.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Readiness {
@@ -72,7 +70,7 @@ pub(crate) struct Readiness {
     node: String,
     /// How many nodes share the store.
     nodes: usize,
-    /// How long ago the store heard from this node.
+    /// The age of this node's last heartbeat in the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     heartbeat_age_ms: Option<u64>,
     /// How far this node's clock is behind the store's, if that is more than 2 s.

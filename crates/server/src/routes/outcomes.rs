@@ -1,4 +1,4 @@
-//! What turned out to be right, and what that says about the voices.
+//! Outcomes: the recorded right answers, and the reliability of voices that follows from them.
 
 use axum::Json;
 use quorum::{CalibrationReport, LONGEST_ANSWER};

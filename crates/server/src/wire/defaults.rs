@@ -4,12 +4,12 @@
 use serde_json::Value;
 
 /// Removes every default from the named schemas, and states it in words.
-pub(crate) fn tell(document: &mut Value) {
+pub(crate) fn describe(document: &mut Value) {
     let schemas = document["components"]["schemas"].as_object_mut().into_iter().flatten();
-    schemas.for_each(|(_, schema)| tell_inner(schema));
+    schemas.for_each(|(_, schema)| describe_inner(schema));
 }
 
-fn tell_inner(schema: &mut Value) {
+fn describe_inner(schema: &mut Value) {
     let Value::Object(keys) = schema else { return };
     if let Some(default) = keys.remove("default").filter(|it| !it.is_null()) {
         let about = keys.get("description").and_then(Value::as_str).unwrap_or_default();
@@ -18,9 +18,11 @@ fn tell_inner(schema: &mut Value) {
     }
     for (key, inner) in keys.iter_mut() {
         match (key.as_str(), inner) {
-            ("properties", Value::Object(fields)) => fields.values_mut().for_each(tell_inner),
-            ("items" | "additionalProperties", inner) => tell_inner(inner),
-            ("oneOf" | "anyOf" | "allOf", Value::Array(several)) => several.iter_mut().for_each(tell_inner),
+            ("properties", Value::Object(fields)) => fields.values_mut().for_each(describe_inner),
+            ("items" | "additionalProperties", inner) => describe_inner(inner),
+            ("oneOf" | "anyOf" | "allOf", Value::Array(several)) => {
+                several.iter_mut().for_each(describe_inner);
+            }
             _ => {}
         }
     }
@@ -38,13 +40,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_default_is_told_and_not_declared() {
+    fn a_default_is_described_and_not_declared() {
         let mut document = json!({ "components": { "schemas": { "Cake": { "properties": {
             "layers": { "type": "integer", "default": 2, "description": "How many" },
             "cream": { "type": ["boolean", "null"], "default": null },
             "icing": { "properties": { "colour": { "default": "red" } } },
         } } } } });
-        tell(&mut document);
+        describe(&mut document);
         let expected = json!({
             "layers": { "type": "integer", "description": "How many. Default: 2." },
             "cream": { "type": ["boolean", "null"] },

@@ -1,4 +1,4 @@
-//! How the panel of an order that names none differs from the usual one.
+//! How the panel of an order without participants differs from the default one.
 
 use quorum::request::PanelChoice;
 use serde::Serialize;

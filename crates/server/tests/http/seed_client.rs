@@ -11,7 +11,7 @@ use crate::harness::{FAST, TestServer, events};
 
 const TOPIC: &str = "Tabs or spaces?";
 
-/// Speaks, and agrees from its second vote on, or from the first.
+/// A voice that speaks, and agrees from this vote on, counted from 1.
 fn speaks(name: &'static str, from: usize) -> impl Fn(&Asked) -> String + Send + Sync {
     let votes = std::sync::atomic::AtomicUsize::new(0);
     move |asked| {
@@ -54,7 +54,7 @@ fn order() -> Value {
     })
 }
 
-/// Ids, times and durations as what they are instead.
+/// Replaces ids, times and durations by whether they have the right type.
 fn steady(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {

@@ -187,3 +187,37 @@ async fn d05_parts_are_for_every_debater_and_no_two_are_the_same() {
         assert!(parts.iter().all(|it| !it["persona"].as_str().unwrap().is_empty()));
     }
 }
+
+#[tokio::test]
+async fn d05_sides_of_which_how_and_why_were_in_favour_of_nothing() {
+    let seats = [("ann", PROPONENT), ("bob", OPPONENT), ("eve", JUDGE)];
+    for (topic, expected) in [
+        ("Should we move billing to event sourcing?", ["in favour", "against"]),
+        ("Microservices vs Monolith", ["Microservices", "Monolith"]),
+        (
+            "Which database should we use?",
+            ["the simplest thing that can work", "what the people involved already know"],
+        ),
+        (
+            "How do we lower our latency?",
+            ["the simplest thing that can work", "what the people involved already know"],
+        ),
+        ("Why do projects run late?", ["the plain explanation is enough", "several causes together"]),
+        ("Sollten wir umstellen?", ["dafür", "dagegen"]),
+        (
+            "Welche Datenbank passt zu uns?",
+            ["das Einfachste, das funktionieren kann", "das, was die Beteiligten schon kennen"],
+        ),
+    ] {
+        let names = json!({ "properties": { "positions": { "items": {
+            "properties": { "participant": { "enum": ["ann", "bob"] } },
+        } } } });
+        let form = Some(Shape { form: form("casting"), schema: Some(names.into()) });
+        let reply = meeting(topic).seats(&seats).answer(0, "casting", "eve", form).await;
+        let reply: Value = serde_json::from_str(&reply).unwrap();
+        let parts = reply["positions"].as_array().unwrap();
+        let sides: Vec<&str> =
+            parts.iter().map(|it| it["position"].as_str().unwrap().split(": ").next().unwrap()).collect();
+        assert_eq!(sides, expected, "{topic}");
+    }
+}

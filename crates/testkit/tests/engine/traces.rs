@@ -21,9 +21,9 @@ use crate::{order, table};
 
 /// A tracing subscriber that keeps the message of every event.
 #[derive(Clone, Default)]
-struct Heard(Arc<Mutex<Vec<String>>>);
+struct TraceLog(Arc<Mutex<Vec<String>>>);
 
-impl Subscriber for Heard {
+impl Subscriber for TraceLog {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target().starts_with("quorum_core")
     }
@@ -59,12 +59,12 @@ impl Visit for Message {
 
 #[tokio::test(start_paused = true)]
 async fn inv_disc_301_inv_disc_015_a_discussion_leaves_traces_of_its_rounds_and_responses() {
-    let heard = Heard::default();
-    let _guard = tracing::subscriber::set_default(heard.clone());
+    let log = TraceLog::default();
+    let _guard = tracing::subscriber::set_default(log.clone());
     // Other tests may have cached the callsites as disabled before this subscriber was set.
     tracing::callsite::rebuild_interest_cache();
     table(&panel()).hold(Spec { rounds: 2, ..order("in-turn") }).await;
-    let messages = heard.0.lock().unwrap().clone();
+    let messages = log.0.lock().unwrap().clone();
     let named: Vec<&str> =
         messages.iter().map(String::as_str).filter(|it| *it != "discussion.fact").collect();
     let (response, round) = ("discussion.response", ["discussion.round.start", "discussion.round.end"]);

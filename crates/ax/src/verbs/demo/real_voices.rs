@@ -1,4 +1,4 @@
-//! What to do next to hear real models, by the keys and programs found on this machine.
+//! The next steps towards real models, by the keys and programs found on this machine.
 
 use quorum::setup::{self, Provider, Setup};
 

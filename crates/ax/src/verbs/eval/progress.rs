@@ -1,4 +1,4 @@
-//! How far an evaluation is: a bar on a terminal, a line now and then elsewhere.
+//! The progress of an evaluation: a bar on a terminal, an occasional line elsewhere.
 
 use std::{
     io::{IsTerminal, Write, stderr},
@@ -59,7 +59,7 @@ impl Bar {
 }
 
 impl Watch for Bar {
-    fn told(&self, progress: &Progress) {
+    fn report(&self, progress: &Progress) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_over = progress.done >= progress.all;
         if self.is_drawn {

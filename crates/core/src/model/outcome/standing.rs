@@ -1,4 +1,4 @@
-//! What a result is: a plain answer, or one that was voted on, and how the vote went.
+//! The kind of a result: a plain answer, or one that was voted on, with the result of the vote.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a participant used and cost.
+//! The usage and cost of a participant.
 
 use crate::model::money::{Usage, Usd};
 

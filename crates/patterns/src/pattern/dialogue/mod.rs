@@ -17,7 +17,7 @@ use quorum_core::{
         phase::{Phase, PhaseTable},
         spec::Spec,
     },
-    registry::{Loss, Pattern, Usual},
+    registry::{Defaults, ErrorOnLoss, Pattern},
     vocabulary::{
         ending::Ending,
         option::Opt,
@@ -62,12 +62,12 @@ pub(crate) const PATTERN: Pattern = Pattern {
     suits: "Working something out step by step, by two voices that must both be content",
     sketch: &["1", "2", "1", "2", "*"],
     flow: 2,
-    usual: Usual {
+    defaults: Defaults {
         rounds: 10,
         step_ms: 120_000,
         seats: (2, 2),
         panel: &["claude", "gemini"],
-        ..Usual::PLAIN
+        ..Defaults::PLAIN
     },
     options: &[&BOTH_MUST_AGREE, &MIN_ROUNDS],
     forms: &[&markers::FORM],
@@ -110,7 +110,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     },
     check,
     standing: outcome::standing,
-    loss: Loss::TurnFailed,
+    error_on_loss: ErrorOnLoss::TurnFailed,
     run: |floor| Box::pin(run(floor)),
     ..Pattern::PLAIN
 };

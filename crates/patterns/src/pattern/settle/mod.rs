@@ -16,7 +16,7 @@ use quorum_core::{
         phase::{Phase, PhaseTable, REDRAW},
         spec::Spec,
     },
-    registry::{Pattern, Usual},
+    registry::{Defaults, Pattern},
     vocabulary::{
         option::{Opt, Picked},
         result::ResultField,
@@ -62,7 +62,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     sketch: &["1", "2", "3", "*"],
     // The second draw has a phase of its own since flow 2.
     flow: 2,
-    usual: Usual { method: "voting", ..Usual::PLAIN },
+    defaults: Defaults { method: "voting", ..Defaults::PLAIN },
     options: &[&OPEN],
     forms: &[&ballot::FORM],
     starters: &[starters::SETTLE],

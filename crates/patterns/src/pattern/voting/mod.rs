@@ -14,7 +14,7 @@ use quorum_core::{
         phase::{Phase, PhaseTable},
         spec::Spec,
     },
-    registry::{Pattern, Usual},
+    registry::{Defaults, Pattern},
     vocabulary::{result::ResultField, view::View},
 };
 
@@ -44,7 +44,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     suits: "A choice between options you can name",
     sketch: &["123", "123", "*"],
     flow: 3,
-    usual: Usual { method: "voting", ..Usual::PLAIN },
+    defaults: Defaults { method: "voting", ..Defaults::PLAIN },
     forms: &[&ballot::FORM],
     starters: &[starters::DECIDE],
     results: &[ResultField {

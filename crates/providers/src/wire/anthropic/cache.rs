@@ -31,7 +31,7 @@ pub(super) fn mark(body: &mut Value, call: &Call, model: &Model) {
 /// Whether this request begins like others of its seat. A schema or another effort is part of what
 /// the API compares, so only speeches do.
 fn may_repeat(call: &Call) -> bool {
-    let is_speech = call.shape.is_none() && call.effort == Effort::Usual;
+    let is_speech = call.shape.is_none() && call.effort == Effort::ModelDefault;
     let has_spoken = call.messages.iter().any(|it| matches!(it, Message::Said { own: true, .. }));
     is_speech && (call.continues || has_spoken)
 }

@@ -12,8 +12,8 @@ use super::{
     super::{
         Model, Probe, Quirks, Schema, Shows,
         testing::{
-            BOB, answering, check_cuts, check_nonsense, chunks, model, outcome, sent_from, told, unsorted,
-            unsorted_strict,
+            BOB, answering, check_cuts, check_nonsense, chunks, class_and_message, model, outcome, sent_from,
+            unsorted, unsorted_strict,
         },
     },
     Vectors, WIRE, decode_vectors, discuss, encode, encode_texts, probe,
@@ -163,7 +163,7 @@ fn d12_errors_inside_an_answer() {
 fn d12_refusals_say_what_to_do() {
     let check = |status: u16, error: &str, class: ErrorClass, message: &str| {
         let body = json!({ "error": error }).to_string();
-        assert_eq!(told(&WIRE, status, &body), (class, message.to_owned()), "{status} {error}");
+        assert_eq!(class_and_message(&WIRE, status, &body), (class, message.to_owned()), "{status} {error}");
     };
     check(
         404,

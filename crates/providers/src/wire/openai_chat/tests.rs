@@ -16,8 +16,8 @@ use super::{
     super::{
         Limit, Quirks, Schema, Shows,
         testing::{
-            BOB, answering, check_cuts, check_nonsense, chunks, model, outcome, sent_from, told, unsorted,
-            unsorted_strict,
+            BOB, answering, check_cuts, check_nonsense, chunks, class_and_message, model, outcome, sent_from,
+            unsorted, unsorted_strict,
         },
     },
     WIRE, encode, probe,
@@ -333,7 +333,7 @@ fn d12_errors_inside_an_answer() {
 #[test]
 fn d12_refusals_of_many_vendors() {
     let check = |status: u16, body: &str, class: ErrorClass, message: &str| {
-        assert_eq!(told(&WIRE, status, body), (class, message.to_owned()), "{status} {body}");
+        assert_eq!(class_and_message(&WIRE, status, body), (class, message.to_owned()), "{status} {body}");
     };
     let unpaid = "; the account behind this key has no credit left: add some, or use another key";
     check(
@@ -396,7 +396,11 @@ fn d12_refusals_of_many_vendors() {
 #[test]
 fn d12_a_refused_field_is_named() {
     let check = |body: &str, message: &str| {
-        assert_eq!(told(&WIRE, 422, body), (ErrorClass::Validation, message.to_owned()), "{body}");
+        assert_eq!(
+            class_and_message(&WIRE, 422, body),
+            (ErrorClass::Validation, message.to_owned()),
+            "{body}"
+        );
     };
     let list = r#"[{"type":"extra_forbidden","loc":["body","messages",0,"name"],"msg":"Extra inputs are not permitted","input":""}]"#;
     let named = "messages.0.name: Extra inputs are not permitted (422)";

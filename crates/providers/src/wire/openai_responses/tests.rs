@@ -16,8 +16,8 @@ use super::{
     super::{
         Quirks, Schema,
         testing::{
-            BOB, Outcome, answering, check_cuts, check_nonsense, chunks, model, outcome, sent_from, told,
-            unsorted, unsorted_strict,
+            BOB, Outcome, answering, check_cuts, check_nonsense, chunks, class_and_message, model, outcome,
+            sent_from, unsorted, unsorted_strict,
         },
     },
     DISCUSS_SUMMARY, WIRE, discuss_schema, encode,
@@ -167,7 +167,7 @@ fn d12_errors_inside_an_answer() {
 #[test]
 fn d12_refusals_are_those_of_openai() {
     let body = r#"{"error":{"message":"m","type":"insufficient_quota","code":"insufficient_quota"}}"#;
-    assert_eq!(told(&WIRE, 429, body).0, ErrorClass::Authentication);
+    assert_eq!(class_and_message(&WIRE, 429, body).0, ErrorClass::Authentication);
 }
 
 #[test]

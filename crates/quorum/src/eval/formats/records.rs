@@ -63,14 +63,14 @@ fn json_lines(text: &str) -> Records {
         match serde_json::from_str::<AnyValue>(written) {
             Ok(AnyValue(Value::Object(fields))) => records.push(Record { line, fields }),
             Ok(_) => mistakes.push(Mistake::new(line, "", "is not a JSON object")),
-            Err(error) => mistakes.push(Mistake::new(line, "", told(&error))),
+            Err(error) => mistakes.push(Mistake::new(line, "", message_of(&error))),
         }
     }
     (records, mistakes)
 }
 
 /// What is wrong, without the place, which is given anyway.
-fn told(error: &serde_json::Error) -> String {
+fn message_of(error: &serde_json::Error) -> String {
     let message = error.to_string();
     format!("is not JSON: {}", message.split(" at line ").next().unwrap_or_default())
 }
@@ -92,7 +92,7 @@ fn json_array(text: &str, start: usize) -> Result<Records, Mistake> {
         let mut read = serde_json::Deserializer::from_str(&text[at..]).into_iter::<AnyValue>();
         let value = read.next().unwrap_or(Ok(AnyValue(Value::Null)));
         let AnyValue(value) =
-            value.map_err(|error| Mistake::new(line + error.line() - 1, "", told(&error)))?;
+            value.map_err(|error| Mistake::new(line + error.line() - 1, "", message_of(&error)))?;
         let end = at + read.byte_offset();
         let Value::Object(fields) = value else {
             return Err(Mistake::new(line, "", "is not a JSON object"));
@@ -110,7 +110,7 @@ fn newlines(text: &str) -> usize {
 /// An object that holds the list of records, or is the only one.
 fn json_document(text: &str) -> Result<Records, Mistake> {
     let read = serde_json::from_str::<AnyValue>(text);
-    let AnyValue(value) = read.map_err(|error| Mistake::new(error.line(), "", told(&error)))?;
+    let AnyValue(value) = read.map_err(|error| Mistake::new(error.line(), "", message_of(&error)))?;
     let Value::Object(fields) = value else { return Err(Mistake::new(1, "", "is not a JSON object")) };
     let Some((name, list)) = LISTS.iter().find_map(|it| Some((*it, fields.get(*it)?.as_array()?))) else {
         return Ok((vec![Record { line: 1, fields }], Vec::new()));

@@ -19,7 +19,7 @@ impl Pattern {
             return Err(format!("the pattern has {} bytes; {LONGEST_PATTERN} are allowed", written.len()));
         }
         let built = RegexBuilder::new(written).size_limit(LARGEST_COMPILED).build();
-        built.map(Pattern).map_err(|error| told(&error))
+        built.map(Pattern).map_err(|error| message_of(&error))
     }
 
     /// Whether it occurs in a text.
@@ -42,7 +42,7 @@ impl PartialEq for Pattern {
 }
 
 /// The last line of the error: those before show the pattern again.
-fn told(error: &regex::Error) -> String {
+fn message_of(error: &regex::Error) -> String {
     let message = error.to_string();
     let last = message.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
     match error {

@@ -28,8 +28,8 @@ pub fn html(report: &Report, link: &dyn Fn(&str) -> Option<String>) -> String {
 
 fn page(report: &Report, listed: usize, link: &dyn Fn(&str) -> Option<String>) -> String {
     let title = format!("Evaluation of {}", escape(&report.file));
-    // The id of a run is not known to whoever wrote its questions, so none could have written a
-    // style that passes.
+    // The authors of questions can't know the id of a run, so no question can contain a style that
+    // passes.
     let nonce = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, report.run.as_bytes());
     let body = body(report, listed, link);
     format!(

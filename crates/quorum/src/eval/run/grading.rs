@@ -109,7 +109,7 @@ impl Grader {
         for it in graded {
             let (key, (mark, took)) = it?;
             all.grading = all.grading.and(took);
-            all.failed.extend(mark.as_ref().err().and_then(Ungraded::told));
+            all.failed.extend(mark.as_ref().err().and_then(Ungraded::failure));
             self.marks.insert(key, mark.ok());
         }
         Ok(())
@@ -126,7 +126,7 @@ enum Ungraded {
 
 impl Ungraded {
     /// The discussion that failed, and the reason.
-    fn told(&self) -> Option<(String, String)> {
+    fn failure(&self) -> Option<(String, String)> {
         match self {
             Ungraded::Failed(id, why) => Some((id.clone(), why.clone())),
             Ungraded::Stopped => None,

@@ -14,7 +14,7 @@ use quorum_core::{
 use super::{Job, Running};
 use crate::{Error, OrderKey, Started};
 
-/// What became of a discussion.
+/// The result of holding a discussion.
 pub(super) enum Held {
     /// It took place.
     Took(Box<Ran>),
@@ -26,7 +26,7 @@ pub(super) enum Held {
 pub(crate) struct Ran {
     pub(crate) job: Job,
     pub(crate) state: Snapshot,
-    /// Its earlier attempts, which failed; what was answered in them is taken over.
+    /// Its earlier attempts, which failed; their answers are reused.
     pub(crate) failed: Vec<Snapshot>,
     /// Whether an earlier process had finished it.
     pub(super) was_found: bool,
@@ -35,14 +35,14 @@ pub(crate) struct Ran {
 /// How often a discussion that failed is tried again, once each time the evaluation is continued.
 pub(super) const MOST_ATTEMPTS: usize = 20;
 
-/// Holds a discussion, within the budget. One that failed in an earlier process is held again from
-/// what was answered in it.
+/// Holds a discussion, within the budget. If it failed in an earlier process, it is held again, and
+/// its answers are reused.
 pub(super) async fn held(run: &Running<'_>, job: Job) -> Result<Held, Error> {
     let spec = job.order(run.scope)?;
     let mut failed: Vec<Snapshot> = Vec::new();
     let key = loop {
         let key = job.key(run.evaluation, &spec, failed.len());
-        // What is over needs no room in the budget.
+        // A finished discussion needs no room in the budget.
         let Some(state) = over(run, &key).await? else { break key };
         run.budget.settle(Usd::ZERO, state.id, state.spent.usd);
         if failure(&state).is_none() || failed.len() == MOST_ATTEMPTS {
@@ -76,7 +76,7 @@ pub(super) async fn held(run: &Running<'_>, job: Job) -> Result<Held, Error> {
     Ok(Held::Took(Box::new(Ran { job, state, failed, was_found })))
 }
 
-/// Where another discussion takes over all answers of this one.
+/// The fork point from which another discussion reuses all answers of this one.
 fn last_answer(state: &Snapshot) -> Option<Fork> {
     let last = state.turns.last()?;
     Some(Fork { of: state.id, at: last.step.clone() })
@@ -105,8 +105,8 @@ pub(super) async fn over(run: &Running<'_>, key: &OrderKey) -> Result<Option<Sna
     Ok(Some(state).filter(|it| it.lifecycle.is_terminal()))
 }
 
-/// The state at its end. One that a process left behind is continued; what was answered in it is
-/// not asked again.
+/// The state at its end. A discussion left unfinished by another process is continued, and its
+/// answers are kept.
 pub(super) async fn finished(started: Started) -> Result<(Snapshot, bool), Error> {
     let Started { discussion, handle } = started;
     let handle = match handle {
@@ -135,7 +135,7 @@ impl Ran {
         failure(&self.state)
     }
 
-    /// Where another discussion takes over its first answers.
+    /// The fork point from which another discussion reuses its first answers.
     pub(super) fn fork(&self) -> Option<Fork> {
         let firsts = self.first_turns();
         let last = firsts.last()?;
@@ -147,13 +147,13 @@ impl Ran {
         self.state.turns.iter().filter(|it| it.step.is_first()).collect()
     }
 
-    /// Calls that were made for it, and not taken over.
+    /// The number of its own calls, without reused answers.
     pub(super) fn calls(&self) -> u64 {
         let all = self.failed.iter().chain([&self.state]).flat_map(|it| &it.turns);
         all.filter(|it| !it.reused).count() as u64
     }
 
-    /// The answer of an earlier attempt that this one was taken over from.
+    /// The answer of an earlier attempt that this turn reuses.
     pub(super) fn paid_before(&self, turn: &Turn) -> Option<&Turn> {
         let all = self.failed.iter().flat_map(|it| &it.turns);
         all.map(|it| &**it).find(|it| !it.reused && it.step == turn.step)

@@ -135,8 +135,8 @@ pub struct Progress {
 
 /// Watches an evaluation.
 pub trait Watch: Sync {
-    /// Is told whenever a discussion is over.
-    fn told(&self, progress: &Progress);
+    /// Called whenever a discussion is over.
+    fn report(&self, progress: &Progress);
 
     /// Whether nothing more should be started.
     fn is_stopped(&self) -> bool;
@@ -258,7 +258,7 @@ impl Running<'_> {
             }
             progress.done += 1;
             progress.usd = self.budget.spent();
-            self.watch.told(progress);
+            self.watch.report(progress);
         }
         // The order of arrival is chance.
         ran.sort_by_key(|it| (it.job.question, it.job.repeat, it.job.protocol));

@@ -143,7 +143,7 @@ impl Evaluation {
         }
     }
 
-    /// The request of one protocol for planning, where nobody has answered yet.
+    /// The request of one protocol for planning, before any answer exists.
     pub(super) fn sample_request(&self, protocol: &Protocol, posed: &Posed, panel: &[String]) -> Request {
         let asked = self.asking(posed, 0);
         let request = self.request_of(protocol, asked, None);

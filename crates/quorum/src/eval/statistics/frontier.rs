@@ -1,4 +1,4 @@
-//! What can be had at which cost without any talk, and so what a protocol gains at equal cost.
+//! The accuracy of blind protocols by cost, and the gain of a protocol over it at equal cost.
 
 /// A protocol in the picture of cost and accuracy.
 #[derive(Debug, Clone, Copy, PartialEq)]

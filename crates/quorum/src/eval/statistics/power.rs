@@ -1,4 +1,4 @@
-//! How many questions would tell a difference.
+//! The number of questions that are needed to detect a difference.
 
 /// The smallest difference that is worth telling: three points.
 pub const LEAST_DIFFERENCE: f64 = 0.03;

@@ -1,4 +1,4 @@
-//! What outcomes say about the voices of a panel, and a cache of it.
+//! Learns the reliability of a panel's voices from outcomes, and caches it.
 
 use std::{
     collections::{BTreeMap, HashMap},

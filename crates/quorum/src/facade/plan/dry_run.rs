@@ -25,7 +25,7 @@ use quorum_core::{
 use serde_json::Value;
 
 use super::stub_voice::{Asked, Question, Script, StubVoices, WORD};
-use crate::{Error, clock::SystemClock, request::usual_window};
+use crate::{Error, clock::SystemClock, request::default_window};
 
 /// Longer than any dry run takes.
 const NO_TIME_LIMIT: Timing = Timing { step_ms: 300_000, total_ms: 86_400_000, reserve_ms: 0 };
@@ -165,7 +165,7 @@ impl<'s> Runner<'s> {
             early_exit: None,
             // Whatever the votes weigh, they may leave it open.
             known_voices: None,
-            window: usual_window(&services.registry),
+            window: default_window(&services.registry),
             session: None,
             account: None,
             ..order.clone()

@@ -16,8 +16,8 @@ const SHORTEST_SPEECH: u32 = 180;
 const EXCERPTS: u64 = 512;
 
 impl Quorum {
-    /// Runs the order dry with short speeches, and refuses it if somebody could not be shown enough
-    /// of them. Large windows need no such run.
+    /// Runs the order dry with short speeches, and refuses it if a participant could not be shown
+    /// enough of them. Large windows need no such run.
     pub(crate) async fn check_windows(&self, order: &Spec) -> Result<(), Error> {
         let services = self.0.engine.services();
         let given = serde_json::to_string(order).map_or(0, |it| it.len() as u64);

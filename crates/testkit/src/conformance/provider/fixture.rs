@@ -63,7 +63,7 @@ pub fn impatient(subject: Subject, server: &Server, ms: u64) -> Voice {
 
 /// A received answer.
 #[derive(Debug, Default, PartialEq)]
-pub struct Heard {
+pub struct ReceivedReply {
     /// Its text.
     pub text: String,
     /// The model that answered.
@@ -76,7 +76,7 @@ pub struct Heard {
     pub error: Option<ProviderError>,
 }
 
-impl Heard {
+impl ReceivedReply {
     /// The class of the error.
     #[must_use]
     pub fn class(&self) -> Option<ErrorClass> {
@@ -91,30 +91,30 @@ impl Heard {
 }
 
 /// Makes the call and reads the whole answer: nothing may follow an end or an error.
-pub async fn hear(voice: &Voice, call: Call) -> Heard {
-    timeout(CASE_TIMEOUT, hear_out(voice, call)).await.expect("an answer ends or fails in time")
+pub async fn receive(voice: &Voice, call: Call) -> ReceivedReply {
+    timeout(CASE_TIMEOUT, receive_all(voice, call)).await.expect("an answer ends or fails in time")
 }
 
-async fn hear_out(voice: &Voice, call: Call) -> Heard {
-    let (mut heard, mut stream) = (Heard::default(), voice.provider.reply(Arc::new(call)));
+async fn receive_all(voice: &Voice, call: Call) -> ReceivedReply {
+    let (mut received, mut stream) = (ReceivedReply::default(), voice.provider.reply(Arc::new(call)));
     while let Some(chunk) = stream.next().await {
-        assert!(heard.end.is_none() && heard.error.is_none(), "{chunk:?} comes after the last");
+        assert!(received.end.is_none() && received.error.is_none(), "{chunk:?} comes after the last");
         match chunk {
-            Ok(Chunk::Text(piece)) => heard.text.push_str(&piece),
-            Ok(Chunk::AnsweredBy(model)) => heard.model = Some(model),
-            Ok(Chunk::Convene { topic }) => heard.topic = Some(topic),
-            Ok(Chunk::End { finish, usage, cost }) => heard.end = Some((finish, usage, cost)),
-            Err(error) => heard.error = Some(error),
+            Ok(Chunk::Text(piece)) => received.text.push_str(&piece),
+            Ok(Chunk::AnsweredBy(model)) => received.model = Some(model),
+            Ok(Chunk::Convene { topic }) => received.topic = Some(topic),
+            Ok(Chunk::End { finish, usage, cost }) => received.end = Some((finish, usage, cost)),
+            Err(error) => received.error = Some(error),
         }
     }
-    heard
+    received
 }
 
 /// Makes the call and measures its time.
-pub async fn timed(voice: &Voice, call: Call) -> (Heard, Took) {
+pub async fn timed(voice: &Voice, call: Call) -> (ReceivedReply, Took) {
     let watch = Stopwatch::start();
-    let heard = hear(voice, call).await;
-    (heard, watch.took())
+    let received = receive(voice, call).await;
+    (received, watch.took())
 }
 
 /// Waits until the server is in this state, for [`LATE`] of its own time at most.

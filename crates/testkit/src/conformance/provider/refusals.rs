@@ -4,16 +4,16 @@ use quorum_core::model::error::ErrorClass;
 
 use super::{
     Seat, Subject,
-    fixture::{Heard, KEY, MODEL, SPEECH, call, failing, hear, speaking, voice},
+    fixture::{KEY, MODEL, ReceivedReply, SPEECH, call, failing, receive, speaking, voice},
 };
 use crate::server::{Fault, RetryAfter, Script};
 
-async fn refused(subject: Subject, script: Script) -> Heard {
+async fn refused(subject: Subject, script: Script) -> ReceivedReply {
     let server = script.start();
-    let heard = hear(&voice(subject, &server), call()).await;
-    assert_eq!((heard.end, server.counts().requests), (None, 1), "a provider never asks again by itself");
-    assert!(heard.error.is_some(), "it says what is wrong");
-    heard
+    let received = receive(&voice(subject, &server), call()).await;
+    assert_eq!((received.end, server.counts().requests), (None, 1), "a provider never asks again by itself");
+    assert!(received.error.is_some(), "it says what is wrong");
+    received
 }
 
 /// Each status has its class, with the vendor's message if there is one.
@@ -34,8 +34,8 @@ pub async fn d12_every_status_has_its_class(subject: Subject) {
         (failing(Fault::Status(429)), ErrorClass::RateLimit),
     ];
     for (index, (script, class)) in cases.into_iter().enumerate() {
-        let heard = refused(subject, script).await;
-        assert_eq!(heard.class(), Some(class), "case {index}: {}", heard.message());
+        let received = refused(subject, script).await;
+        assert_eq!(received.class(), Some(class), "case {index}: {}", received.message());
     }
     let unknown = refused(subject, speaking().models(["beta-1"])).await;
     assert!(unknown.message().contains(MODEL), "{}", unknown.message());
@@ -53,9 +53,9 @@ pub async fn f5_retry_after_in_all_its_forms(subject: Subject) {
         (RetryAfter::Body(1_500), Some(1_500..=1_500)),
     ];
     for (after, expected) in cases {
-        let heard = refused(subject, failing(Fault::RateLimited(after))).await;
-        assert_eq!(heard.class(), Some(ErrorClass::RateLimit), "{after:?}");
-        let told = heard.error.and_then(|it| it.retry_after_ms);
+        let received = refused(subject, failing(Fault::RateLimited(after))).await;
+        assert_eq!(received.class(), Some(ErrorClass::RateLimit), "{after:?}");
+        let told = received.error.and_then(|it| it.retry_after_ms);
         let is_right = match (told, &expected) {
             (Some(told), Some(expected)) => expected.contains(&told),
             (told, expected) => told.is_none() && expected.is_none(),
@@ -72,16 +72,21 @@ pub async fn f7_what_is_no_stream_of_words_says_so(subject: Subject) {
         (Fault::Gzip(Fault::GIB), ErrorClass::InvalidResponse),
     ];
     for (fault, class) in cases {
-        let heard = refused(subject, failing(fault.clone())).await;
-        assert_eq!((heard.class(), heard.text.as_str()), (Some(class), ""), "{fault:?}: {}", heard.message());
+        let received = refused(subject, failing(fault.clone())).await;
+        assert_eq!(
+            (received.class(), received.text.as_str()),
+            (Some(class), ""),
+            "{fault:?}: {}",
+            received.message()
+        );
     }
 }
 
 /// The error keeps its class and comes after the text.
 pub async fn f7_an_error_in_mid_stream_keeps_what_was_said(subject: Subject) {
-    let heard = refused(subject, failing(Fault::ErrorEvent)).await;
-    assert_eq!(heard.class(), Some(ErrorClass::ApiError), "{}", heard.message());
-    assert!(!heard.text.is_empty() && SPEECH.starts_with(&heard.text), "{:?}", heard.text);
+    let received = refused(subject, failing(Fault::ErrorEvent)).await;
+    assert_eq!(received.class(), Some(ErrorClass::ApiError), "{}", received.message());
+    assert!(!received.text.is_empty() && SPEECH.starts_with(&received.text), "{:?}", received.text);
 }
 
 /// Redirects are followed neither to another server nor to the same one.
@@ -89,9 +94,9 @@ pub async fn f7_a_redirect_is_never_followed(subject: Subject) {
     let elsewhere = speaking().start();
     for status in [301, 302, 303, 307, 308] {
         for to in [format!("{}/v1/messages?key={KEY}", elsewhere.url()), "/v1/elsewhere".to_owned()] {
-            let heard = refused(subject, failing(Fault::Redirect(status, to))).await;
-            assert_eq!(heard.class(), Some(ErrorClass::Validation), "{status}: {}", heard.message());
-            assert!(!heard.message().contains("127.0.0.1"), "{}", heard.message());
+            let received = refused(subject, failing(Fault::Redirect(status, to))).await;
+            assert_eq!(received.class(), Some(ErrorClass::Validation), "{status}: {}", received.message());
+            assert!(!received.message().contains("127.0.0.1"), "{}", received.message());
         }
     }
     assert_eq!(elsewhere.counts().opened, 0);
@@ -101,8 +106,8 @@ pub async fn f7_a_redirect_is_never_followed(subject: Subject) {
 pub async fn s1_a_key_that_is_echoed_stays_hidden(subject: Subject) {
     let server = failing(Fault::EchoesKey).start();
     let seat = Seat { url: &server.url(), key: Some(KEY), first_ms: 5_000, idle_ms: 5_000 };
-    let heard = hear(&(subject.voice)(&seat), call()).await;
-    assert_eq!(heard.class(), Some(ErrorClass::Authentication));
-    let shown = format!("{heard:?}");
+    let received = receive(&(subject.voice)(&seat), call()).await;
+    assert_eq!(received.class(), Some(ErrorClass::Authentication));
+    let shown = format!("{received:?}");
     assert!(KEY.as_bytes().windows(8).all(|part| !shown.contains(&String::from_utf8_lossy(part)[..])));
 }

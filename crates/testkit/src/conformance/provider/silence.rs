@@ -24,22 +24,22 @@ pub async fn f2_a_hang_is_noticed_in_time_and_nothing_is_left(subject: Subject) 
     let patience = Duration::from_millis(PATIENCE_MS);
     for place in [Place::Head, Place::FirstChunk, Place::Between] {
         let server = failing(Fault::Hang(place)).start();
-        let (heard, took) = timed(&impatient(subject, &server, PATIENCE_MS), call()).await;
-        assert_eq!((heard.class(), heard.end), (Some(ErrorClass::Timeout), None), "{place:?}");
+        let (received, took) = timed(&impatient(subject, &server, PATIENCE_MS), call()).await;
+        assert_eq!((received.class(), received.end), (Some(ErrorClass::Timeout), None), "{place:?}");
         assert!(patience <= took.all && took.own < patience + LATE, "{place:?}: {took:?}");
         nothing_is_left(&server).await;
     }
     let server = failing(Fault::Hang(Place::End)).start();
-    let (heard, took) = timed(&impatient(subject, &server, PATIENCE_MS), call()).await;
-    assert!(heard.end.is_some() && took.own < LATE, "{heard:?} in {took:?}");
+    let (received, took) = timed(&impatient(subject, &server, PATIENCE_MS), call()).await;
+    assert!(received.end.is_some() && took.own < LATE, "{received:?} in {took:?}");
     nothing_is_left(&server).await;
 }
 
 /// Single bytes from time to time do not extend the timeout.
 pub async fn f2_a_trickle_is_noticed_in_time(subject: Subject) {
     let server = failing(Fault::Trickle(40)).start();
-    let (heard, took) = timed(&impatient(subject, &server, PATIENCE_MS), call()).await;
-    assert_eq!((heard.class(), heard.end), (Some(ErrorClass::Timeout), None));
+    let (received, took) = timed(&impatient(subject, &server, PATIENCE_MS), call()).await;
+    assert_eq!((received.class(), received.end), (Some(ErrorClass::Timeout), None));
     assert!(took.own < Duration::from_millis(PATIENCE_MS) + LATE, "{took:?}");
     nothing_is_left(&server).await;
 }

@@ -1,4 +1,4 @@
-//! A user's own environment: a home, a configuration, and discussions that no other test sees.
+//! A user of the command, with a home, a configuration and discussions of their own.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// Simulated voices without latency, so that command lines can be tried as they are printed.
 const QUICK: &str = "[defaults]\nsimulate = \"latency=0ms\"\n";
 
-pub(crate) struct Desk {
+pub(crate) struct User {
     home: TempDir,
     variables: Vec<(String, String)>,
 }
@@ -53,11 +53,11 @@ impl Said {
     }
 }
 
-impl Desk {
+impl User {
     pub(crate) fn new() -> Self {
-        let desk = Desk { home: TempDir::new().unwrap(), variables: Vec::new() };
-        desk.configure(QUICK);
-        desk
+        let user = User { home: TempDir::new().unwrap(), variables: Vec::new() };
+        user.configure(QUICK);
+        user
     }
 
     /// The same with a variable set.
@@ -103,13 +103,13 @@ impl Desk {
 
     /// Runs a command to its end.
     pub(crate) fn ax(&self, args: &[&str]) -> Said {
-        heard(self.command(args).spawn().unwrap())
+        output_of(self.command(args).spawn().unwrap())
     }
 
     /// Runs a line in a shell, with `ax` on its path.
     pub(crate) fn shell(&self, line: &str) -> Said {
         let mut command = self.program("sh", &["-c", line]);
-        heard(command.env("PATH", self.path()).spawn().unwrap())
+        output_of(command.env("PATH", self.path()).spawn().unwrap())
     }
 
     /// The search path, with our own program first.
@@ -145,7 +145,7 @@ impl Desk {
     pub(crate) fn ax_hearing(&self, args: &[&str], input: impl AsRef<[u8]>) -> Said {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_ref()).unwrap();
-        heard(child)
+        output_of(child)
     }
 
     /// Runs a command with more piped in than it may read.
@@ -153,7 +153,7 @@ impl Desk {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
         // A command that has read enough closes the pipe.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        heard(child)
+        output_of(child)
     }
 
     /// Writes a file into the user's folder, and returns its path.
@@ -173,7 +173,7 @@ impl Desk {
     /// Starts a command that runs a discussion.
     pub(crate) fn begin(&self, args: &[&str]) -> Running {
         let mut running = self.run(args);
-        let line = running.hear("id ");
+        let line = running.wait_for_line("id ");
         running.id = line.split_whitespace().nth(1).unwrap().to_owned();
         running
     }
@@ -203,7 +203,7 @@ impl Desk {
     }
 }
 
-pub(crate) fn heard(child: Child) -> Said {
+pub(crate) fn output_of(child: Child) -> Said {
     let output = child.wait_with_output().unwrap();
     Said {
         code: output.status.code().unwrap_or(-1),
@@ -223,7 +223,7 @@ pub(crate) struct Running {
 impl Running {
     /// Waits for a line on stderr that contains this.
     #[track_caller]
-    pub(crate) fn hear(&mut self, word: &str) -> String {
+    pub(crate) fn wait_for_line(&mut self, word: &str) -> String {
         loop {
             let mut line = String::new();
             let read = self.lines.read_line(&mut line).unwrap();

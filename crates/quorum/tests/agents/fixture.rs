@@ -13,20 +13,20 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A folder beside a configuration.
-pub(crate) struct Desk {
+pub(crate) struct Fixture {
     pub(crate) folder: TempDir,
 }
 
-impl Desk {
+impl Fixture {
     pub(crate) fn new() -> Self {
-        Desk { folder: TempDir::new().unwrap() }
+        Fixture { folder: TempDir::new().unwrap() }
     }
 
-    /// A desk with one agent named reviewer, with these fields beside its id.
+    /// A fixture with one agent named reviewer, with these fields beside its id.
     pub(crate) fn with(fields: &Value) -> Self {
-        let desk = Desk::new();
-        desk.agent("reviewer", fields);
-        desk
+        let fixture = Fixture::new();
+        fixture.agent("reviewer", fields);
+        fixture
     }
 
     pub(crate) fn write(&self, file: &str, text: &str) {

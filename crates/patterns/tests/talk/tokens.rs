@@ -1,0 +1,115 @@
+//! The tokens of every prompt as it is sent, and how much of what a seat is sent repeats an earlier
+//! request to it.
+
+use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
+
+use quorum_core::{
+    call::{Message, tokens::Family},
+    model::{
+        participant::Participant,
+        spec::{Manner, Spec},
+    },
+};
+use quorum_testkit::{
+    panel::{AskedCall, panel},
+    spec::{deciding_by, spec},
+};
+
+use crate::table;
+
+/// Pattern, method, seats and rounds.
+const DISCUSSIONS: [(&str, &str, usize, u32); 8] = [
+    ("synthesis", "synthesis", 4, 2),
+    ("round-robin", "synthesis", 4, 2),
+    ("critique", "synthesis", 4, 2),
+    ("voting", "voting", 3, 2),
+    ("dialogue", "synthesis", 2, 2),
+    ("debate", "synthesis", 3, 3),
+    ("roundtable", "synthesis", 3, 3),
+    ("synthesis", "moderator", 3, 1),
+];
+
+/// All requests of a discussion in which nothing ends early, with speeches of 225 words.
+async fn asked_in((pattern, method, seats, _): (&str, &str, usize, u32), rounds: u32) -> Vec<AskedCall> {
+    let manner = Manner { temperature: 0.7, max_tokens: 2_048 };
+    let mut order = deciding_by(Spec { rounds, manner, ..spec(pattern) }, method);
+    let dan = Participant { name: "dan".to_owned(), ..Participant::of("scripted") };
+    order.participants.extend((order.participants.len() < seats).then_some(dan));
+    match pattern {
+        "debate" => order.settings.set("casting", "binary"),
+        "voting" => order.settings.set("threshold", 1),
+        "dialogue" => order.settings.set("minRoundsBeforeConsensus", rounds),
+        _ => {}
+    }
+    let speech = "The figures that were given show it once more. ".repeat(25);
+    let table = table(&panel().says("*", &speech).votes("ann", "tabs", 0.9).votes("bob", "spaces", 0.9));
+    table.hold(order).await;
+    table.panel.asked()
+}
+
+/// The tokens of what we wrote: the system text, and the task with its form.
+fn ours(asked: &AskedCall) -> (u64, u64) {
+    let asks = asked.call.messages.iter().filter_map(|it| match it {
+        Message::Ask(text) => Some(Family::O200k.estimate(text)),
+        Message::Said { .. } | Message::Found { .. } => None,
+    });
+    (Family::O200k.estimate(&asked.call.system), asks.sum())
+}
+
+/// The share of all tokens that repeats the beginning of an earlier request to the same seat.
+fn repeated(asked: &[AskedCall]) -> u64 {
+    let mut earlier: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let (mut all, mut again) = (0, 0);
+    for it in asked {
+        let messages: Vec<String> = it.call.render().into_iter().map(|it| it.1).collect();
+        let whole = format!("{}\n{}", it.call.system, messages.join("\n"));
+        let before = earlier.entry(&it.call.participant.name).or_default();
+        let same = |one: &String| -> usize {
+            let pairs = one.chars().zip(whole.chars()).take_while(|(one, other)| one == other);
+            pairs.map(|it| it.0.len_utf8()).sum()
+        };
+        let longest = before.iter().map(same).max().unwrap_or_default();
+        all += Family::O200k.estimate(&whole);
+        again += Family::O200k.estimate(&whole[..longest]);
+        before.push(whole);
+    }
+    100 * again / all
+}
+
+/// A discussion as lines: its sums, and the first request of each kind.
+async fn listed(discussion: (&str, &str, usize, u32)) -> String {
+    let (pattern, method, seats, rounds) = discussion;
+    let asked = asked_in(discussion, rounds).await;
+    let instructions: u64 = asked.iter().map(ours).map(|(system, task)| system + task).sum();
+    let (share, longer) = (repeated(&asked), repeated(&asked_in(discussion, 5).await));
+    let mut text = format!(
+        "{pattern} by {method}, seats {seats}, rounds {rounds}, requests {}: {instructions} tokens of \
+         instructions; {share} % repeated, {longer} % in five rounds\n",
+        asked.len()
+    );
+    let mut kinds: Vec<String> = Vec::new();
+    for it in &asked {
+        let step = it.step.as_str().replace(&format!("/{}", it.call.participant.name), "");
+        if kinds.contains(&step) {
+            continue;
+        }
+        let (system, task) = ours(it);
+        writeln!(text, "  {step}: system {system}, task {task}").unwrap();
+        kinds.push(step);
+    }
+    text
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_prompt_takes_the_tokens_that_are_on_file() {
+    let mut all = String::new();
+    for discussion in DISCUSSIONS {
+        all += &listed(discussion).await;
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/tokens.txt");
+    if std::env::var_os("QUORUM_BLESS").is_some() {
+        fs::write(&file, &all).unwrap();
+    }
+    let kept = fs::read_to_string(file).unwrap_or_default();
+    assert_eq!(kept, all, "set QUORUM_BLESS=1 to write it anew");
+}
