@@ -98,12 +98,14 @@ fn wildcards(package: &Value) -> Vec<String> {
     wild.map(|it| format!("{}: names no version of {}", shown(package), word(&it["name"]))).collect()
 }
 
-/// Direct dependencies without a row, and rows of nothing we depend on.
+/// Direct dependencies without a row in the first table, and rows of nothing we depend on.
 fn unexplained(packages: &[Value], reasons: &str) -> Vec<String> {
     let own = packages.iter().filter(|it| it["source"].is_null());
     let direct = own.flat_map(|it| it["dependencies"].as_array().into_iter().flatten());
     let used: BTreeSet<&str> = direct.filter(|it| it["path"].is_null()).map(|it| word(&it["name"])).collect();
-    let rows = reasons.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
+    let table = reasons.lines().skip_while(|line| !line.starts_with('|'));
+    let table = table.take_while(|line| line.starts_with('|'));
+    let rows = table.filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
     let names = rows.skip(1).flat_map(|row| row.split(", "));
     let explained: BTreeSet<&str> = names.filter_map(|it| it.split_whitespace().next()).collect();
     let missing = used.difference(&explained).map(|it| format!("{REASONS}: has no row for {it}"));
@@ -182,7 +184,8 @@ mod tests {
         let dependency = |name, path: Option<&str>| json!({ "name": name, "req": "1", "path": path });
         let own = json!({ "name": "ours", "source": null,
             "dependencies": [dependency("a", None), dependency("b", None), dependency("c", Some("crates/c"))] });
-        let reasons = "| crate | why |\n|---|---|\n| a (with x), d | because |\n";
+        let reasons =
+            "# Why\n\n| crate | why |\n|---|---|\n| a (with x), d | because |\n\n| crate | costs |\n| e | 1 s |\n";
         let expected = [
             "docs/decisions/dependencies.md: has no row for b",
             "docs/decisions/dependencies.md: has a row for d, which is not used",

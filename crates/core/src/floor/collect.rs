@@ -2,12 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures::{StreamExt, stream::BoxStream};
+use futures::{StreamExt, future::poll_fn, stream::BoxStream};
 use tokio::time::timeout;
 
 use crate::{
     call::Call,
-    floor::{answer_text::AnswerText, ask::IfEmpty, pieces::Pieces},
+    floor::{answer_text::AnswerText, ask::IfEmpty, pieces::Pieces, stop::until_stop},
     model::{
         error::{ErrorClass, ProviderError},
         money::{Usage, Usd},
@@ -75,31 +75,50 @@ pub(crate) async fn collect(
     let mut stream = provider.reply(call.clone());
     let mut pieces = Pieces::of(&call, feed);
     let (mut convene, mut answered_by) = (None, None);
-    while let Some(chunk) = stream.next().await {
-        match chunk? {
-            Chunk::Text(piece) => {
+    while let Some(chunk) = arrived(&mut stream, || pieces.send(text.kept())).await {
+        match chunk {
+            Ok(Chunk::Text(piece)) => {
                 text.push(&piece);
-                pieces.send(before_stop(text.kept(), &call.stop));
                 if text.is_cut() {
-                    pieces.end(until_stop(text.kept(), &call.stop));
+                    pieces.end(text.kept());
                     let bill = timeout(READ_ON, bill_at_end(stream, text)).await;
                     let reply = cut_off(text, &call, bill.ok().flatten().unwrap_or_default())?;
                     return Ok(Reply { answered_by, ..reply });
                 }
             }
-            Chunk::AnsweredBy(model) => answered_by = Some(model),
-            Chunk::Convene { topic } => convene = Some(call.received(&topic)),
-            Chunk::End { finish, usage, cost } => {
-                let spoken = until_stop(text.kept(), &call.stop);
-                pieces.end(spoken);
-                let text = call.received(spoken);
+            Ok(Chunk::AnsweredBy(model)) => answered_by = Some(model),
+            Ok(Chunk::Convene { topic }) => convene = Some(call.received(&topic)),
+            Ok(Chunk::End { finish, usage, cost }) => {
+                pieces.end(text.kept());
+                let text = call.received(until_stop(text.kept(), &call.stop));
                 let reply = Reply { text, finish, usage, cost, answered_by, convene, tokens_dropped: 0 };
                 return finished(reply, if_empty);
             }
+            Err(error) => {
+                pieces.send(text.kept());
+                return Err(error.into());
+            }
         }
     }
+    pieces.send(text.kept());
     let message = "the answer ended early";
     Err(ProviderError::new(ErrorClass::Network, message).into())
+}
+
+/// The next chunk. Shows the text so far whenever none has arrived yet: what arrives at once is
+/// shown at once.
+async fn arrived(
+    stream: &mut BoxStream<'static, Result<Chunk, ProviderError>>,
+    mut show: impl FnMut(),
+) -> Option<Result<Chunk, ProviderError>> {
+    poll_fn(|context| {
+        let next = stream.poll_next_unpin(context);
+        if next.is_pending() {
+            show();
+        }
+        next
+    })
+    .await
 }
 
 /// The usage and cost that a provider reports at the end of an answer.
@@ -132,32 +151,6 @@ pub(crate) fn cut_off(text: &AnswerText, call: &Call, (usage, cost): Reported) -
     finished(reply, Emptiness { otherwise: IfEmpty::Fail, thinking: 0, may_think_more: false })
 }
 
-/// The text up to the first stop sequence that isn't at its beginning: a provider may not support
-/// stop sequences, or may include them in the text.
-fn until_stop<'t>(text: &'t str, stop: &[String]) -> &'t str {
-    let begins = text.len() - text.trim_start().len();
-    let Some(first) = text[begins..].chars().next() else { return text };
-    let from = begins + first.len_utf8();
-    let sequences = stop.iter().filter(|it| !it.is_empty());
-    let end = sequences.filter_map(|it| text[from..].find(it.as_str())).min();
-    end.map_or(text, |at| &text[..from + at])
-}
-
-/// What people may see of a speech that is still arriving: nothing after a stop sequence, and not
-/// yet an end that may become one.
-fn before_stop<'t>(text: &'t str, stop: &[String]) -> &'t str {
-    let spoken = until_stop(text, stop);
-    if spoken.len() < text.len() {
-        return spoken;
-    }
-    let begun = |it: &String| {
-        let mut lengths = (1..it.len()).rev().filter(|length| it.is_char_boundary(*length));
-        lengths.find(|length| text.ends_with(&it[..*length]))
-    };
-    let held = stop.iter().filter_map(begun).max().unwrap_or_default();
-    &text[..text.len() - held]
-}
-
 /// The reply, unless it is empty.
 fn finished(reply: Reply, if_empty: Emptiness) -> Result<Reply, NoAnswer> {
     if !reply.text.trim().is_empty() || reply.convene.is_some() {
@@ -186,43 +179,3 @@ fn all_thought(thinking: u32) -> ProviderError {
 
 /// The smallest room for thinking of which twice as much is worth advising.
 const LEAST_ADVISED: u32 = 4_096;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn c03_a_speech_ends_at_the_first_stop_sequence() {
-        let stop = ["[", "\n\n", "Speaker:"].map(str::to_owned);
-        let check = |text: &str, expected: &str| assert_eq!(until_stop(text, &stop), expected);
-        check("One thing.\n\nAnother.", "One thing.");
-        check("One. Speaker: two [3]", "One. ");
-        check("\n\nOne.", "\n\nOne.");
-        check("[aside] One.", "[aside] One.");
-        check("", "");
-        check(" \n\n ", " \n\n ");
-    }
-
-    #[test]
-    fn c03_what_may_become_a_stop_sequence_is_not_shown_yet() {
-        let stop = ["[", "\n\n", "Sprecherin Ä:"].map(str::to_owned);
-        let check = |text: &str, expected: &str| assert_eq!(before_stop(text, &stop), expected);
-        check("One.\n", "One.");
-        check("One.\nTwo. Sprecherin Ä", "One.\nTwo. ");
-        check("One. Sprecher", "One. ");
-        check("One. Sprecherinnen", "One. Sprecherinnen");
-        check("One.\n\nTwo.\n", "One.");
-        check("[aside\n", "[aside");
-        check("", "");
-    }
-
-    #[test]
-    fn c03_a_speech_that_begins_with_a_stop_sequence_went_on_past_all_others() {
-        let stop = ["[", "\n\n", "Speaker:"].map(str::to_owned);
-        let check = |text: &str, expected: &str| assert_eq!(until_stop(text, &stop), expected);
-        check("[aside] One.\n\nAnother.", "[aside] One.");
-        check("[aside] One. [3] Two.", "[aside] One. ");
-        check("Ä\n\n[", "Ä");
-        check("One.", "One.");
-    }
-}

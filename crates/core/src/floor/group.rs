@@ -282,6 +282,7 @@ impl<'f, 'e> Group<'f, 'e> {
 
     /// Records the answers that have arrived, before the calls under way are dropped.
     async fn take_in_arrived(&mut self) -> Result<(), Halt> {
+        self.calls.settle().await;
         while let Some(arrival) = self.calls.arrived() {
             self.take_in(arrival, true).await?;
         }

@@ -27,6 +27,7 @@ mod seat;
 mod selection;
 pub mod services;
 mod share;
+mod stop;
 mod summarize;
 pub(crate) mod view;
 mod window;

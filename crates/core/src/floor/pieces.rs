@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::{
     call::Call,
+    floor::stop::{before_stop, until_stop},
     model::mask::Revealed,
     record::feed::{Feed, Piece},
     vocabulary::prose::{MarkerStream, ProseStream},
@@ -20,6 +21,8 @@ pub(crate) struct Pieces {
     revealed: Revealed,
     /// The text for people, without markers.
     unmarked: MarkerStream,
+    /// The length of the answer when something was last sent.
+    arrived: usize,
     /// How much of the answer has been taken in, and how much of that is text for people.
     taken: usize,
     spoken: usize,
@@ -30,17 +33,24 @@ impl Pieces {
         let prose = call.prose().map(|(prose, mark)| ProseStream::new(prose, mark));
         let unmarked = MarkerStream::new(&call.cited);
         let revealed = Revealed::default();
-        Pieces { call: call.clone(), feed, prose, revealed, unmarked, taken: 0, spoken: 0 }
+        Pieces { call: call.clone(), feed, prose, revealed, unmarked, arrived: 0, taken: 0, spoken: 0 }
     }
 
-    /// Sends what is new in the answer so far.
+    /// Sends what is new in the answer so far. Without subscribers nothing is done: the first one
+    /// gets all of it.
     pub(crate) fn send(&mut self, answer: &str) {
-        self.advance(answer, false);
+        if self.arrived < answer.len() && self.feed.has_subscribers() {
+            self.arrived = answer.len();
+            self.advance(before_stop(answer, &self.call.stop), false);
+        }
     }
 
-    /// Sends what was held back because it could have been the beginning of data or of a label.
+    /// Sends the rest of a whole answer, with what was held back because it could have been the
+    /// beginning of data or of a label.
     pub(crate) fn end(&mut self, answer: &str) {
-        self.advance(answer, true);
+        if self.feed.has_subscribers() {
+            self.advance(until_stop(answer, &self.call.stop), true);
+        }
     }
 
     fn advance(&mut self, answer: &str, is_complete: bool) {

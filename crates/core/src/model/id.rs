@@ -1,6 +1,6 @@
 //! Identifiers: of a discussion, a node, a tenant, a fact, a step.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -163,14 +163,14 @@ const JOB: &str = "0/working/";
 /// The name of one effect, the same on every replay: `round/phase/participant[/purpose]`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Step(String);
+pub struct Step(Arc<str>);
 
 impl Step {
     /// The step in this phase of this round; `what` is a participant or an action.
     #[must_use]
     pub fn new(round: u32, phase: &str, what: &str) -> Self {
         // A participant may be called `claude/opus`; its slash must not look like a purpose.
-        Step(format!("{round}/{phase}/{}", what.replace('/', ":")))
+        Step(format!("{round}/{phase}/{}", what.replace('/', ":")).into())
     }
 
     /// The step of a participant's first answer, whatever the pattern and the round that it counts
@@ -183,26 +183,26 @@ impl Step {
     /// The same step with a further purpose: `remind1`, `strict`, `sub1`, `after1`.
     #[must_use]
     pub fn purpose(&self, purpose: &str) -> Self {
-        Step(format!("{}/{purpose}", self.0))
+        Step(format!("{}/{purpose}", self.0).into())
     }
 
     /// The step of a summary of the first `turns` turns. It belongs to no participant and no round.
     #[must_use]
     pub fn summary(turns: usize) -> Self {
-        Step(format!("{SUMMARY}/{turns}"))
+        Step(format!("{SUMMARY}/{turns}").into())
     }
 
     /// The step at which the speeches of a round are compared with earlier ones.
     #[must_use]
     pub fn comparison(round: u32) -> Self {
         // No participant's name begins with a star.
-        Step(format!("{round}/{COMPARING}/*"))
+        Step(format!("{round}/{COMPARING}/*").into())
     }
 
     /// The step of a job: a discussion or a tool that the pattern calls by this name.
     #[must_use]
     pub fn job(name: &str) -> Self {
-        Step(format!("{JOB}{name}"))
+        Step(format!("{JOB}{name}").into())
     }
 
     /// The name of the job whose step this is.
@@ -264,7 +264,7 @@ impl Step {
 
 impl From<&str> for Step {
     fn from(name: &str) -> Self {
-        Step(name.to_owned())
+        Step(name.into())
     }
 }
 

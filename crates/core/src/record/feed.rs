@@ -83,6 +83,11 @@ impl Feed {
         self.send(|| Signal::Fact { discussion, fact: Arc::new(fact.clone()) });
     }
 
+    /// Whether anyone would get what is sent.
+    pub(crate) fn has_subscribers(&self) -> bool {
+        self.channel.sender().as_ref().is_some_and(|it| 0 < it.receiver_count())
+    }
+
     /// Sends a piece of text, which is built only if there are subscribers.
     pub(crate) fn piece(&self, piece: impl FnOnce() -> Piece) {
         self.send(|| Signal::Piece(Arc::new(piece())));

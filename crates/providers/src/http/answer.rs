@@ -3,9 +3,12 @@
 
 use std::{
     collections::VecDeque,
+    pin::{Pin, pin},
+    task::Poll,
     time::{Duration, SystemTime},
 };
 
+use futures::future::poll_fn;
 use jiff::Timestamp;
 use quorum_core::{
     model::error::{ErrorClass, ProviderError},
@@ -15,7 +18,7 @@ use reqwest::{
     RequestBuilder, Response,
     header::{CONTENT_ENCODING, CONTENT_TYPE},
 };
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, Sleep, sleep_until, timeout, timeout_at};
 
 use crate::{
     clean::cleaned,
@@ -80,10 +83,51 @@ pub(super) struct Open {
     failed: Option<ProviderError>,
     has_spoken: bool,
     has_ended: bool,
-    /// When the wait for more output times out.
-    deadline: Instant,
+    silence: Silence,
     bytes: usize,
 }
+
+/// The wait for more output. Most pieces come long before its deadline, so the timer is set anew
+/// only when it goes off, not for each of them.
+struct Silence {
+    deadline: Instant,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl Silence {
+    fn until(deadline: Instant) -> Self {
+        Silence { deadline, timer: Box::pin(sleep_until(deadline)) }
+    }
+
+    /// Moves the deadline.
+    fn move_to(&mut self, deadline: Instant) {
+        self.deadline = deadline;
+        if deadline < self.timer.deadline() {
+            self.timer.as_mut().reset(deadline);
+        }
+    }
+
+    /// The output of the future, or an error if the deadline comes first.
+    async fn or_else<T>(&mut self, arrives: impl Future<Output = T>) -> Result<T, Elapsed> {
+        let mut arrives = pin!(arrives);
+        poll_fn(|context| {
+            if let Poll::Ready(arrived) = arrives.as_mut().poll(context) {
+                return Poll::Ready(Ok(arrived));
+            }
+            while self.timer.as_mut().poll(context).is_ready() {
+                if self.deadline <= Instant::now() {
+                    return Poll::Ready(Err(Elapsed));
+                }
+                self.timer.as_mut().reset(self.deadline);
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+/// The deadline of a wait passed.
+struct Elapsed;
 
 /// The next chunk, and the state after it.
 pub(super) async fn next(mut state: State) -> Result<Option<(Chunk, State)>, ProviderError> {
@@ -124,7 +168,7 @@ async fn send(unsent: Unsent) -> Result<Open, ProviderError> {
         failed: None,
         has_spoken: false,
         has_ended: false,
-        deadline,
+        silence: Silence::until(deadline),
         bytes: 0,
         remote,
         response,
@@ -147,8 +191,8 @@ impl Open {
             if let Some(error) = self.failed.take() {
                 return Err(error);
             }
-            let read = timeout_at(self.deadline, self.response.chunk()).await;
-            let read = read.map_err(|_| self.timed_out())?;
+            let read = self.silence.or_else(self.response.chunk()).await;
+            let read = read.map_err(|Elapsed| self.timed_out())?;
             match read.map_err(|error| self.remote.client_error(error))? {
                 Some(bytes) => self.feed(&bytes),
                 None if self.finish() => return Ok(None),
@@ -196,7 +240,8 @@ impl Open {
         });
         self.has_spoken |= !self.ready.is_empty();
         if is_alive && self.has_spoken {
-            self.deadline = Instant::now() + Duration::from_millis(self.remote.timeouts.idle_ms);
+            let idle = Duration::from_millis(self.remote.timeouts.idle_ms);
+            self.silence.move_to(Instant::now() + idle);
         }
         let is_over = || self.ready.iter().any(|it| matches!(it, Chunk::End { .. }));
         let too_long = || self.bytes > MAX_ANSWER && !is_over();

@@ -14,6 +14,7 @@ mod openai;
 mod openai_chat;
 mod openai_responses;
 mod refusal;
+mod repeated;
 mod strict_schema;
 mod subschemas;
 #[cfg(test)]

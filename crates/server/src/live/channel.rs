@@ -1,6 +1,7 @@
 //! The event log of one discussion so far, and a broadcast of new events.
 
 use std::{
+    cell::OnceCell,
     collections::{BTreeMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -20,10 +21,12 @@ use quorum::{
     },
     seeds::events::{Announcement, Announcer},
 };
-use serde_json::json;
 use tokio::sync::{Notify, broadcast};
 
-use crate::live::{frame, hub::RunSlot};
+use crate::live::{
+    frame::{self, ChunkHeading},
+    hub::RunSlot,
+};
 
 /// How many text deltas a subscriber may fall behind.
 const BACKLOG: usize = 256;
@@ -98,6 +101,15 @@ struct Live {
     round: u32,
     attempt: u32,
     text: String,
+    /// What all chunks of the turn have in common, once the first was rendered; `None` inside if
+    /// none of them is announced.
+    heading: OnceCell<Option<ChunkHeading>>,
+}
+
+impl Live {
+    fn of(participant: String) -> Self {
+        Live { participant, round: 0, attempt: 0, text: String::new(), heading: OnceCell::new() }
+    }
 }
 
 impl Channel {
@@ -201,9 +213,11 @@ impl Channel {
     /// Broadcasts a text delta, if it belongs to a turn that was announced.
     pub(crate) fn pass_on(&self, piece: &Arc<Piece>) {
         let mut log = self.log();
-        if let Some(text) = log.add(piece) {
-            let told = Told::Piece(piece.clone());
-            let _ = self.news.send(News { up_to: log.events.len(), text: Some(text), told });
+        // Rendered only if there are subscribers: later ones get the text so far.
+        if log.add(piece) && 0 < self.watchers() {
+            let (text, told) = (log.chunk(&piece.step, piece.offset), Told::Piece(piece.clone()));
+            let up_to = log.events.len();
+            let _ = text.map(|text| self.news.send(News { up_to, text: Some(text), told }));
         }
     }
 }
@@ -217,8 +231,7 @@ impl EventLog {
             let state = self.announcer.state();
             let participant = state.and_then(|it| it.under_way.get(step)).map(|it| it.participant.clone());
             let participant = participant.unwrap_or_default();
-            let live = Live { participant, round: 0, attempt: 0, text: String::new() };
-            self.live.insert(step.clone(), live);
+            self.live.insert(step.clone(), Live::of(participant));
         }
         if let Some(state) = self.announcer.state() {
             self.live.retain(|step, _| state.under_way.contains_key(step));
@@ -227,41 +240,35 @@ impl EventLog {
         self.events.push(Event { seq: fact.seq, announced, fact: frame::fact(id, fact, self.epoch) });
     }
 
-    fn add(&mut self, piece: &Piece) -> Option<Bytes> {
-        let live = self.live.get_mut(&piece.step).filter(|_| !piece.text.is_empty())?;
+    /// Adds a piece to the text of its turn; returns whether it is new text that fits.
+    fn add(&mut self, piece: &Piece) -> bool {
+        let live = self.live.get_mut(&piece.step).filter(|_| !piece.text.is_empty());
+        let Some(live) = live else { return false };
         if piece.offset == 0 {
             (live.attempt, live.text) = (piece.attempt, String::new());
         }
         if live.attempt != piece.attempt || live.text.len() != piece.offset {
             // An earlier delta was missed; the finished turn will contain it.
-            return None;
+            return false;
         }
         live.round = piece.round;
         live.text.push_str(&piece.text);
-        self.chunk(&piece.step, &piece.participant, piece.attempt, (piece.offset, &piece.text))
+        true
     }
 
-    /// A chunk with offset 0 replaces the text sent before for its turn.
-    fn chunk(
-        &self,
-        step: &Step,
-        participant: &str,
-        attempt: u32,
-        (offset, text): (usize, &str),
-    ) -> Option<Bytes> {
-        let mut chunk = self.announcer.chunk(step, participant, now_ms(), text)?;
-        chunk.data["step"] = json!(step);
-        chunk.data["attempt"] = json!(attempt);
-        chunk.data["offset"] = json!(offset);
-        Some(frame::announced(&chunk, self.epoch))
+    /// The text of a turn from this offset on, if it is announced. A chunk with offset 0 replaces
+    /// the text sent before for its turn.
+    fn chunk(&self, step: &Step, offset: usize) -> Option<Bytes> {
+        let Live { participant, attempt, text, heading, .. } = self.live.get(step)?;
+        let of_turn = || self.announcer.chunk(step, participant, 0, "").map(|it| ChunkHeading::of(&it));
+        let heading = heading.get_or_init(of_turn).as_ref()?;
+        Some(heading.chunk(step, now_ms(), *attempt, (offset, text.get(offset..).unwrap_or_default())))
     }
 
     /// The text so far of all turns under way.
     pub(crate) fn texts(&self) -> Vec<Bytes> {
         let spoken = self.live.iter().filter(|(_, live)| !live.text.is_empty());
-        spoken
-            .filter_map(|(step, live)| self.chunk(step, &live.participant, live.attempt, (0, &live.text)))
-            .collect()
+        spoken.filter_map(|(step, _)| self.chunk(step, 0)).collect()
     }
 
     /// The same as pieces from the beginning.

@@ -3,19 +3,20 @@
 use std::{
     collections::VecDeque,
     convert::Infallible,
+    pin::Pin,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use axum::body::Bytes;
-use futures::{Stream, stream};
+use futures::{FutureExt, Stream, future::BoxFuture, stream};
 use quorum::model::{command::Command, id::Seq};
 use tokio::{
     sync::{
         broadcast::{self, error::RecvError},
         watch,
     },
-    time::timeout,
+    time::{Instant, Sleep, sleep},
 };
 
 use crate::{
@@ -25,6 +26,9 @@ use crate::{
         frame,
     },
 };
+
+/// The usual time after which a keep-alive frame is sent.
+const SILENCE: Duration = Duration::from_secs(15);
 
 /// What a subscriber receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,26 +61,72 @@ pub(crate) struct Watcher {
     after: Seq,
     waiting: VecDeque<Bytes>,
     closing: watch::Receiver<bool>,
-    silence: Duration,
+    /// Ends when the server closes. Kept, like the timer, so that a frame costs neither anew.
+    closed: BoxFuture<'static, ()>,
+    keep_alive: KeepAlive,
     leaving: Option<Leaving>,
     _slot: Option<StreamSlot>,
+}
+
+/// When the next keep-alive frame is due. Most frames come long before, so the timer is set anew
+/// only when it goes off.
+struct KeepAlive {
+    silence: Duration,
+    /// When the last news came.
+    last: Instant,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl KeepAlive {
+    fn after(silence: Duration) -> Self {
+        KeepAlive { silence, last: Instant::now(), timer: Box::pin(sleep(silence)) }
+    }
+
+    /// Begins to wait anew.
+    fn begin(&mut self) {
+        self.last = Instant::now();
+    }
+
+    /// Waits until a frame is due, and begins anew.
+    async fn due(&mut self) {
+        loop {
+            self.timer.as_mut().await;
+            let due = self.last + self.silence;
+            if due <= Instant::now() {
+                self.begin();
+                self.timer.as_mut().reset(self.last + self.silence);
+                return;
+            }
+            self.timer.as_mut().reset(due);
+        }
+    }
 }
 
 impl Watcher {
     /// Subscribes to events after this sequence number. The text so far of turns under way follows
     /// once all earlier events were sent.
     pub(crate) fn new(channel: Arc<Channel>, view: View, after: Seq, closing: watch::Receiver<bool>) -> Self {
-        let (news, silence) = (channel.listen().1, Duration::from_secs(15));
-        let (waiting, leaving) = (VecDeque::from([Bytes::from_static(frame::RETRY)]), None);
-        let mut watcher =
-            Watcher { channel, news, view, place: 0, after, waiting, closing, silence, leaving, _slot: None };
+        let mut closes = closing.clone();
+        let mut watcher = Watcher {
+            news: channel.listen().1,
+            channel,
+            view,
+            place: 0,
+            after,
+            waiting: VecDeque::from([Bytes::from_static(frame::RETRY)]),
+            closing,
+            closed: async move { drop(closes.wait_for(|is_closing| *is_closing).await) }.boxed(),
+            keep_alive: KeepAlive::after(SILENCE),
+            leaving: None,
+            _slot: None,
+        };
         watcher.begin_anew();
         watcher
     }
 
     /// Sends a keep-alive frame after this much silence.
     pub(crate) fn never_silent_for(self, silence: Duration) -> Self {
-        Watcher { silence, ..self }
+        Watcher { keep_alive: KeepAlive::after(silence), ..self }
     }
 
     /// Occupies one of the stream slots.
@@ -122,12 +172,14 @@ impl Watcher {
                 return None;
             }
             let heard = tokio::select! {
-                heard = timeout(self.silence, self.news.recv()) => heard,
-                _ = self.closing.changed() => return None,
+                biased;
+                () = &mut self.closed => return None,
+                heard = self.news.recv() => heard,
+                () = self.keep_alive.due() => return Some(Bytes::from_static(frame::SILENCE)),
             };
+            self.keep_alive.begin();
             match heard {
-                Err(_) => return Some(Bytes::from_static(frame::SILENCE)),
-                Ok(Ok(News { up_to, text, told: _ })) => {
+                Ok(News { up_to, text, told: _ }) => {
                     if up_to > self.place {
                         let channel = self.channel.clone();
                         self.queue(&channel.log(), up_to);
@@ -135,8 +187,8 @@ impl Watcher {
                     self.waiting.extend(text.filter(|_| self.view.has_text()));
                 }
                 // Lagged: the missed text is sent as a whole, and no event of the log is missed.
-                Ok(Err(RecvError::Lagged(_))) => self.begin_anew(),
-                Ok(Err(RecvError::Closed)) => return None,
+                Err(RecvError::Lagged(_)) => self.begin_anew(),
+                Err(RecvError::Closed) => return None,
             }
         }
     }

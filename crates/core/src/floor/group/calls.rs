@@ -1,11 +1,15 @@
 //! The calls, waits and sub-discussions that a group or a schedule has under way, and their results
 //! that arrived early.
 
+mod own_task;
+
 use std::{any::Any, collections::VecDeque, panic::AssertUnwindSafe};
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use tokio::task::yield_now;
 
 use crate::record::Paid;
+use own_task::OwnTask;
 
 /// News for the seat or job with this number.
 pub(crate) type Arrival<T> = (usize, Result<T, Fault>);
@@ -27,10 +31,29 @@ impl<T> Default for Calls<T> {
 }
 
 impl<T: Send + 'static> Calls<T> {
-    /// Starts a call for this seat. A panic in it must not cost the answers of others.
-    pub(crate) fn push(&mut self, index: usize, call: impl Future<Output = T> + Send + 'static) {
-        let caught = AssertUnwindSafe(call).catch_unwind();
+    /// Starts a wait or a sub-discussion for this seat. A panic in it must not cost the answers of
+    /// others.
+    pub(crate) fn push(&mut self, index: usize, wait: impl Future<Output = T> + Send + 'static) {
+        let caught = AssertUnwindSafe(wait).catch_unwind();
         self.under_way.push(caught.map(move |ended| (index, ended)).boxed());
+    }
+
+    /// Starts a call in a task of its own, so that the pieces of its answer wake nothing else: only
+    /// its end is news. A call that ends at once needs no task.
+    pub(crate) fn spawn(&mut self, index: usize, call: impl Future<Output = T> + Send + 'static) {
+        let mut call = AssertUnwindSafe(call).catch_unwind().boxed();
+        match (&mut call).now_or_never() {
+            Some(ended) => self.early.push_back((index, ended)),
+            None => self.under_way.push(OwnTask::spawn(call).map(move |ended| (index, ended)).boxed()),
+        }
+    }
+
+    /// Lets the tasks of calls that were woken together end together, so that their answers are
+    /// recorded in one write.
+    pub(crate) async fn settle(&self) {
+        if !self.under_way.is_empty() {
+            yield_now().await;
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -68,5 +91,112 @@ impl<T: Send + 'static> Calls<T> {
                 Some(arrival) = self.under_way.next() => self.early.push_back(arrival),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        pin::pin,
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+        task::Poll,
+        time::Duration,
+    };
+
+    use futures::future::{pending, poll_fn};
+    use tokio::time::sleep;
+
+    use super::*;
+
+    /// Waits for the next arrival, and counts how often this task was woken for it.
+    async fn next(calls: &mut Calls<&'static str>) -> (&'static str, usize) {
+        let (mut next, mut polls) = (pin!(calls.under_way.next()), 0);
+        let arrived = poll_fn(|context| {
+            polls += 1;
+            next.as_mut().poll(context)
+        });
+        let (_, news) = arrived.await.unwrap();
+        (news.unwrap_or("a panic"), polls)
+    }
+
+    async fn in_pieces() -> &'static str {
+        for _ in 0..100 {
+            sleep(Duration::from_millis(20)).await;
+        }
+        "whole"
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_pieces_of_an_answer_wake_its_own_task_and_its_end_wakes_the_group() {
+        let mut calls = Calls::default();
+        calls.push(0, in_pieces());
+        assert_eq!(next(&mut calls).await, ("whole", 101));
+        calls.spawn(0, in_pieces());
+        assert_eq!(next(&mut calls).await, ("whole", 2));
+    }
+
+    /// Counts itself out when it is dropped.
+    struct Held(Arc<AtomicUsize>);
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_is_gone_as_soon_as_it_is_dropped() {
+        let held = Arc::new(AtomicUsize::new(2));
+        let mut calls = Calls::default();
+        for index in 0..2 {
+            let connection = Held(held.clone());
+            calls.spawn(index, async move {
+                pending::<()>().await;
+                drop(connection);
+            });
+        }
+        // One whose task has begun, or not: no time passes until both are gone.
+        yield_now().await;
+        drop(calls);
+        assert_eq!(held.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn a_panic_in_a_task_arrives_as_a_fault() {
+        let mut calls: Calls<()> = Calls::default();
+        calls.spawn(0, async {
+            yield_now().await;
+            panic!("on purpose");
+        });
+        let (_, ended) = calls.under_way.next().await.unwrap();
+        assert_eq!(ended.unwrap_err().downcast_ref::<&str>(), Some(&"on purpose"));
+    }
+
+    #[tokio::test]
+    async fn a_call_that_ends_at_once_has_arrived_when_it_was_started() {
+        let mut calls = Calls::default();
+        calls.spawn(7, async { "at once" });
+        let arrived = calls.arrived().map(|(index, news)| (index, news.ok()));
+        assert_eq!(arrived, Some((7, Some("at once"))));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_that_end_together_have_arrived_together_after_settling() {
+        let mut calls = Calls::default();
+        for index in 0..3 {
+            calls.spawn(index, sleep(Duration::from_millis(50)).map(|()| index));
+        }
+        let (first, _) = calls.under_way.next().await.unwrap();
+        calls.settle().await;
+        let others: Vec<usize> = std::iter::from_fn(|| calls.arrived()).map(|(index, _)| index).collect();
+        assert_eq!((first, others), (0, vec![1, 2]));
+        assert!(matches!(poll_once(calls.settle()), Poll::Ready(())), "nothing is waited for");
+    }
+
+    fn poll_once(future: impl Future<Output = ()>) -> Poll<()> {
+        future.now_or_never().map_or(Poll::Pending, Poll::Ready)
     }
 }

@@ -51,6 +51,9 @@ impl Group<'_, '_> {
         first: Arrival<News>,
         draining: bool,
     ) -> Result<Option<WindUp>, Halt> {
+        if !self.floor.record.is_owing() {
+            self.calls.settle().await;
+        }
         let arrivals = self.arrived(first);
         let is_faulty = arrivals.iter().any(|(_, news)| news.is_err());
         let mut batch = Batch::default();
@@ -233,7 +236,7 @@ impl Group<'_, '_> {
 
     fn start(&mut self, index: usize, start: Start) {
         match start {
-            Start::Call(request) => self.calls.push(index, request.answer().map(News::from)),
+            Start::Call(request) => self.calls.spawn(index, request.answer().map(News::from)),
             Start::Queue(wait) => {
                 let queued = self.seats[index].queue(wait);
                 self.queue(index, queued);

@@ -18,6 +18,7 @@ use super::super::{
     lenient::{ModelName, Text},
     openai::{fault, refusal, unreadable},
     push_arguments,
+    repeated::Repeated,
     think_filter::ThinkFilter,
     topic_of,
 };
@@ -29,6 +30,8 @@ const DONE: &str = "[DONE]";
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     filter: ThinkFilter,
+    /// The last frame that had nothing but text.
+    repeated: Repeated,
     finish: Option<Finish>,
     is_refusal: bool,
     discuss: Option<DiscussCall>,
@@ -152,6 +155,10 @@ impl Decoder for Answer {
         if data == DONE {
             return self.end(out);
         }
+        if let Some(text) = self.repeated.text(data).filter(|_| frame.event.is_empty()) {
+            push_text(self.filter.feed(text), out);
+            return Ok(());
+        }
         let piece: Piece<'_> = match serde_json::from_str(data) {
             Ok(piece) => piece,
             Err(_) if frame.event == "error" => return Err(fault(data, refusal)),
@@ -161,6 +168,9 @@ impl Decoder for Answer {
         };
         if frame.event == "error" || piece.is_error() {
             return Err(fault(data, refusal));
+        }
+        if let Some(text) = piece.text_alone() {
+            self.repeated.remember(data, text);
         }
         self.read_piece(piece, out)
     }
@@ -175,6 +185,23 @@ impl Piece<'_> {
         let in_choice = || self.choices.iter().flatten().any(|it| it.error.is_some());
         let at_groq = || self.x_groq.as_ref().is_some_and(|it| it.error.is_some());
         self.error.is_some() || self.object.0.eq_ignore_ascii_case("error") || at_groq() || in_choice()
+    }
+}
+
+impl Piece<'_> {
+    /// The text of a frame that has nothing but text, and what every frame repeats.
+    fn text_alone(&self) -> Option<&str> {
+        let [Choice { index: None | Some(0), delta: Some(delta), finish_reason, usage: None, .. }] =
+            self.choices.as_deref()?
+        else {
+            return None;
+        };
+        let is_alone = self.usage.is_none()
+            && self.x_groq.is_none()
+            && finish_reason.is_empty()
+            && delta.refusal.is_empty()
+            && delta.tool_calls.is_none();
+        Some(&*delta.content.0).filter(|_| is_alone)
     }
 }
 
