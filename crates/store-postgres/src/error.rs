@@ -107,7 +107,9 @@ pub(crate) fn explain(error: &Error, database: &str) -> StoreError {
             "the database {database} is damaged ({said}); restore it from a backup"
         )),
         // Anything else would be a bug of ours, so a retry is useless.
-        _ => StoreError::UnusableServer(format!("the database {database} reported an error: {said} ({code})")),
+        _ => {
+            StoreError::UnusableServer(format!("the database {database} reported an error: {said} ({code})"))
+        }
     }
 }
 

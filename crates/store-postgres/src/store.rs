@@ -19,10 +19,10 @@ use quorum_core::{
         time::Timestamp,
     },
     seams::{
-        Append, Archive, AuditEntry, AuditWanted, Backlog, Claim, ClaimRequest, Created, Draw, Drawn, Duty, Expired,
-        Found, KnownOutcome, MemoryQuery, NewMemory, Node, NodeStatus, Nodes, OutcomesWanted, Pulse, Query,
-        Queueing, Release, Remembered, Reservation, Retention, Runner, Session, SessionsWanted, Store, StoreError, StoreFigures, Summary, Taken,
-        Then, Wake, Wanted,
+        Append, Archive, AuditEntry, AuditWanted, Backlog, Claim, ClaimRequest, Created, Draw, Drawn, Duty,
+        Expired, Found, KnownOutcome, MemoryQuery, NewMemory, Node, NodeStatus, Nodes, OutcomesWanted, Pulse,
+        Query, Queueing, Release, Remembered, Reservation, Retention, Runner, Session, SessionsWanted, Store,
+        StoreError, StoreFigures, Summary, Taken, Then, Wake, Wanted,
         transfer::{Bundle, Bundles, Flaw, Mark, Page, Row, Table, Totals, Transfer},
     },
 };
