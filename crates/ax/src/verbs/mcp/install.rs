@@ -37,7 +37,7 @@ pub(crate) fn install(name: ClientName, is_written: bool) -> anyhow::Result<Exit
     if !is_written {
         write(&client.document(&program))?;
         let flag = "--write adds it there";
-        note(&format!("This belongs into {} ({}); {flag}.", file.display(), client.title));
+        note(&format!("This belongs in {} ({}); {flag}.", file.display(), client.title));
         return Ok(Exit::Done);
     }
     match add(&client, &file, &program) {
