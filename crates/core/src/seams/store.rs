@@ -294,6 +294,14 @@ pub enum StoreError {
     /// No such session.
     #[error("there is no session {0}")]
     UnknownSession(Uuid),
+    /// Discussions belong to the session, so it can't be removed.
+    #[error("session {id} has {}; nothing was changed", how_many(*.discussions))]
+    SessionInUse {
+        /// The session.
+        id: Uuid,
+        /// How many discussions belong to it, hidden ones included.
+        discussions: u64,
+    },
     /// The store can't be used now; nothing was written. A retry may help.
     #[error("{0}")]
     Unavailable(String),
@@ -303,6 +311,11 @@ pub enum StoreError {
     /// This program can't use the store at all.
     #[error("{0}")]
     Unusable(String),
+}
+
+fn how_many(discussions: u64) -> String {
+    let ending = if discussions == 1 { "" } else { "s" };
+    format!("{discussions} discussion{ending}")
 }
 
 fn not_awaited(awaited: &[String], participant: &str) -> String {

@@ -1,21 +1,12 @@
 //! Lists of providers, patterns, methods and other choices for an order.
 
-use axum::{
-    Json,
-    extract::State,
-    http::StatusCode,
-    response::{IntoResponse, Response},
-};
+use axum::{Json, extract::State};
 use quorum::{
     MethodEntry, NamedEntry, PatternEntry, PresetEntry, ProviderEntry, StrategyEntry, agents::AgentEntry,
-    listing::SessionEntry, request::limits::LONGEST_SESSION,
 };
-use serde::Deserialize;
-use utoipa::ToSchema;
 
 use crate::{
     app::App,
-    body::Body,
     guard::Caller,
     problem::{self, Problem},
     wire::answers,
@@ -119,46 +110,4 @@ pub(super) async fn detectors(State(app): State<App>, _: Caller) -> Json<Vec<Nam
 )]
 pub(super) async fn presets(State(app): State<App>, _: Caller) -> Json<Vec<PresetEntry>> {
     Json(app.presets())
-}
-
-/// List sessions: folders for discussions that belong together
-///
-/// The id goes into `sessionId` of an order, and of a list.
-#[utoipa::path(
-    get, path = "/api/sessions", tag = "catalogue",
-    responses((status = 200, description = "Newest first", body = Vec<answers::Session>, example = json!([{
-        "sessionId": "01890000-0000-7000-8000-0000000000aa", "name": "Billing", "createdAt": "2026-11-15T09:00:00Z",
-    }])))
-)]
-pub(super) async fn sessions(Caller(scope): Caller) -> Result<Json<Vec<SessionEntry>>, Problem> {
-    Ok(Json(scope.sessions().await?))
-}
-
-/// A new session.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({ "name": "Billing" }))]
-pub(crate) struct NewSession {
-    /// The name of the session.
-    name: String,
-}
-
-/// Create a session
-///
-/// Names need not be unique; the id tells sessions apart.
-#[utoipa::path(
-    post, path = "/api/sessions", tag = "catalogue", request_body = NewSession,
-    responses((status = 201, description = "It is there", body = answers::Session, example = json!({
-        "sessionId": "01890000-0000-7000-8000-0000000000aa", "name": "Billing", "createdAt": "2026-11-15T09:00:00Z",
-    })))
-)]
-pub(super) async fn create_session(
-    Caller(scope): Caller,
-    Body(new): Body<NewSession>,
-) -> Result<Response, Problem> {
-    let name = new.name.trim();
-    if name.is_empty() || name.chars().count() > LONGEST_SESSION {
-        return Err(Problem::field("name", format!("has 1 to {LONGEST_SESSION} characters")));
-    }
-    Ok((StatusCode::CREATED, Json(scope.create_session(name).await?)).into_response())
 }

@@ -135,6 +135,7 @@ macro_rules! store_conformance {
                 any_signs_may_be_searched
                 a_session_must_exist
                 sessions_are_newest_first
+                a_session_is_renamed_and_removed_when_it_is_empty
                 s12_tenants_see_their_own
                 a_name_is_for_lists_only
                 removing_takes_what_nobody_runs
