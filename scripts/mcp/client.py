@@ -57,7 +57,8 @@ async def talk(session):
     resources = (await session.list_resources()).resources
     assert resources, "there is no resource"
     await session.read_resource(resources[0].uri)
-    assert {it.name for it in (await session.list_prompts()).prompts} == {"debate", "critique", "decide"}
+    prompts = {it.name for it in (await session.list_prompts()).prompts}
+    assert prompts == {"debate", "critique", "decide", "settle"}, prompts
     assert used == tools, tools - used
     print(f"{len(used)} tools, {len(resources)} resources")
 

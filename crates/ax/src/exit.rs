@@ -168,6 +168,7 @@ fn of_store(error: &StoreError) -> Exit {
     match error {
         StoreError::Unknown(_)
         | StoreError::UnknownSession(_)
+        | StoreError::SessionInUse { .. }
         | StoreError::NotAwaited { .. }
         | StoreError::RulingNotAwaited { .. }
         | StoreError::NoSuchChoice { .. }

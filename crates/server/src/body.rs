@@ -15,6 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
+use uuid::Uuid;
 
 use crate::{
     app::App,
@@ -200,5 +201,27 @@ impl FromRequestParts<App> for Id {
         let unknown =
             |_| Problem::new(problem::NOT_FOUND, format!("there is no discussion {}", in_short(&written)));
         written.parse().map(Id).map_err(unknown)
+    }
+}
+
+/// The session named in the path.
+#[derive(IntoParams)]
+#[into_params(names("session"), parameter_in = Path)]
+pub(crate) struct SessionId(
+    /// The session
+    #[param(value_type = String, format = "uuid")]
+    pub(crate) Uuid,
+);
+
+impl FromRequestParts<App> for SessionId {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let Path(written) = Path::<String>::from_request_parts(parts, app)
+            .await
+            .map_err(|_| Problem::new(problem::NOT_FOUND, "there is no such session"))?;
+        let unknown =
+            |_| Problem::new(problem::NOT_FOUND, format!("there is no session {}", in_short(&written)));
+        written.parse().map(SessionId).map_err(unknown)
     }
 }

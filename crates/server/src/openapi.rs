@@ -44,6 +44,10 @@ const WITH_BODY: &[(&str, &str)] = &[
 /// Statuses of routes about one discussion.
 const WITH_ID: &[(&str, &str)] = &[("404", "There is no such discussion")];
 
+/// Statuses of routes about one session.
+const WITH_SESSION: &[(&str, &str)] =
+    &[("404", "There is no such session"), ("409", "The session has discussions")];
+
 /// Statuses of routes that act on a discussion.
 const DOING: &[(&str, &str)] =
     &[("409", "The discussion's state does not allow this"), ("422", "The key belongs to another request")];
@@ -143,6 +147,7 @@ fn complete(path: &str, item: &mut PathItem) {
         add(operation, if does && takes { WITH_BODY } else { &[] });
         add(operation, if does && !takes { &WITH_BODY[2..] } else { &[] });
         add(operation, if has_id { WITH_ID } else { &[] });
+        add(operation, if path.contains("{session}") { WITH_SESSION } else { &[] });
         add(operation, if does { DOING } else { &[] });
         add(operation, if does && path.starts_with("/v1/") { ASKING } else { &[] });
     }

@@ -96,6 +96,7 @@ kinds! {
     NOT_AWAITED = CONFLICT "NOT_AWAITED" "That is not awaited now";
     MISSING_VOICES = CONFLICT "DISCUSSION_INSUFFICIENT_PROVIDERS" "Some participants are not available";
     WRONG_STATE = CONFLICT "STATE_INVALID" "The discussion's state does not allow this";
+    SESSION_IN_USE = CONFLICT "SESSION_IN_USE" "The session has discussions";
     IN_FLIGHT = CONFLICT "REQUEST_IN_FLIGHT" "The same request is in progress";
     TOO_LARGE = PAYLOAD_TOO_LARGE "PAYLOAD_TOO_LARGE" "The request is too large";
     NOT_JSON = UNSUPPORTED_MEDIA_TYPE "UNSUPPORTED_MEDIA_TYPE" "The body must be JSON";
@@ -212,6 +213,14 @@ impl Problem {
         self.0.detail = cut(told.join("; "), LONGEST_DETAIL);
         self.0.error.clone_from(&self.0.detail);
         self
+    }
+
+    /// A problem with the session that a path names: one that is unknown is not found.
+    pub(crate) fn of_session(error: Error) -> Self {
+        match error {
+            Error::Store(StoreError::UnknownSession(_)) => Problem::new(NOT_FOUND, error.to_string()),
+            other => Problem::from(other),
+        }
     }
 
     pub(crate) fn status(&self) -> StatusCode {
@@ -359,6 +368,9 @@ fn of_store(error: StoreError) -> Problem {
         StoreError::UnknownSession(id) => {
             let problem = Problem::clash("sessionId", format!("there is no session {id}"));
             problem.coded(Code::UnknownSession.to_string())
+        }
+        StoreError::SessionInUse { .. } => {
+            Problem::new(SESSION_IN_USE, format!("{error}; delete its discussions first"))
         }
         StoreError::Unavailable(_) => {
             tracing::warn!(%error, "the store is unavailable");

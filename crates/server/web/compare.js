@@ -40,9 +40,11 @@ export function compare(main) {
     show(side);
     if (!/^[0-9a-f-]{36}$/i.test(id)) return;
     try {
-      const [found] = await Promise.all([get(`/api/discussions/${id}/result`), learn()]);
+      const [found, { title }] = await Promise.all(
+        ['result', 'title'].map((it) => get(`/api/discussions/${id}/${it}`)).concat(learn()),
+      );
       // Another discussion may have been chosen meanwhile.
-      if (side.id === id) side.found = found;
+      if (side.id === id) side.found = { ...found, title };
     } catch (error) {
       notice(error.message, 'error');
     }
@@ -71,7 +73,7 @@ const options = (entries, chosen) => [
     h(
       'option',
       { value: it.discussionId, selected: it.discussionId === chosen },
-      `${it.topic.slice(0, 80)} — ${it.pattern}, ${moment(it.startedAt)}${it.simulated ? ', simulated' : ''}`,
+      `${(it.title ?? it.topic).slice(0, 80)} — ${it.pattern}, ${moment(it.startedAt)}${it.simulated ? ', simulated' : ''}`,
     ),
   ),
 ];
@@ -108,7 +110,8 @@ function shown(outcome) {
   const { consensus } = outcome;
   const list = (title, items) => items?.length > 0 && [h('h3', {}, title), bullets(items)];
   return [
-    h('h2', {}, h('a', { href: `/d/${outcome.discussionId}` }, h('bdi', {}, outcome.topic))),
+    h('h2', {}, h('a', { href: `/d/${outcome.discussionId}` }, h('bdi', {}, outcome.title ?? outcome.topic))),
+    outcome.title && h('p.faint', {}, h('bdi', {}, outcome.topic)),
     outcome.simulated && h('p', {}, simulated()),
     h(
       'div.said',

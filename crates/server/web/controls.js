@@ -13,8 +13,11 @@ const FORMATS = [
   ['jsonl', 'jsonl', 'Record as JSONL'],
 ];
 
-/** `acted()` is called after any action that may resume the discussion. */
-export function controls(id, acted) {
+/**
+ * `acted()` is called after any action that may resume the discussion, `rename(title)` when it has
+ * another name.
+ */
+export function controls(id, acted, rename) {
   const buttons = h('span.buttons', { role: 'toolbar', 'aria-label': 'Controls' });
   const links = FORMATS.map(([format, ending, label]) => {
     const link = download(`/api/discussions/${id}/export?format=${format}`, `discussion-${id}.${ending}`);
@@ -83,7 +86,7 @@ export function controls(id, acted) {
       },
       'Record what turned out to be right, so that later discussions learn from it',
     ],
-    rename: ['Rename…', () => renamed(id, last.spec.topic, acted), 'Give it another name in lists'],
+    rename: ['Rename…', () => renamed(id, last.spec.topic, rename), 'Give it another name'],
     delete: [
       'Delete…',
       async () => {

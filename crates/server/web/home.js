@@ -4,7 +4,7 @@ import { get, getAll } from './api.js';
 import { dropdown } from './controls.js';
 import { fill, h, memo, say, simulated } from './dom.js';
 import { dollars, moment, words } from './figures.js';
-import { deleted, newSession, renamed } from './manage.js';
+import { deleted, deletedSession, newSession, renamed, renamedSession } from './manage.js';
 import { order } from './order.js';
 import { alerted, titled } from './tab.js';
 
@@ -28,13 +28,19 @@ export function home(main) {
   });
   const list = h('div.history');
   const sessions = h('select', { 'aria-label': 'Session', hidden: true, on: { change: () => void chooseSession() } });
+  const folder = dropdown('⋯', [
+    h('li', {}, h('button', { type: 'button', on: { click: () => void renameSession() } }, 'Rename the session…')),
+    h('li', {}, h('button', { type: 'button', on: { click: () => void deleteSession() } }, 'Delete the session…')),
+  ]);
+  folder.hidden = true;
+  folder.firstChild.setAttribute('aria-label', 'More about this session');
   const lost = h('p.banner', { role: 'alert', hidden: true, data: { kind: 'error' } });
   const chosen = new Set();
   const compare = h('a.button', { hidden: true }, 'Compare these two');
   const past = h(
     'section.listing',
     { 'aria-label': 'Discussions' },
-    h('header', {}, h('h2', {}, 'Discussions'), search, sessions, compare),
+    h('header', {}, h('h2', {}, 'Discussions'), search, sessions, folder, compare),
     lost,
     list,
   );
@@ -56,6 +62,24 @@ export function home(main) {
     const all = await getAll('/api/sessions').catch(() => []);
     offer(sessions, all);
     sessions.value = chosen;
+    folder.hidden = !sessions.value;
+  }
+
+  const sessionName = () => sessions.selectedOptions[0].textContent;
+
+  async function renameSession() {
+    const id = sessions.value;
+    if (!(await renamedSession(id, sessionName()))) return;
+    await fetchSessions(id);
+    inForm(id, sessionName());
+  }
+
+  async function deleteSession() {
+    const id = sessions.value;
+    if (!(await deletedSession(id, sessionName()))) return;
+    inForm(id, null);
+    await fetchSessions();
+    await look();
   }
 
   /** Shows the discussions of a session, which may be a new one. */
@@ -63,8 +87,12 @@ export function home(main) {
     if (sessions.value === NEW) {
       sessions.value = '';
       const made = await newSession();
-      if (made) await fetchSessions(made);
+      if (made) {
+        await fetchSessions(made);
+        inForm(made, sessionName());
+      }
     }
+    folder.hidden = !sessions.value;
     const field = document.querySelector('.order select[name=session]');
     if (field && [...field.options].some((it) => it.value === sessions.value)) field.value = sessions.value;
     await look();
@@ -101,17 +129,17 @@ export function home(main) {
   }
 
   function row(entry) {
+    const title = entry.title ?? entry.topic;
     const box = h('input', {
       type: 'checkbox',
       value: entry.discussionId,
       title: 'Choose to compare',
       checked: chosen.has(entry.discussionId),
-      'aria-label': `Choose “${entry.topic}” to compare`,
+      'aria-label': `Choose “${title}” to compare`,
       on: { change: () => choose(entry.discussionId, box.checked) },
     });
-    const title = entry.title ?? entry.topic;
     const menu = dropdown('⋯', [
-      h('li', {}, h('button', { type: 'button', on: { click: () => void renamed(entry.discussionId, title, look) } }, 'Rename…')),
+      h('li', {}, h('button', { type: 'button', on: { click: () => void renamed(entry.discussionId, title, () => look()) } }, 'Rename…')),
       OVER.has(entry.status) &&
         h('li', {}, h('button', { type: 'button', on: { click: async () => (await deleted(entry.discussionId, title)) && look() } }, 'Delete…')),
     ]);
@@ -177,6 +205,15 @@ function offer(select, sessions) {
     select,
     all.map((it) => h('option', { value: it.sessionId }, it.name)),
   );
+}
+
+/** Offers a session under this name in the form for a new discussion; without a name, no longer. */
+function inForm(id, name) {
+  const field = document.querySelector('.order select[name=session]');
+  const known = [...(field?.options ?? [])].find((it) => it.value === id);
+  if (name === null) known?.remove();
+  else if (known) known.textContent = name;
+  else field?.options[0]?.after(h('option', { value: id }, name));
 }
 
 /** A text without Markdown marks, for a line in a list. */

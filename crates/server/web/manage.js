@@ -1,22 +1,22 @@
-// What users do with discussions in lists: rename them, delete them, and make sessions for them.
+// What users do with discussions in lists: rename them, delete them, and keep them in sessions.
 
 import { get, post, remove } from './api.js';
 import { dialog, h, notice, yesNo } from './dom.js';
 
-/** Asks for another name, and sets it. */
+/** Asks for another name, and sets it; `done(title)` is called then. */
 export async function renamed(id, topic, done = () => {}) {
   const known = await get(`/api/discussions/${id}/title`).catch(() => ({}));
-  const text = h('input', { value: known.title ?? topic.slice(0, LONGEST), maxlength: LONGEST, 'aria-label': 'Name in lists', autofocus: true });
+  const text = h('input', { value: known.title ?? topic.slice(0, LONGEST), maxlength: LONGEST, 'aria-label': 'Name', autofocus: true });
   const answer = await dialog(
     'Rename',
-    h('p', {}, 'The name is for lists only: the question and the record stay as they are. An empty name shows the question again.'),
+    h('p', {}, 'The question and the record stay as they are. An empty name shows the question again.'),
     text,
     yesNo('Rename'),
   );
   if (answer !== 'ok') return;
   if (await tried(post(`/api/discussions/${id}/title`, { title: text.value }))) {
     notice('Renamed.');
-    done();
+    done(text.value.trim());
   }
 }
 
@@ -33,7 +33,7 @@ export async function deleted(id, topic) {
 
 /** Asks for a name, and creates a session. Returns its id. */
 export async function newSession() {
-  const text = h('input', { required: true, maxlength: LONGEST, 'aria-label': 'Name of the session', autofocus: true });
+  const text = sessionName('');
   const answer = await dialog('New session', h('p', {}, 'A folder for discussions that belong together.'), text, yesNo('Create'));
   if (answer !== 'ok') return '';
   try {
@@ -43,6 +43,27 @@ export async function newSession() {
     return '';
   }
 }
+
+/** Asks for another name of a session, and sets it. Returns whether it was renamed. */
+export async function renamedSession(id, name) {
+  const text = sessionName(name);
+  const answer = await dialog('Rename the session', text, yesNo('Rename'));
+  return answer === 'ok' && tried(post(`/api/sessions/${id}`, { name: text.value }));
+}
+
+/** Deletes a session, if the user is sure. Returns whether it is gone. */
+export async function deletedSession(id, name) {
+  const answer = await dialog(
+    'Delete the session?',
+    h('p', {}, h('b', {}, h('bdi', {}, name))),
+    h('p', {}, 'Only a session without discussions can be deleted; delete those first.'),
+    yesNo('Delete'),
+  );
+  return answer === 'ok' && tried(remove(`/api/sessions/${id}`));
+}
+
+const sessionName = (value) =>
+  h('input', { value, required: true, maxlength: LONGEST, 'aria-label': 'Name of the session', autofocus: true });
 
 const LONGEST = 200;
 

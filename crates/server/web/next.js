@@ -27,12 +27,18 @@ export const fork = (id, state, step) =>
   change(id, state, {
     title: 'Go on from here in another way',
     yes: 'Fork',
-    about: ['Everything up to ', h('code', {}, step), ' stands, and only what is new is asked. Change something:'],
+    about: ['Everything up to ', h('b', { title: step }, placed(step)), ' stands, and only what is new is asked. Change something:'],
     path: 'fork',
     body: (changes) => forked(state, step, changes),
     planned: (changes) => forked(state, step, changes),
     kept: (count) => saved(state, count),
   });
+
+/** A step in words: the round, the phase and whose turn it was. */
+function placed(step) {
+  const [round, phase, ...who] = step.split('/');
+  return [Number(round) > 0 && `round ${round}`, words(phase ?? ''), who.join(' ')].filter(Boolean).join(', ');
+}
 
 /** A fork as the server takes it: seats that only leave are named, others replace the panel. */
 function forked(state, at, { participants, ...changes }) {

@@ -1,6 +1,6 @@
 // One discussion: watch, steer, speak, replay.
 
-import { ahead, listen, recalled } from './api.js';
+import { ahead, get, listen, recalled } from './api.js';
 import { columns } from './columns.js';
 import { controls } from './controls.js';
 import { announce, fill, h, memo, say, simulated } from './dom.js';
@@ -32,7 +32,7 @@ export function watch(id, main) {
   const paints = [];
   let [shown, position, heardAt, isDue, connection] = [whole, null, 0, false, 'live'];
 
-  const steering = controls(id, () => again());
+  const steering = controls(id, () => again(), rename);
   // In page order.
   const parts = {
     head: heading(steering.root, recalled(`quorum-panel-${id}`)),
@@ -128,6 +128,11 @@ export function watch(id, main) {
     else before.text += chunk;
   }
 
+  function rename(title) {
+    parts.head.rename(title);
+    draw();
+  }
+
   function again() {
     if (connection === 'over') listen(id, whole.seq, hear, stand);
   }
@@ -140,6 +145,8 @@ export function watch(id, main) {
 
   // Records are drawn by their pattern's declarations, so those are fetched first.
   void learn().then(() => listen(id, 0, hear, stand));
+  // Without an answer, its topic is its name.
+  get(`/api/discussions/${id}/title`).then(({ title }) => rename(title), () => {});
   setInterval(() => {
     if (whole.underWay.size) draw();
   }, 1000);
@@ -158,15 +165,22 @@ export function watch(id, main) {
   };
 }
 
-/** The topic, the kind of discussion, its state, and what is unusual about its panel. */
+/**
+ * The name that a person gave it with the question beneath, or the question; the kind of discussion,
+ * its state, and what is unusual about its panel.
+ */
 function heading(controls, unusual) {
   const [title, kind, where, origin] = ['h1', 'span.chip', 'span.chip.state', 'span'].map((it) => h(it));
+  const question = h('p.asked.faint', { hidden: true });
   const panel = unusual && h('p.faint', {}, unusual);
   const named = memo();
+  let own = '';
   const name = (state) => {
     const { spec, fork, lineage } = state;
-    titled(`${visible(spec.topic)} · Quorum`);
-    say(title, spec.topic);
+    titled(`${visible(own || spec.topic)} · Quorum`);
+    say(title, own || spec.topic);
+    question.hidden = !own;
+    say(question, own ? spec.topic : '');
     say(kind, rounds(state));
     fill(
       origin,
@@ -176,9 +190,13 @@ function heading(controls, unusual) {
     );
   };
   return {
-    root: h('header.head', {}, h('div.question', {}, title, h('p.chips', {}, kind, where, origin), panel), controls),
+    root: h('header.head', {}, h('div.question', {}, title, question, h('p.chips', {}, kind, where, origin), panel), controls),
+    /** Sets the name; it is shown with the next update. */
+    rename: (given) => {
+      own = given ?? '';
+    },
     update: (state, isNow, whole) => {
-      named(state.spec.topic, () => name(state));
+      named(JSON.stringify([state.spec.topic, own]), () => name(state));
       say(where, isNow ? standing(state) : `replay · ${standing(state)}`);
       where.dataset.lifecycle = light(state);
       alerted(whole.awaiting.length > 0 || Boolean(whole.ruling));

@@ -25,6 +25,41 @@ pub(crate) async fn create_session(connection: &mut Connection, session: &Sessio
     Ok(())
 }
 
+/// Gives a session another name.
+pub(crate) async fn rename_session(
+    connection: &mut Connection,
+    tenant: &Tenant,
+    id: Uuid,
+    name: &str,
+) -> Result<(), JobError> {
+    let sql = "UPDATE sessions SET name = $3 WHERE id = $1 AND tenant = $2";
+    match connection.execute(sql, &[&id, &text(tenant.name()), &text(name)]).await? {
+        0 => Err(StoreError::UnknownSession(id).into()),
+        _ => Ok(()),
+    }
+}
+
+/// Removes a session that no discussion belongs to. The lock on its row waits for discussions that
+/// are being opened in it, and makes later ones wait.
+pub(crate) async fn remove_session(
+    connection: &mut Connection,
+    tenant: &Tenant,
+    id: Uuid,
+) -> Result<(), JobError> {
+    let sql = "SELECT 1 FROM sessions WHERE id = $1 AND tenant = $2 FOR UPDATE";
+    if connection.query_opt(sql, &[&id, &text(tenant.name())]).await?.is_none() {
+        return Err(StoreError::UnknownSession(id).into());
+    }
+    let sql = "SELECT count(DISTINCT root) FROM discussions WHERE session = $1";
+    let found = connection.query(sql, &[&id]).await?;
+    let count: i64 = found.first().map_or(0, |row| row.get(0));
+    if 0 < count {
+        return Err(StoreError::SessionInUse { id, discussions: count as u64 }.into());
+    }
+    connection.execute("DELETE FROM sessions WHERE id = $1", &[&id]).await?;
+    Ok(())
+}
+
 /// Sessions of a tenant, newest first.
 pub(crate) async fn sessions(
     connection: &mut Connection,

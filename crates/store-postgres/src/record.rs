@@ -136,7 +136,8 @@ async fn check_references(connection: &mut Connection, opening: &Opening<'_>) ->
         }
     }
     if let Some(session) = opening.spec.session {
-        let sql = "SELECT 1 FROM sessions WHERE id = $1 AND tenant = $2";
+        // The lock keeps the session until the discussion is recorded.
+        let sql = "SELECT 1 FROM sessions WHERE id = $1 AND tenant = $2 FOR KEY SHARE";
         if connection.query_opt(sql, &[&session, &text(opening.tenant().name())]).await?.is_none() {
             return Err(StoreError::UnknownSession(session).into());
         }

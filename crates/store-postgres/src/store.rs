@@ -486,6 +486,23 @@ impl Archive for PostgresStore {
         Box::pin(async move { run!(self.pool, connection, kept::sessions(connection, &wanted)) })
     }
 
+    fn rename_session(
+        &self,
+        tenant: Tenant,
+        id: Uuid,
+        name: String,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(
+            async move { run!(self.pool, connection, kept::rename_session(connection, &tenant, id, &name)) },
+        )
+    }
+
+    fn remove_session(&self, tenant: Tenant, id: Uuid) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(
+            async move { transact!(self.pool, connection, kept::remove_session(connection, &tenant, id)) },
+        )
+    }
+
     fn backlog(&self, tenant: Option<Tenant>) -> BoxFuture<'_, Result<Backlog, StoreError>> {
         Box::pin(async move { run!(self.pool, connection, archive::backlog(connection, tenant.as_ref())) })
     }

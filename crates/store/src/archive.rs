@@ -5,7 +5,7 @@ use quorum_core::{
         id::{DiscussionId, Tenant},
         time::Timestamp,
     },
-    seams::{Backlog, RunStatus, Session, SessionsWanted, Summary, Wanted},
+    seams::{Backlog, RunStatus, Session, SessionsWanted, StoreError, Summary, Wanted},
 };
 use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
@@ -122,6 +122,37 @@ pub(crate) fn create_session(context: &mut WriteContext, session: &Session) -> R
     let Session { id, name, created_at, tenant } = session;
     statement.execute(params![id.to_string(), name, created_at.0, tenant.name()])?;
     Ok(())
+}
+
+/// Gives a session another name.
+pub(crate) fn rename_session(
+    context: &mut WriteContext,
+    tenant: &Tenant,
+    id: Uuid,
+    name: &str,
+) -> Result<(), JobError> {
+    let sql = "UPDATE sessions SET name = ?3 WHERE id = ?1 AND tenant = ?2";
+    let mut statement = context.connection.prepare_cached(sql)?;
+    match statement.execute(params![id.to_string(), tenant.name(), name])? {
+        0 => Err(StoreError::UnknownSession(id).into()),
+        _ => Ok(()),
+    }
+}
+
+/// Removes a session that no discussion belongs to.
+pub(crate) fn remove_session(context: &mut WriteContext, tenant: &Tenant, id: Uuid) -> Result<(), JobError> {
+    let sql = "SELECT count(DISTINCT root) FROM discussions WHERE session = ?1 AND tenant = ?2";
+    let (which, tenant) = (id.to_string(), tenant.name());
+    let mut statement = context.connection.prepare_cached(sql)?;
+    let count: i64 = statement.query_row(params![which, tenant], |row| row.get(0))?;
+    if 0 < count {
+        return Err(StoreError::SessionInUse { id, discussions: count as u64 }.into());
+    }
+    let sql = "DELETE FROM sessions WHERE id = ?1 AND tenant = ?2";
+    match context.connection.prepare_cached(sql)?.execute(params![which, tenant])? {
+        0 => Err(StoreError::UnknownSession(id).into()),
+        _ => Ok(()),
+    }
 }
 
 /// Sessions of a tenant, newest first.

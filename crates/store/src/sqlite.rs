@@ -368,6 +368,19 @@ impl Archive for SqliteStore {
         Box::pin(self.readers.read(move |connection| archive::sessions(connection, &wanted)))
     }
 
+    fn rename_session(
+        &self,
+        tenant: Tenant,
+        id: Uuid,
+        name: String,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |context| archive::rename_session(context, &tenant, id, &name)))
+    }
+
+    fn remove_session(&self, tenant: Tenant, id: Uuid) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |context| archive::remove_session(context, &tenant, id)))
+    }
+
     fn backlog(&self, tenant: Option<Tenant>) -> BoxFuture<'_, Result<Backlog, StoreError>> {
         let now = (self.now)();
         Box::pin(self.readers.read(move |connection| archive::backlog(connection, tenant.as_ref(), now)))

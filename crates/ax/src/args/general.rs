@@ -92,4 +92,16 @@ pub(crate) enum SessionVerb {
         /// Its name
         name: String,
     },
+    /// Give one another name
+    Rename {
+        /// Its id or name
+        session: String,
+        /// The new name
+        name: String,
+    },
+    /// Delete one that no discussion belongs to
+    Delete {
+        /// Its id or name
+        session: String,
+    },
 }

@@ -164,7 +164,7 @@ pub(crate) enum Verb {
     /// Update, check or move the database that discussions are kept in
     #[command(after_help = examples::DB)]
     Db(Db),
-    /// List sessions (folders for discussions), or create one
+    /// List, create, rename or delete sessions (folders for discussions)
     #[command(after_help = examples::SESSIONS)]
     Sessions(Sessions),
     /// Watch a short debate with a judge; needs no key

@@ -27,7 +27,7 @@ use crate::{
     },
     render::{
         WriteError,
-        card::{self, AlreadyShown},
+        card::{self, AlreadyShown, Naming},
         closing, is_quiet,
         line::{DIM, Line},
         note, note_always, note_lines,
@@ -48,6 +48,7 @@ pub(crate) struct Ending {
     pub(crate) output: Output,
     pub(crate) requirement: Requirement,
     pub(crate) greeting: Greeting,
+    pub(crate) naming: Naming,
 }
 
 /// What is announced before a discussion begins.
@@ -62,7 +63,13 @@ pub(crate) enum Greeting {
 impl Ending {
     /// Prints the result in this form, and requires nothing of it.
     pub(crate) fn shown(output: Output) -> Ending {
-        Ending { output, requirement: Requirement::NOTHING, greeting: Greeting::Whole }
+        let (requirement, greeting) = (Requirement::NOTHING, Greeting::Whole);
+        Ending { output, requirement, greeting, naming: Naming::Last }
+    }
+
+    /// The same for a discussion that is there already, which may not be the last.
+    pub(crate) fn of_past(output: Output) -> Ending {
+        Ending { naming: Naming::ById, ..Ending::shown(output) }
     }
 }
 
@@ -347,7 +354,8 @@ pub(crate) fn conclude(state: &Snapshot, ending: Ending) -> Exit {
     let outcome = state.outcome();
     let on_screen = Watch::is_screen(ending.output);
     if on_screen {
-        note_lines(&card::lines(state, already_shown(ending.output), terminal::size().columns));
+        let columns = terminal::size().columns;
+        note_lines(&card::lines(state, already_shown(ending.output), ending.naming, columns));
     } else {
         closing::lines(&outcome).iter().for_each(|line| note(line));
     }

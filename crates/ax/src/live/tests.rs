@@ -1,6 +1,7 @@
 //! Whole screens as text: a scripted discussion, a manual clock, several widths.
 
 mod hostile;
+mod past_card;
 mod running_cost;
 
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use super::{
 };
 use crate::{
     render::{
-        card::{self, AlreadyShown},
+        card::{self, AlreadyShown, Naming},
         line::{Colour, Line},
     },
     terminal::Size,
@@ -510,7 +511,8 @@ fn the_card_has_the_decision_and_the_cost() {
     let state = Snapshot::new(Box::new(play.screen.state.clone()), built_in());
     #[track_caller]
     fn check(state: &Snapshot, told: AlreadyShown, columns: usize, expected: &str) {
-        assert_eq!(text(&card::lines(state, told, columns)).trim(), expected.trim());
+        let card = card::lines(state, told, Naming::Last, columns);
+        assert_eq!(text(&card).trim(), expected.trim());
     }
     check(
         &state,
@@ -533,6 +535,7 @@ fn the_card_has_the_decision_and_the_cost() {
  ann             2      2,000        400    $0.0260
  bob             2      2,000        400    $0.0260
 
+ next       ax follow \"And what then?\" asks the same panel
  again      ax replay last · ax show last -v · ax export last -o discussion.html
  id         01890000-0000-7000-8000-000000000001",
     );
@@ -554,6 +557,8 @@ fn the_card_has_the_decision_and_the_cost() {
  ann             2      2,000        40…
  bob             2      2,000        40…
 
+ next       ax follow \"And what then?\"
+            asks the same panel
  again      ax replay last · ax show
             last -v · ax export last -o
             discussion.html
@@ -572,6 +577,7 @@ fn the_card_has_the_decision_and_the_cost() {
  ann             2      2,000        400    $0.0260
  bob             2      2,000        400    $0.0260
 
+ next       ax follow \"And what then?\" asks the same panel
  again      ax replay last · ax show last -v · ax export last -o discussion.html
  id         01890000-0000-7000-8000-000000000001",
     );

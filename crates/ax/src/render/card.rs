@@ -17,6 +17,7 @@ use crate::{
     render::{
         closing,
         line::{BAD, BOLD, DIM, Line, PLAIN, WORRY, width},
+        listing::SHORT_ID,
         scores,
     },
 };
@@ -32,13 +33,22 @@ pub(crate) enum AlreadyShown {
     Everything,
 }
 
+/// What the card's commands call the discussion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// `last`: it was started just now.
+    Last,
+    /// The beginning of its id: there may be newer ones.
+    ById,
+}
+
 /// The column at which the text after a label begins.
 const LABEL: usize = 12;
 /// The most changes of mind that are listed.
 const FLIPS: usize = 6;
 
 /// The card of a finished discussion.
-pub(crate) fn lines(state: &Snapshot, told: AlreadyShown, columns: usize) -> Vec<Line> {
+pub(crate) fn lines(state: &Snapshot, told: AlreadyShown, naming: Naming, columns: usize) -> Vec<Line> {
     let outcome = &state.outcome();
     let mut lines = if told == AlreadyShown::Nothing { Vec::new() } else { vec![Line::default()] };
     lines.push(rule("", columns));
@@ -61,7 +71,7 @@ pub(crate) fn lines(state: &Snapshot, told: AlreadyShown, columns: usize) -> Vec
         lines.extend(costs.into_iter().map(|line| line.cut(columns)));
         lines.push(Line::default());
     }
-    lines.extend(again(outcome).iter().flat_map(|part| hanging(part, columns)));
+    lines.extend(again(state, outcome, naming).iter().flat_map(|part| hanging(part, columns)));
     lines
 }
 
@@ -210,8 +220,17 @@ fn costs(outcome: &Outcome) -> Vec<Line> {
     [head].into_iter().chain(shares).collect()
 }
 
-fn again(outcome: &Outcome) -> Vec<Part> {
-    let commands = "ax replay last · ax show last -v · ax export last -o discussion.html";
-    let rows = [("again", commands.to_owned()), ("id", outcome.discussion_id.to_string())];
-    rows.into_iter().filter_map(|(label, text)| part(label, vec![Line::of(&text, DIM)])).collect()
+fn again(state: &Snapshot, outcome: &Outcome, naming: Naming) -> Vec<Part> {
+    let id = outcome.discussion_id.to_string();
+    let (name, which) = match naming {
+        Naming::Last => ("last", String::new()),
+        Naming::ById => (&id[..SHORT_ID], format!("{} ", &id[..SHORT_ID])),
+    };
+    let commands = format!("ax replay {name} · ax show {name} -v · ax export {name} -o discussion.html");
+    // A run of a workflow has no panel that could be asked the next question.
+    let can_follow = outcome.success && state.spec.plan.is_none();
+    let next =
+        can_follow.then(|| ("next", format!("ax follow {which}\"And what then?\" asks the same panel")));
+    let rows = [("again", commands), ("id", id.clone())];
+    next.into_iter().chain(rows).filter_map(|(label, text)| part(label, vec![Line::of(&text, DIM)])).collect()
 }

@@ -13,7 +13,7 @@ use crate::render::line::{BAD, DIM, GOOD, Line, PLAIN, WORRY};
 /// The most characters of a topic that a list shows when the width is unknown.
 const TOPIC: usize = 70;
 /// Ids begin with their creation time in milliseconds, which is usually enough to identify one.
-const SHORT_ID: usize = 13;
+pub(crate) const SHORT_ID: usize = 13;
 const WHEN: usize = 16;
 const PATTERN: usize = 11;
 const STATE: usize = 10;
@@ -27,7 +27,7 @@ pub(crate) fn row(entry: &Entry) -> String {
         Some(false) => format!("{} without success", entry.status),
         Some(true) | None => entry.status.to_string(),
     };
-    let (when, topic, mark) = (when(entry), line(&entry.topic, TOPIC), mark(entry));
+    let (when, topic, mark) = (when(entry), line(name(entry), TOPIC), mark(entry));
     format!("{}  {when}  {:<11}  {state:<10}  {mark}{topic}", entry.discussion_id, entry.pattern)
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn table(entries: &[Entry], columns: usize) -> Vec<Line> {
         let id = Line::of(&id(entry, entries), PLAIN);
         let rest = [when(entry), entry.pattern.clone()].map(|it| Line::of(&it, DIM));
         let [when, pattern] = rest;
-        let topic = Line::of(mark(entry), WORRY).and(&entry.topic, PLAIN);
+        let topic = Line::of(mark(entry), WORRY).and(name(entry), PLAIN);
         parts([id, when, pattern, Line::of(state, style), topic])
     });
     [parts(head)].into_iter().chain(rows).collect()
@@ -68,6 +68,11 @@ fn id(entry: &Entry, among: &[Entry]) -> String {
     let short = id(entry).chars().take(SHORT_ID).collect::<String>();
     let alike = among.iter().filter(|it| id(it).starts_with(&short)).count();
     if alike == 1 { short } else { id(entry) }
+}
+
+/// The name that a person gave it, or its topic.
+fn name(entry: &Entry) -> &str {
+    entry.title.as_deref().unwrap_or(&entry.topic)
 }
 
 /// The mark before the topic, which is shown even on a narrow terminal.

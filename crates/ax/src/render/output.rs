@@ -35,6 +35,7 @@ pub(crate) fn answer(state: &Snapshot, output: Output) -> String {
 
 async fn print_export(discussion: &Discussion, format: &str, output: Output) -> anyhow::Result<()> {
     let format = quorum::export::named(format).context("there is no such format")?;
-    let extras = Extras { commands: to_see_it_again(discussion.id()), sources: output.sources };
+    let extras =
+        Extras { commands: to_see_it_again(discussion.id()), sources: output.sources, ..Extras::default() };
     write(&discussion.export_with(format, extras).await?)
 }

@@ -75,6 +75,9 @@ pub(crate) fn store(error: &StoreError) -> String {
             Some("`ax watch` shows it; `ax pause`, `ax stop` and `ax abort` reach it there")
         }
         StoreError::UnknownSession(_) => Some(SESSIONS),
+        StoreError::SessionInUse { .. } => Some(
+            "delete its discussions first; `ax history --session ID` lists them, and `ax restore` those that are hidden",
+        ),
         StoreError::Damaged(_) => {
             Some("`ax doctor --salvage` saves what can be read; or point AX_DATA_DIR elsewhere")
         }

@@ -47,13 +47,20 @@ fn list(quorum: &Quorum, listed: &Listed) -> anyhow::Result<Exit> {
         print(&agents.iter().map(row).collect::<Vec<_>>().join("\n"))?;
     }
     wrong.iter().for_each(|it| note(&format!("left out: {}", worded(it))));
+    if !agents.is_empty() && quorum.setup().sources().is_empty() {
+        note(
+            "No provider is available here, so these voices would be simulated; `ax doctor` says what is missing.",
+        );
+    }
     Ok(Exit::Done)
 }
 
 /// The id, the name and role, through whom it would speak, and where it is from.
 fn row(agent: &AgentEntry) -> String {
-    let names = [agent.display_name.as_deref(), agent.role.as_deref()];
-    let name = names.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let name = agent.display_name.as_deref();
+    // Many profiles have the same words for both.
+    let role = agent.role.as_deref().filter(|role| !name.is_some_and(|name| name.eq_ignore_ascii_case(role)));
+    let name = name.into_iter().chain(role).collect::<Vec<_>>().join(", ");
     let through = match (&agent.speaks_through, &agent.reason) {
         _ if !agent.enabled => "switched off".to_owned(),
         (Some(provider), Some(reason)) => format!("through {provider} ({})", wording::reason(reason)),

@@ -53,7 +53,8 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
     }
     let signals = ProcessSignals::new()?;
     let (discussion, handle) = scope.start(spec).await?;
-    session::run(&discussion, handle, signals, Ending { output, requirement, greeting }).await
+    session::run(&discussion, handle, signals, Ending { requirement, greeting, ..Ending::shown(output) })
+        .await
 }
 
 /// Whether a value without effect on the discussion has one on the exit code: required consensus is

@@ -17,7 +17,8 @@ use crate::{
 pub(crate) async fn export(scope: &Scope, args: &Export) -> anyhow::Result<Exit> {
     let discussion = scope.find(&args.which.id).await?;
     let state = discussion.state().await?;
-    let extras = Extras { commands: to_see_it_again(discussion.id()), sources: args.sources };
+    let extras =
+        Extras { commands: to_see_it_again(discussion.id()), sources: args.sources, ..Extras::default() };
     let text = discussion.export_with(format(args), extras).await?;
     if args.output == Path::new("-") {
         write(&text)?;

@@ -45,7 +45,7 @@ pub(crate) fn show(plan: &Plan, output: Output, forecast: Forecast) -> anyhow::R
 fn text(plan: &Plan, forecast: Forecast) -> String {
     let who: Vec<String> = plan.participants.iter().map(seat).collect();
     let simulated = if plan.simulated { ", simulated" } else { "" };
-    let head = format!("{}, then {}{simulated}: {}", plan.pattern, plan.consensus, who.join(", "));
+    let head = format!("{}, decided by {}{simulated}: {}", plan.pattern, plan.consensus, who.join(", "));
     let mut parts = vec![line(&plan.topic, TOPIC), head];
     parts.extend(agents(plan));
     parts.extend(course(plan));
@@ -129,8 +129,7 @@ fn figures(plan: &Plan, forecast: Forecast) -> String {
 /// Where the typical figures are from.
 fn basis(plan: &Plan) -> String {
     match plan.typical_from {
-        0 => "Typical answers are assumed to be as long as such answers usually are; nothing is recorded of these \
-              models yet."
+        0 => "No discussion of these models is recorded yet, so usual lengths of answers are assumed."
             .to_owned(),
         past => format!("Typical answers are as long as in {}.", count(past.into(), "past discussion")),
     }
@@ -138,7 +137,13 @@ fn basis(plan: &Plan) -> String {
 
 fn cost(plan: &Plan, figures: &Figures) -> String {
     let models = plan.participants.iter().filter(|it| !it.person).count();
-    if plan.unpriced.len() == models { "unpriced".to_owned() } else { format!("${:.4}", figures.cost_usd) }
+    if plan.simulated {
+        "nothing".to_owned()
+    } else if plan.unpriced.len() == models {
+        "unpriced".to_owned()
+    } else {
+        format!("${:.4}", figures.cost_usd)
+    }
 }
 
 fn remarks(plan: &Plan, forecast: Forecast) -> Vec<String> {

@@ -23,7 +23,7 @@ pub(crate) async fn resume(scope: &Scope, args: &Resume) -> anyhow::Result<Exit>
     // Once SIGHUP is caught, it no longer ends the process.
     let _hangup = args.detached.then(|| signal(SignalKind::hangup())).transpose()?;
     let requirement = Requirement { consensus: args.require_consensus, support: args.require_support };
-    let ending = Ending { requirement, ..Ending::shown(args.shown.output) };
+    let ending = Ending { requirement, ..Ending::of_past(args.shown.output) };
     let signals = ProcessSignals::new()?;
     // The audit records who started a detached discussion; this is no resumption by a person.
     let resumed =
@@ -78,7 +78,9 @@ pub(crate) async fn stop(scope: &Scope, args: &Shown) -> anyhow::Result<Exit> {
             note(&format!("Sent the stop to {to}; the result is printed there, and by `ax show {id}`."));
             Ok(Exit::Done)
         }
-        Steered::Here(handle) => session::run(&discussion, handle, signals, Ending::shown(args.output)).await,
+        Steered::Here(handle) => {
+            session::run(&discussion, handle, signals, Ending::of_past(args.output)).await
+        }
         Steered::Idle(_) | Steered::Recorded => Ok(Exit::Done),
     }
 }

@@ -17,7 +17,7 @@ use crate::{
 pub(crate) async fn watch(scope: &Scope, args: &Shown) -> anyhow::Result<Exit> {
     let discussion = scope.find(&args.which.id).await?;
     let signals = ProcessSignals::leaving()?;
-    let (state, ending) = (discussion.state().await?, Ending::shown(args.output));
+    let (state, ending) = (discussion.state().await?, Ending::of_past(args.output));
     match elsewhere::standing(&discussion, &state).await? {
         Standing::Runs { owner } => {
             note(&format!("Watching {}, which {owner} runs. Leaving does not end it.", discussion.id()));

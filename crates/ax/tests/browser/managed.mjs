@@ -145,7 +145,7 @@ async function started(page, id) {
   return page.evaluate(() => ({ spec: quorum.whole.spec, reused: quorum.whole.turns.filter((it) => it.reused).length }));
 }
 
-/** A name is for lists, and can be taken back. */
+/** A name is shown wherever the question was the title, and can be taken back. */
 async function renamed(page, server, id) {
   await page.goto(server.base);
   const entry = page.locator(`.entry:has(a[href="/d/${id}"])`);
@@ -158,11 +158,32 @@ async function renamed(page, server, id) {
   await rename('The old system');
   await entry.locator('a >> text=The old system').waitFor();
   assert.equal(await entry.locator('a').getAttribute('title'), 'Should we rewrite it?');
+  // On its own page, with the question beneath, and beside another.
+  await page.goto(`${server.base}/d/${id}`);
+  await page.waitForSelector('.head h1 >> text=The old system');
+  assert.deepEqual([await page.title(), await page.textContent('.head .asked')], ['The old system · Quorum', 'Should we rewrite it?']);
+  await page.goto(`${server.base}/compare?a=${id}`);
+  await page.waitForSelector('.side h2 >> text=The old system');
+  await page.waitForSelector('.side >> text=Should we rewrite it?');
+  assert.match(await page.locator('.sides select >> nth=0 >> option:checked').textContent(), /^The old system — debate, /);
+  // Renamed on its own page, it has the new name at once.
+  await page.goto(`${server.base}/d/${id}`);
+  await page.waitForSelector('.head h1 >> text=The old system');
+  await page.click('.menu summary >> text=More');
+  await page.click('button.rename');
+  await page.fill('dialog input', 'The older system');
+  await page.keyboard.press('Control+Enter');
+  await page.waitForSelector('.head h1 >> text=The older system');
+  await page.goto(server.base);
+  await entry.locator('a >> text=The older system').waitFor();
   await rename('');
   await entry.locator('a >> text=Should we rewrite it?').waitFor();
+  await page.goto(`${server.base}/d/${id}`);
+  await page.waitForFunction(OVER);
+  assert.deepEqual([await page.textContent('.head h1'), await page.isVisible('.head .asked')], ['Should we rewrite it?', false]);
 }
 
-/** A session is made beside the list, and the next discussion is in it. */
+/** A session is made beside the list, the next discussion is in it, and it is renamed and deleted. */
 async function sessions(page, server) {
   await page.goto(server.base);
   await page.waitForSelector('.pill');
@@ -171,8 +192,38 @@ async function sessions(page, server) {
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => document.querySelector('.listing select').selectedOptions[0].textContent === 'Billing');
   await page.waitForSelector('.history >> text=Nothing');
-  const [session] = JSON.parse(await server.get('/api/sessions'));
-  assert.equal(session.name, 'Billing');
+  const named = async () => JSON.parse(await server.get('/api/sessions')).map((it) => it.name);
+  assert.deepEqual(await named(), ['Billing']);
+  const inForm = () => page.$eval('.order select[name=session]', (it) => it.selectedOptions[0].textContent);
+  assert.equal(await inForm(), 'Billing');
+  const menu = async (item) => {
+    await page.click('.listing header .menu summary');
+    await page.click(`.listing header .menu >> text=${item}`);
+  };
+  await menu('Rename the session…');
+  assert.equal(await page.inputValue('dialog input'), 'Billing');
+  await page.fill('dialog input', 'Invoices');
+  await page.keyboard.press('Control+Enter');
+  await page.waitForFunction(() => document.querySelector('.listing select').selectedOptions[0].textContent === 'Invoices');
+  assert.deepEqual([await named(), await inForm()], [['Invoices'], 'Invoices']);
+  // One with a discussion is kept, and the page says why.
+  await page.fill('textarea[name=topic]', 'How many invoices?');
+  await page.click('text=Start the discussion');
+  await page.waitForFunction(OVER);
+  const inside = new URL(page.url()).pathname.split('/').at(-1);
+  await page.goto(server.base);
+  await page.selectOption('.listing select', { label: 'Invoices' });
+  await page.waitForFunction(() => document.querySelectorAll('.entry').length === 1);
+  await menu('Delete the session…');
+  await page.click('dialog .primary');
+  await page.waitForSelector('.notice >> text=has 1 discussion');
+  assert.deepEqual(await named(), ['Invoices']);
+  await fetch(`${server.base}/api/discussions/${inside}`, { method: 'DELETE' });
+  await menu('Delete the session…');
+  await page.click('dialog .primary');
+  await page.waitForFunction(() => document.querySelector('.listing select').selectedOptions[0].textContent === 'All sessions');
+  assert.deepEqual(await named(), []);
+  assert.equal(await page.isVisible('.listing header .menu'), false);
 }
 
 /** Deleting asks first, in the list and on the discussion's own page. */

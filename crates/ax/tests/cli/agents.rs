@@ -82,6 +82,18 @@ fn b08_the_examples_are_imported_with_one_command() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/agents");
     let examples = examples.to_str().unwrap();
     user.ax(&["agents", "import", examples]).ends(0).says(&["Imported 6 agents and 12 abilities."]);
+    let listed = user.ax(&["agents"]).ends(0).says(&["No provider is available here", "simulated"]);
+    let names =
+        listed.out.lines().step_by(2).map(|it| it.split_whitespace().skip(1).collect::<Vec<_>>().join(" "));
+    let expected = [
+        "Architect, software architect",
+        "Data analyst",
+        "Editor",
+        "Product manager",
+        "Sceptic, professional doubter",
+        "Security reviewer, security engineer",
+    ];
+    assert_eq!(names.collect::<Vec<_>>(), expected);
     let panel = "architect:agent,security-reviewer:agent,sceptic:agent";
     let result = user.result(&["--participants", panel]);
     assert_eq!(result["participatingProviders"].as_array().unwrap().len(), 3);

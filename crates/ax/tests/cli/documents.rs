@@ -240,10 +240,52 @@ fn there_is_a_page_for_every_topic() {
         "faq",
         "comparison",
         "first-minutes",
+        "promises",
     ] {
         let text = fs::read_to_string(root().join(format!("docs/{page}.md"))).unwrap_or_default();
         assert!(text.lines().count() > 20, "docs/{page}.md is missing or empty");
         let readme = fs::read_to_string(root().join("README.md")).unwrap();
         assert!(readme.contains(&format!("docs/{page}.md")), "the README has no link to {page}");
     }
+}
+
+/// The text of every Rust file in a folder and below it.
+fn sources(folder: &Path, text: &mut String) {
+    for path in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
+        if path.is_dir() && !path.ends_with("target") {
+            sources(&path, text);
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            text.push_str(&fs::read_to_string(path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn everything_that_the_table_of_promises_names_exists() {
+    let page = fs::read_to_string(root().join("docs/promises.md")).unwrap();
+    let mut code = String::new();
+    ["crates", "xtask"].iter().for_each(|it| sources(&root().join(it), &mut code));
+    let is_row = |it: &&str| it.starts_with("| ") && !it.contains("| held by");
+    let rows: Vec<&str> = page.lines().filter(is_row).collect();
+    assert!(rows.len() > 30, "only {} rows were found", rows.len());
+    for row in rows {
+        let held_by = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        let named: Vec<&str> = held_by.split('`').skip(1).step_by(2).collect();
+        assert!(!named.is_empty(), "nothing holds it: {row}");
+        for it in named {
+            if let Some(verb) = it.strip_prefix("cargo xtask ") {
+                has_verb("docs/promises.md", verb);
+            } else if it.contains('/') {
+                assert!(root().join(it).is_file(), "there is no {it}");
+            } else {
+                assert!(is_test(&code, it), "there is no test {it}");
+            }
+        }
+    }
+}
+
+/// Whether a function of this name follows the attribute of a test, at any depth.
+fn is_test(code: &str, name: &str) -> bool {
+    let before = |at: usize| code[..at].lines().rev().take(3).any(|it| it.trim_start().starts_with("#["));
+    code.match_indices(&format!("fn {name}()")).any(|(at, _)| before(at))
 }

@@ -20,7 +20,7 @@ fn a_plan_asks_no_model_and_records_nothing() {
     let expected = "\
 Tabs or spaces?
 
-debate, then synthesis, simulated: claude (judge), gemini (proponent), qwen (opponent)
+debate, decided by synthesis, simulated: claude (judge), gemini (proponent), qwen (opponent)
 
 Before the first round
   casting              claude
@@ -41,6 +41,8 @@ Deciding
   synthesis            claude
 ";
     assert!(said.out.starts_with(expected), "{}", said.out);
+    let mut lines = said.out.lines();
+    assert!(lines.any(|it| it.starts_with("typically") && it.ends_with("  nothing")), "{}", said.out);
     user.ax(&["history"]).ends(0).says(&["No discussions found"]);
 }
 

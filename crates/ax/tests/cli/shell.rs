@@ -1,5 +1,7 @@
 //! Completions and manual pages.
 
+use std::collections::BTreeSet;
+
 use crate::user::User;
 
 #[test]
@@ -83,6 +85,28 @@ fn the_manual_says_what_belongs_to_all_verbs() {
     }
     let pages = [page, user.ax(&["man", "config"]).ends(0).out].concat();
     assert!(!pages.contains("help(1)"), "there is no such page: {pages}");
+}
+
+/// Whether a word is the mark of a requirement (`B08`, `S12`) or an invariant (`INV-DISC-631`).
+fn is_mark(word: &str) -> bool {
+    let digits = word.trim_start_matches(|it: char| it.is_ascii_uppercase());
+    let letters = word.len() - digits.len();
+    let is_number = digits.len() == 2 && digits.bytes().all(|it| it.is_ascii_digit());
+    word.starts_with("INV") || (letters == 1 && is_number)
+}
+
+#[test]
+fn no_help_names_a_test_or_a_requirement() {
+    let desk = Desk::new();
+    let overview = desk.ax(&["man"]).ends(0).out;
+    let verbs: BTreeSet<&str> =
+        overview.split("ax\\-").skip(1).filter_map(|it| it.split_once("(1)")).map(|it| it.0).collect();
+    assert!(verbs.len() > 30, "{verbs:?}");
+    for verb in verbs.iter().map(|it| it.replace('\\', "")) {
+        let help = desk.ax(&["help", &verb]).ends(0).out + &desk.ax(&["man", &verb]).ends(0).out;
+        let mut words = help.split(|it: char| !it.is_ascii_alphanumeric() && it != '-');
+        assert_eq!(words.find(|it| is_mark(it)), None, "{verb}: {help}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::{cmp::Reverse, collections::BTreeSet};
 
 use futures::future::BoxFuture;
+use uuid::Uuid;
 
 use crate::{
     memory::{Discussion, MemoryStore},
@@ -149,6 +150,36 @@ impl Archive for MemoryStore {
             if !contents.sessions.iter().any(|it| it.id == session.id) {
                 contents.sessions.push(session);
             }
+            Ok(())
+        })
+    }
+
+    fn rename_session(
+        &self,
+        tenant: Tenant,
+        id: Uuid,
+        name: String,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let mut contents = self.lock();
+            let mut own = contents.sessions.iter_mut().filter(|it| it.tenant == tenant);
+            own.find(|it| it.id == id).ok_or(StoreError::UnknownSession(id))?.name = name;
+            Ok(())
+        })
+    }
+
+    fn remove_session(&self, tenant: Tenant, id: Uuid) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let mut contents = self.lock();
+            let is_meant = |it: &Session| it.id == id && it.tenant == tenant;
+            let place = contents.sessions.iter().position(is_meant);
+            let place = place.ok_or(StoreError::UnknownSession(id))?;
+            let roots = contents.discussions.values().filter(|it| it.is_root());
+            let discussions = roots.filter(|it| it.state.spec.session == Some(id)).count() as u64;
+            if 0 < discussions {
+                return Err(StoreError::SessionInUse { id, discussions });
+            }
+            contents.sessions.remove(place);
             Ok(())
         })
     }

@@ -101,6 +101,15 @@ pub trait Archive: Send + Sync {
     /// Sessions of a tenant, newest first.
     fn sessions(&self, wanted: SessionsWanted) -> BoxFuture<'_, Result<Vec<Session>, StoreError>>;
 
+    /// Gives a session of this tenant another name. Returns [`StoreError::UnknownSession`] if it has
+    /// none with this id.
+    fn rename_session(&self, tenant: Tenant, id: Uuid, name: String)
+    -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Removes a session of this tenant. Returns [`StoreError::SessionInUse`] while discussions
+    /// belong to it, hidden ones included: their records name it.
+    fn remove_session(&self, tenant: Tenant, id: Uuid) -> BoxFuture<'_, Result<(), StoreError>>;
+
     /// The queue of this tenant; `None` means all tenants.
     fn backlog(&self, tenant: Option<Tenant>) -> BoxFuture<'_, Result<Backlog, StoreError>>;
 }

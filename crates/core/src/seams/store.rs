@@ -331,6 +331,14 @@ pub enum StoreError {
     /// No such session.
     #[error("there is no session {0}")]
     UnknownSession(Uuid),
+    /// Discussions belong to the session, so it can't be removed.
+    #[error("session {id} has {}; nothing was changed", how_many(*.discussions))]
+    SessionInUse {
+        /// The session.
+        id: Uuid,
+        /// How many discussions belong to it, hidden ones included.
+        discussions: u64,
+    },
     /// The store can't be used now; nothing was written. A retry may help.
     #[error("{0}")]
     Unavailable(String),
@@ -343,6 +351,11 @@ pub enum StoreError {
     /// The same for a store in a database server, whose address the user gave.
     #[error("{0}")]
     UnusableServer(String),
+}
+
+fn how_many(discussions: u64) -> String {
+    let ending = if discussions == 1 { "" } else { "s" };
+    format!("{discussions} discussion{ending}")
 }
 
 fn not_awaited(awaited: &[String], participant: &str) -> String {

@@ -13,15 +13,15 @@ use crate::{
 /// The style sheet.
 pub const STYLE: &str = html::STYLE;
 
-/// The topic, as plain text.
+/// The name that a person gave it, or its topic, as plain text.
 #[must_use]
-pub fn title(state: &Snapshot) -> String {
-    clean(&state.spec.topic)
+pub fn title(state: &Snapshot, extras: &Extras) -> String {
+    clean(extras.title.as_ref().unwrap_or(&state.spec.topic))
 }
 
 /// The document as HTML without scripts or styles. Text of models and people adds no markup of its
 /// own to it. Discussions of steps are linked with addresses that begin with `link`.
 #[must_use]
-pub fn body(state: &Snapshot, commands: &[String], link: &str) -> String {
-    html::body(&transcript(state, &Extras::commands(commands), ShowsNotes::Yes), Some(link))
+pub fn body(state: &Snapshot, extras: &Extras, link: &str) -> String {
+    html::body(&transcript(state, extras, ShowsNotes::Yes), Some(link))
 }

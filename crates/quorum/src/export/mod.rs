@@ -37,13 +37,15 @@ pub struct Extras {
     /// Whether each sentence of the answer is followed by who said what it rests on, in formats
     /// that are read as they are. A page always has numbers that lead there.
     pub sources: bool,
+    /// The name that a person gave it, which is its heading then, with the question beneath.
+    pub title: Option<String>,
 }
 
 impl Extras {
     /// These commands, and no sources.
     #[must_use]
     pub fn commands(commands: &[String]) -> Extras {
-        Extras { commands: commands.to_vec(), sources: false }
+        Extras { commands: commands.to_vec(), ..Extras::default() }
     }
 }
 

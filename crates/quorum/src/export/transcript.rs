@@ -156,13 +156,17 @@ pub(super) fn transcript(state: &Snapshot, extras: &Extras, notes: ShowsNotes) -
         ShowsNotes::Yes => Citations::of(&outcome),
         ShowsNotes::No => Citations::default(),
     };
-    let mut blocks: Vec<Block> = standing(&outcome).into_iter().collect();
+    let (title, question) = match &extras.title {
+        Some(title) => (title.clone(), Some(Block::Said(outcome.topic.clone()))),
+        None => (outcome.topic.clone(), None),
+    };
+    let mut blocks: Vec<Block> = question.into_iter().chain(standing(&outcome)).collect();
     blocks.push(Block::Line(summary(state, &outcome)));
     blocks.extend(outcome.metadata.early_exit.as_ref().map(|it| Block::Line(text::early_exit(it))));
     blocks.extend(outcome.error.as_ref().map(|it| Block::Line(format!("{}: {}", it.code, it.message))));
     let parts = SECTIONS.iter().flat_map(|section| section(state, &outcome, &cited));
     let parts = parts.chain(again(&extras.commands)).collect();
-    let mut whole = Part { parts, ..Part::new(outcome.topic.clone(), blocks) };
+    let mut whole = Part { parts, ..Part::new(title, blocks) };
     clean_part(&mut whole);
     whole
 }

@@ -72,9 +72,10 @@ impl Discussion {
         self.export_with(format, Extras::commands(commands)).await
     }
 
-    /// The same with more beside the discussion.
+    /// The same with more beside the discussion. Its name is the heading, if a person gave it one.
     pub async fn export_with(&self, format: &Format, extras: Extras) -> Result<String, Error> {
         let (state, facts) = (self.state().await?, self.facts(Seq::START).await?);
+        let extras = Extras { title: self.title().await?, ..extras };
         let write = format.write;
         // A long discussion takes a while to write, and would block other tasks on this thread.
         let written = tokio::task::spawn_blocking(move || write(&state, &facts, &extras));

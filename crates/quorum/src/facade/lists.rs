@@ -156,6 +156,16 @@ impl Scope {
         Ok(SessionEntry::from(session))
     }
 
+    /// Gives a session another name.
+    pub async fn rename_session(&self, id: Uuid, name: &str) -> Result<(), Error> {
+        Ok(self.archive().rename_session(self.tenant.clone(), id, name.to_owned()).await?)
+    }
+
+    /// Removes a session. Its discussions must be deleted first.
+    pub async fn delete_session(&self, id: Uuid) -> Result<(), Error> {
+        Ok(self.archive().remove_session(self.tenant.clone(), id).await?)
+    }
+
     /// Whether the store answers.
     pub async fn is_ready(&self) -> Result<(), Error> {
         self.archive().list(self.wanted(1)).await?;

@@ -174,6 +174,13 @@ impl Scope {
         }
     }
 
+    /// Lets a further key stand for a discussion, unless it already stands for another one.
+    pub async fn also_under(&self, key: &OrderKey, id: DiscussionId) -> Result<(), Error> {
+        let OrderKey { key, digest } = key.clone();
+        self.archive().reserve(Reservation { tenant: self.tenant.clone(), key, digest, id }).await?;
+        Ok(())
+    }
+
     /// The discussion that was started under this key, if there is one.
     pub(crate) async fn started_under(&self, key: &OrderKey) -> Result<Option<Discussion>, Error> {
         let (id, began) = self.place(Some(key)).await?;

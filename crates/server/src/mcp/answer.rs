@@ -91,7 +91,11 @@ impl Writer<'_> {
             handle["awaits"] = Value::Array(awaited);
         }
         handle["uri"] = json!(uri(state, "result"));
-        handle["next"] = json!(self.next(state));
+        handle["next"] = json!(match status(state) {
+            // The result itself is not in a handle.
+            "completed" | "aborted" => format!("it is over: call {} with this id", self.names.of("result")),
+            _ => self.next(state),
+        });
         fit::compact(handle, &uri(state, "result"))
     }
 

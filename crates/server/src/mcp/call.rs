@@ -1,6 +1,6 @@
 //! One call of a tool: who calls, with what, how long it may take, and what its client can do.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use quorum::{Discussion, Scope, model::id::DiscussionId};
 use rmcp::{
@@ -9,7 +9,7 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::{Map, Value};
-use tokio::{sync::Notify, time::Instant};
+use tokio::time::Instant;
 
 use crate::{
     app::App,
@@ -24,8 +24,6 @@ pub(crate) struct Call {
     /// A discussion that the client was asked about in an earlier round, and its responses.
     pub(crate) continued: Option<(DiscussionId, InputResponses)>,
     pub(crate) context: RequestContext<RoleServer>,
-    /// Notified when the client cancels by a message that the transport can't relate to this call.
-    pub(crate) cancelled_apart: Arc<Notify>,
 }
 
 /// The answer of a tool.
@@ -74,12 +72,9 @@ impl Call {
         Writer { names: &self.app.mcp.names, registry: self.app.registry() }
     }
 
-    /// Waits until the client cancels the call.
+    /// Waits until the client cancels the call, or closes its connection.
     pub(crate) async fn cancelled(&self) {
-        tokio::select! {
-            () = self.context.ct.cancelled() => {}
-            () = self.cancelled_apart.notified() => {}
-        }
+        self.context.ct.cancelled().await;
     }
 
     /// Whether the client takes tasks: declared as the extension, in a version that has it. Older

@@ -1,7 +1,8 @@
 //! What the calls of a process share: recent orders, so that a call sent again joins its first
 //! discussion; who waits for what; and which calls a client may still cancel.
 //!
-//! None of it is needed for a discussion to go on: it is lost with the process, and only that.
+//! None of it is needed for a discussion to go on: it is lost with the process, and only that. An
+//! order that another process has is found by keys in the store.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -14,7 +15,7 @@ use tokio::{sync::Notify, time::Instant};
 use uuid::Uuid;
 
 /// How long an equal order is taken for the same one.
-const SAME_FOR: Duration = Duration::from_secs(60);
+pub(crate) const SAME_FOR: Duration = Duration::from_secs(60);
 
 #[derive(Default)]
 pub(crate) struct Calls {
@@ -42,34 +43,53 @@ pub(crate) struct CallMark {
     pub(crate) request: String,
 }
 
+impl OrderMark {
+    /// The keys by which every process finds this order: one for the period that this time is in,
+    /// and one for the next, since a call may be sent again in that.
+    pub(crate) fn shared_keys(&self, since_epoch: Duration) -> [OrderKey; 2] {
+        let period = since_epoch.as_secs() / SAME_FOR.as_secs();
+        [period, period + 1].map(|period| {
+            let name = format!("{}\n{}\n{period}", self.who, self.digest);
+            let key = format!("mcp {}", Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()));
+            OrderKey { key, digest: self.digest.clone() }
+        })
+    }
+}
+
 struct Recent {
     key: OrderKey,
     at: Instant,
 }
 
-/// Whether an equal order was placed a moment ago.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    First(OrderKey),
-    Again(OrderKey),
-}
-
 impl Calls {
-    /// The key under which this order is placed: that of an equal order a moment ago, or a new one.
-    pub(crate) fn place(&self, mark: &OrderMark) -> Place {
+    /// The key under which an equal order was placed a moment ago.
+    pub(crate) fn placed(&self, mark: &OrderMark) -> Option<OrderKey> {
         let mut recent = lock(&self.recent);
         recent.retain(|_, it| it.at.elapsed() < SAME_FOR);
-        if let Some(known) = recent.get(mark) {
-            return Place::Again(known.key.clone());
-        }
-        let key = OrderKey { key: format!("mcp {}", Uuid::new_v4()), digest: mark.digest.clone() };
-        recent.insert(mark.clone(), Recent { key: key.clone(), at: Instant::now() });
-        Place::First(key)
+        recent.get(mark).map(|it| it.key.clone())
     }
 
-    /// Forgets an order whose discussion nobody can join any more.
-    pub(crate) fn forget(&self, mark: &OrderMark) {
-        lock(&self.recent).remove(mark);
+    /// The key under which this order is placed: that of an equal order a moment ago, or a new one.
+    pub(crate) fn place(&self, mark: &OrderMark) -> OrderKey {
+        self.placed(mark).unwrap_or_else(|| {
+            let key = OrderKey { key: format!("mcp {}", Uuid::new_v4()), digest: mark.digest.clone() };
+            self.remember(mark, &key);
+            key
+        })
+    }
+
+    /// Remembers the key of an order.
+    pub(crate) fn remember(&self, mark: &OrderMark, key: &OrderKey) {
+        let recent = Recent { key: key.clone(), at: Instant::now() };
+        lock(&self.recent).entry(mark.clone()).or_insert(recent);
+    }
+
+    /// Forgets an order whose discussion nobody can join any more, unless it has another key by now.
+    pub(crate) fn forget(&self, mark: &OrderMark, key: &OrderKey) {
+        let mut recent = lock(&self.recent);
+        if recent.get(mark).is_some_and(|it| it.key == *key) {
+            recent.remove(mark);
+        }
     }
 
     /// Counts a call that waits for this discussion.
@@ -139,15 +159,28 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn b10_an_equal_order_is_the_same_one_for_a_minute() {
         let calls = Calls::default();
-        let Place::First(key) = calls.place(&mark("ann")) else { panic!("there was none before") };
-        assert_eq!(calls.place(&mark("ann")), Place::Again(key.clone()));
-        assert!(matches!(calls.place(&mark("bob")), Place::First(other) if other != key));
+        assert_eq!(calls.placed(&mark("ann")), None);
+        let key = calls.place(&mark("ann"));
+        assert_eq!(calls.place(&mark("ann")), key);
+        assert_ne!(calls.place(&mark("bob")), key);
         tokio::time::advance(SAME_FOR - Duration::from_millis(1)).await;
-        assert_eq!(calls.place(&mark("ann")), Place::Again(key.clone()));
+        assert_eq!(calls.placed(&mark("ann")), Some(key.clone()));
         tokio::time::advance(Duration::from_millis(1)).await;
-        assert!(matches!(calls.place(&mark("ann")), Place::First(other) if other != key));
-        calls.forget(&mark("ann"));
-        assert!(matches!(calls.place(&mark("ann")), Place::First(_)));
+        let next = calls.place(&mark("ann"));
+        assert_ne!(next, key);
+        calls.forget(&mark("ann"), &key);
+        assert_eq!(calls.placed(&mark("ann")), Some(next.clone()), "it has another key by now");
+        calls.forget(&mark("ann"), &next);
+        assert_eq!(calls.placed(&mark("ann")), None);
+    }
+
+    #[test]
+    fn b10_every_process_finds_an_order_by_the_same_keys_for_a_minute_at_least() {
+        let at = |seconds: u64| mark("ann").shared_keys(Duration::from_secs(seconds));
+        assert_eq!(at(60), at(119));
+        assert_eq!(at(60)[1], at(120)[0], "the next period");
+        assert_ne!(at(60)[0], at(120)[0]);
+        assert_ne!(at(60), mark("bob").shared_keys(Duration::from_secs(60)));
     }
 
     #[test]

@@ -20,6 +20,9 @@ const OUTPUT: &str = "output";
 /// The lengths to which texts of a whole document are cut where leaving out rounds is not enough.
 const WHOLE_LENGTHS: &[usize] = &[8_000, 2_000, 500];
 
+/// The lengths of texts in a list of discussions, from what is wanted to what fits.
+const LIST_LENGTHS: &[usize] = &[200, 100, 50];
+
 /// A text that is cut keeps at least this many characters.
 const SHORTEST_CUT: usize = 200;
 
@@ -58,6 +61,27 @@ pub(crate) fn rounds(mut part: Value, uri: &str) -> Value {
         part["leftOut"] = json!(format!("the first {left_out} of {total} rounds; all are in {uri}"));
     }
     compact(part, uri)
+}
+
+/// A list in at most [`LONGEST`] characters: its texts are shortened to the length that `entries`
+/// is given, and only if that is not enough, the last entries are left out, which `leftOut` says.
+pub(crate) fn list(name: &str, entries: impl Fn(usize) -> Vec<Value>) -> Value {
+    let mut listed = json!({ name: [] });
+    for longest in LIST_LENGTHS {
+        listed = json!({ name: entries(*longest) });
+        if length(&listed) <= LONGEST {
+            return listed;
+        }
+    }
+    let total = listed[name].as_array().map_or(0, Vec::len);
+    while length(&listed) > LONGEST
+        && let Some(entries) = listed[name].as_array_mut().filter(|it| !it.is_empty())
+    {
+        entries.pop();
+        let left_out = total - entries.len();
+        listed["leftOut"] = json!(format!("the last {left_out} of {total}; ask for fewer"));
+    }
+    listed
 }
 
 /// The number of characters of its JSON.
@@ -217,6 +241,24 @@ mod tests {
         assert_eq!(short["leftOut"], "the first 9 of 10 rounds; all are in discussion://1/result");
         let small = json!({ "section": "rounds", "rounds": [{ "roundNumber": 1 }] });
         assert_eq!(rounds(small.clone(), URI), small);
+    }
+
+    #[test]
+    fn b10_a_list_keeps_its_entries_and_shortens_their_texts() {
+        let entries = |count: usize, fixed: usize| {
+            move |longest: usize| {
+                let entry =
+                    |at: usize| json!({ "topic": "t".repeat(longest), "id": format!("{at:0fixed$}") });
+                (0..count).map(entry).collect::<Vec<_>>()
+            }
+        };
+        let listed = list("discussions", entries(50, 300));
+        assert_eq!(listed, json!({ "discussions": entries(50, 300)(100) }), "all are listed");
+        let listed = list("discussions", entries(50, 600));
+        let kept = listed["discussions"].as_array().unwrap().len();
+        assert!((30..50).contains(&kept) && length(&listed) <= LONGEST, "{kept}");
+        assert_eq!(listed["discussions"], json!(entries(50, 600)(50)[..kept]), "the first ones stay");
+        assert_eq!(listed["leftOut"], format!("the last {} of 50; ask for fewer", 50 - kept));
     }
 
     #[test]

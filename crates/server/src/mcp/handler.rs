@@ -1,9 +1,7 @@
 //! What the protocol library calls: lists, tools, tasks, resources, prompts and completion, for one
 //! caller at a time.
 
-use std::sync::Arc;
-
-use axum::http::{header, request::Parts};
+use axum::http::request::Parts;
 use quorum::{Discussion, Error, Scope};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -18,7 +16,7 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::json;
-use tokio::{sync::Notify, time::Instant};
+use tokio::time::Instant;
 
 use crate::{
     app::App,
@@ -27,10 +25,10 @@ use crate::{
         answer::Writer,
         arguments,
         call::{Call, Reply},
-        calls::CallMark,
         completion,
         failure::Failure,
         prompts, resources, task,
+        wait::take_over,
     },
 };
 
@@ -109,42 +107,14 @@ impl Handler {
             began: Instant::now(),
             continued: earlier.zip(request.input_responses),
             context,
-            cancelled_apart: Arc::new(Notify::new()),
         })
     }
 
-    /// Runs a tool. Over HTTP, the client may cancel it by another request.
-    async fn run(&self, listed: &ListedTool, mut call: Call) -> CallToolResponse {
+    async fn run(&self, listed: &ListedTool, call: Call) -> CallToolResponse {
         let mistakes = arguments::mistakes(&listed.input, &call.arguments);
-        let mark = mark_of(&call);
-        if let Some(mark) = &mark {
-            call.cancelled_apart = self.app.mcp.calls.open(mark.clone());
-        }
-        let reply = (listed.tool.run)(&call, mistakes).await;
-        if let Some(mark) = &mark {
-            self.app.mcp.calls.close(mark, &call.cancelled_apart);
-        }
-        match reply {
+        match (listed.tool.run)(&call, mistakes).await {
             Ok(reply) => response(reply),
             Err(failure) => failure.result(listed).into(),
-        }
-    }
-}
-
-/// The mark by which a request over HTTP can be cancelled; `None` for a connection of its own.
-fn mark_of(call: &Call) -> Option<CallMark> {
-    let parts = call.context.extensions.get::<Parts>()?;
-    Some(CallMark::of(&call.scope, parts, call.context.id.to_string()))
-}
-
-impl CallMark {
-    pub(crate) fn of(scope: &Scope, parts: &Parts, request: String) -> CallMark {
-        let program = parts.headers.get(header::USER_AGENT).and_then(|it| it.to_str().ok());
-        CallMark {
-            tenant: scope.tenant().name().to_owned(),
-            who: scope.who().to_owned(),
-            program: program.unwrap_or_default().to_owned(),
-            request,
         }
     }
 }
@@ -235,10 +205,7 @@ impl ServerHandler for Handler {
     ) -> Result<GetTaskResult, ErrorData> {
         let discussion = self.discussion(&request.task_id, &context.extensions).await?;
         // A task whose process is gone would never end otherwise.
-        let taken_over = discussion.take_over().await.map_err(|error| internal(&error))?;
-        if let Some(handle) = taken_over {
-            self.app.hub.follow(&discussion, &handle);
-        }
+        take_over(&self.app, &discussion).await.map_err(|error| internal(&error))?;
         let state = discussion.state().await.map_err(|error| internal(&error))?;
         Ok(GetTaskResult::new(task::detailed(self.writer(), &state)))
     }

@@ -5,17 +5,20 @@ use std::sync::Arc;
 use axum::{
     body::{Body, Bytes},
     extract::{Request, State},
-    http::{Method, request::Parts},
+    http::{Method, header, request::Parts},
     response::{IntoResponse, Response},
 };
+use futures::StreamExt;
 use quorum::Scope;
 use rmcp::{
     ServerHandler,
-    model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage},
+    model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId},
     transport::streamable_http_server::{
         StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
     },
 };
+use serde::Deserialize;
+use tokio::sync::Notify;
 
 use crate::{
     app::App,
@@ -41,13 +44,49 @@ pub(crate) async fn answer_by<H>(handler: H, app: &App, request: Request) -> Res
 where
     H: ServerHandler + Clone,
 {
-    let request = match whole(app, request).await {
-        Ok(request) => request,
+    let (request, open) = match whole(app, request).await {
+        Ok(whole) => whole,
         Err(problem) => return problem.into_response(),
     };
     let sessions = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(handler.clone()), sessions, config(app));
-    service.handle(request).await.map(Body::new)
+    let response = service.handle(request).await.map(Body::new);
+    match open {
+        Some(open) if is_stream(&response) => response.map(|body| until_cancelled(body, open)),
+        Some(_) | None => response,
+    }
+}
+
+fn is_stream(response: &Response) -> bool {
+    let kind = response.headers().get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    kind.is_some_and(|it| it.starts_with("text/event-stream"))
+}
+
+/// The body up to the cancellation of its request: a client that cancelled expects no answer. The
+/// library takes the end of the stream for a closed connection, and cancels the call.
+fn until_cancelled(body: Body, open: OpenCall) -> Body {
+    let cancelled = async move { open.cancelled.notified().await };
+    Body::from_stream(body.into_data_stream().take_until(Box::pin(cancelled)))
+}
+
+/// A request that its client may cancel by a message of its own, for as long as this exists.
+struct OpenCall {
+    app: App,
+    mark: CallMark,
+    cancelled: Arc<Notify>,
+}
+
+impl OpenCall {
+    fn new(app: &App, mark: CallMark) -> Self {
+        let cancelled = app.mcp.calls.open(mark.clone());
+        OpenCall { app: app.clone(), mark, cancelled }
+    }
+}
+
+impl Drop for OpenCall {
+    fn drop(&mut self) {
+        self.app.mcp.calls.close(&self.mark, &self.cancelled);
+    }
 }
 
 /// No session is kept, so that a restart breaks no client. The guard has checked names and origins.
@@ -61,10 +100,11 @@ fn config(app: &App) -> StreamableHttpServerConfig {
         .with_max_request_body_bytes(app.limits().body_bytes)
 }
 
-/// The request with its body in memory, if that arrives in time, is not too large and is no batch.
-async fn whole(app: &App, request: Request) -> Result<Request, Problem> {
+/// The request with its body in memory, if that arrives in time, is not too large and is no batch;
+/// and how its client may cancel it.
+async fn whole(app: &App, request: Request) -> Result<(Request, Option<OpenCall>), Problem> {
     if request.method() != Method::POST {
-        return Ok(request);
+        return Ok((request, None));
     }
     let (parts, body) = request.into_parts();
     let bytes = received(Request::new(body), app).await?;
@@ -72,7 +112,31 @@ async fn whole(app: &App, request: Request) -> Result<Request, Problem> {
         return Err(Problem::new(problem::INVALID, "send one message at a time, not a batch"));
     }
     cancel(app, &parts, &bytes);
-    Ok(Request::from_parts(parts, Body::from(bytes)))
+    let open = mark_of(&parts, &bytes).map(|mark| OpenCall::new(app, mark));
+    Ok((Request::from_parts(parts, Body::from(bytes)), open))
+}
+
+/// The mark of a request with an id.
+fn mark_of(parts: &Parts, bytes: &Bytes) -> Option<CallMark> {
+    #[derive(Deserialize)]
+    struct Head {
+        id: RequestId,
+    }
+    let scope = parts.extensions.get::<Scope>()?;
+    let Head { id } = serde_json::from_slice(bytes).ok()?;
+    Some(CallMark::of(scope, parts, id.to_string()))
+}
+
+impl CallMark {
+    fn of(scope: &Scope, parts: &Parts, request: String) -> CallMark {
+        let program = parts.headers.get(header::USER_AGENT).and_then(|it| it.to_str().ok());
+        CallMark {
+            tenant: scope.tenant().name().to_owned(),
+            who: scope.who().to_owned(),
+            program: program.unwrap_or_default().to_owned(),
+            request,
+        }
+    }
 }
 
 /// Cancels the call that this message names. Without a session, the library can't tell which one

@@ -1,8 +1,10 @@
 //! Orders of tools: reads a request from the arguments, starts its discussion or joins an equal
 //! one, and answers within the time of the call.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use quorum::{
-    Discussion, Fault, Forking, OrderKey, Request, Started,
+    Discussion, Fault, Forking, OrderKey, Request,
     model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, spec::Spec},
     seams::Created,
 };
@@ -16,7 +18,7 @@ use crate::{
         answer::{Extent, is_settled},
         arguments::Mistake,
         call::{Call, Reply},
-        calls::{OrderMark, Place},
+        calls::{OrderMark, SAME_FOR},
         failure::Failure,
         schema::{ALIASES, TOTAL_BUDGET},
         task,
@@ -37,9 +39,15 @@ pub(crate) struct Order {
     pub(crate) spec: Spec,
 }
 
+/// What a call starts.
+pub(crate) enum Work<'w> {
+    Order(Box<Spec>),
+    Fork { of: &'w Discussion, forking: &'w Forking },
+}
+
 /// A discussion that this call waits for.
-pub(crate) struct Begun {
-    pub(crate) discussion: Discussion,
+struct Begun {
+    discussion: Discussion,
     /// Whether it was running already.
     joined: bool,
     start: Start,
@@ -126,7 +134,7 @@ pub(crate) async fn held(call: &Call, order: Order) -> Result<Reply, Failure> {
     let panel = call.scope.panel_choice(&order.request).filter(|_| order.request.follows.is_none());
     let panel = panel.map(|it| wording::panel(&it));
     let digest = digest(&order.request);
-    let mut reply = placed(call, order.spec, digest).await?;
+    let mut reply = placed(call, &Work::Order(Box::new(order.spec)), digest).await?;
     if let (Reply::Done { structured, .. }, Some(panel)) = (&mut reply, panel) {
         structured["panel"] = json!(panel);
     }
@@ -134,16 +142,16 @@ pub(crate) async fn held(call: &Call, order: Order) -> Result<Reply, Failure> {
 }
 
 /// Starts or joins what was ordered, and answers about it. Equal orders have equal digests.
-pub(crate) async fn placed(call: &Call, spec: Spec, digest: String) -> Result<Reply, Failure> {
+pub(crate) async fn placed(call: &Call, work: &Work<'_>, digest: String) -> Result<Reply, Failure> {
     let begun = match &call.continued {
         Some((id, responses)) => continued(call, *id, responses).await?,
-        None => begun(call, spec, digest).await?,
+        None => begun(call, work, digest).await?,
     };
     answered(call, begun).await
 }
 
 /// Answers about a discussion that this call has begun.
-pub(crate) async fn answered(call: &Call, begun: Begun) -> Result<Reply, Failure> {
+async fn answered(call: &Call, begun: Begun) -> Result<Reply, Failure> {
     let Begun { discussion, joined, start } = begun;
     if call.takes_tasks() {
         return task::created(&discussion).await;
@@ -193,22 +201,46 @@ async fn continued(
     Ok(Begun { discussion, joined: false, start })
 }
 
-async fn begun(call: &Call, spec: Spec, digest: String) -> Result<Begun, Failure> {
+async fn begun(call: &Call, work: &Work<'_>, digest: String) -> Result<Begun, Failure> {
     if let Some(key) = call.text("idempotencyKey") {
         let key = OrderKey { key: key.to_owned(), digest };
-        return start(call, spec, &key).await;
+        return start(call, work, &key).await;
     }
     let (tenant, who) = (call.scope.tenant().name().to_owned(), call.scope.who().to_owned());
-    let mark = OrderMark { tenant, who, digest };
-    if let Place::Again(key) = call.app.mcp.calls.place(&mark) {
-        let begun = start(call, spec.clone(), &key).await?;
+    let (calls, mark) = (&call.app.mcp.calls, OrderMark { tenant, who, digest });
+    if let Some(key) = calls.placed(&mark) {
+        let begun = start(call, work, &key).await?;
         if !begun.joined || is_open(&begun).await? {
             return Ok(begun);
         }
-        call.app.mcp.calls.forget(&mark);
+        calls.forget(&mark, &key);
     }
-    let (Place::First(key) | Place::Again(key)) = call.app.mcp.calls.place(&mark);
-    start(call, spec, &key).await
+    if let Some(begun) = shared(call, work, &mark).await? {
+        return Ok(begun);
+    }
+    start(call, work, &calls.place(&mark)).await
+}
+
+/// Starts an order under a key that every process derives from it, or joins it if another process
+/// has it: a call that broke off may be sent again after a restart, or to another node. `None` if
+/// the equal order of another call is over.
+async fn shared(call: &Call, work: &Work<'_>, mark: &OrderMark) -> Result<Option<Begun>, Failure> {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let [now, next] = mark.shared_keys(since_epoch);
+    let begun = start(call, work, &now).await?;
+    if !begun.joined {
+        call.scope.also_under(&next, begun.discussion.id()).await?;
+    } else if !is_open(&begun).await? || !is_recent(&begun, since_epoch).await? {
+        return Ok(None);
+    }
+    call.app.mcp.calls.remember(mark, &now);
+    Ok(Some(begun))
+}
+
+async fn is_recent(begun: &Begun, since_epoch: Duration) -> Result<bool, Failure> {
+    let opened_at = begun.discussion.state().await?.opened_at.epoch_ms();
+    let opened_at = Duration::from_millis(u64::try_from(opened_at).unwrap_or_default());
+    Ok(since_epoch.saturating_sub(opened_at) < SAME_FOR)
 }
 
 /// Whether an equal order still makes sense to join: it is neither over nor paused by somebody.
@@ -227,18 +259,40 @@ pub(crate) fn digest_of(order: &str) -> String {
     Uuid::new_v5(&Uuid::NAMESPACE_OID, order.as_bytes()).to_string()
 }
 
-/// Starts a discussion once for each key. One that a cancelled call had paused goes on.
-async fn start(call: &Call, spec: Spec, key: &OrderKey) -> Result<Begun, Failure> {
+/// Starts a discussion once for each key; without a free run slot it is queued. One that a
+/// cancelled call had paused goes on.
+async fn start(call: &Call, work: &Work<'_>, key: &OrderKey) -> Result<Begun, Failure> {
     let (discussion, joined) = match call.app.run_slot(call.scope.tenant()).await? {
-        Some(slot) => published(call, call.scope.start_once(spec, Some(key)).await?, slot),
-        None => {
-            let most = call.app.limits().queued();
-            let (discussion, created) = call.scope.queue_once(spec, Some(key), most).await?;
-            (discussion, created == Created::Existed)
-        }
+        Some(slot) => started(call, work, key, slot).await?,
+        None => queued(call, work, key).await?,
     };
     let start = if joined { revived(call, &discussion).await? } else { Start::AsItIs };
     Ok(Begun { discussion, joined, start })
+}
+
+/// The discussion, run here, and whether it was there before.
+async fn started(
+    call: &Call,
+    work: &Work<'_>,
+    key: &OrderKey,
+    slot: RunSlot,
+) -> Result<(Discussion, bool), Failure> {
+    let started = match work {
+        Work::Order(spec) => call.scope.start_once(Spec::clone(spec), Some(key)).await?,
+        Work::Fork { of, forking } => of.fork_once(forking, Some(key)).await?,
+    };
+    let joined = started.handle.is_none();
+    Ok((call.app.hub.publish(started, slot), joined))
+}
+
+/// The discussion, for any process to run, and whether it was there before.
+async fn queued(call: &Call, work: &Work<'_>, key: &OrderKey) -> Result<(Discussion, bool), Failure> {
+    let most = call.app.limits().queued();
+    let (discussion, created) = match work {
+        Work::Order(spec) => call.scope.queue_once(Spec::clone(spec), Some(key), most).await?,
+        Work::Fork { of, forking } => of.queue_fork_once(forking, Some(key), most).await?,
+    };
+    Ok((discussion, created == Created::Existed))
 }
 
 /// Resumes a discussion that a cancelled call had paused.
@@ -252,33 +306,9 @@ async fn revived(call: &Call, discussion: &Discussion) -> Result<Start, Failure>
     Ok(Start::Resumed)
 }
 
-/// Forks a discussion, once for each key; without a free run slot the fork is queued.
-pub(crate) async fn forked(
-    call: &Call,
-    discussion: &Discussion,
-    forking: &Forking,
-    key: Option<&OrderKey>,
-) -> Result<Begun, Failure> {
-    let (discussion, joined) = match call.app.run_slot(call.scope.tenant()).await? {
-        Some(slot) => published(call, discussion.fork_once(forking, key).await?, slot),
-        None => {
-            let most = call.app.limits().queued();
-            let (fork, created) = discussion.queue_fork_once(forking, key, most).await?;
-            (fork, created == Created::Existed)
-        }
-    };
-    Ok(Begun { discussion, joined, start: Start::AsItIs })
-}
-
-/// The discussion, published, and whether it was there before.
-fn published(call: &Call, started: Started, slot: RunSlot) -> (Discussion, bool) {
-    let joined = started.handle.is_none();
-    (call.app.hub.publish(started, slot), joined)
-}
-
-/// The key of a fork, with a digest of what is forked and how.
-pub(crate) fn fork_key(key: &str, of: DiscussionId, arguments: &Map<String, Value>) -> OrderKey {
+/// The digest of a fork: of what is forked, and how.
+pub(crate) fn fork_digest(of: DiscussionId, arguments: &Map<String, Value>) -> String {
     let given = |name: &'static str| arguments.get(name).map(|it| (name, it));
     let fork: Vec<(&str, &Value)> = ["at", "without", "changes"].into_iter().filter_map(given).collect();
-    OrderKey { key: key.to_owned(), digest: digest_of(&format!("fork of {of}\n{}", json!(fork))) }
+    digest_of(&format!("fork of {of}\n{}", json!(fork)))
 }

@@ -1,5 +1,6 @@
 //! The protocol over streams in memory, in virtual time, with simulated voices.
 
+mod answers;
 mod asked;
 mod bounds;
 mod client;

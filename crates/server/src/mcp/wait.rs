@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
 use crate::{
+    app::App,
     live::listener::Listener,
     mcp::{
         answer::{self, Extent},
@@ -81,22 +82,22 @@ impl Wait<'_> {
                 () = progress.due() => {}
                 () = sleep_until(stale_until.unwrap_or(self.until)), if stale_until.is_some() => {}
                 () = sleep_until(look_at) => {
-                    self.take_over().await?;
+                    take_over(&call.app, discussion).await?;
                     look_at = Instant::now() + LOOK;
                 }
             }
         }
     }
+}
 
-    async fn take_over(&self) -> Result<(), Failure> {
-        let app = &self.call.app;
-        // Without a slot the wait goes on, and the next look may find one.
-        let Some(slot) = app.run_slot(self.call.scope.tenant()).await? else { return Ok(()) };
-        if let Some(handle) = self.discussion.take_over().await? {
-            app.hub.listen_to(self.discussion, &handle, Some(slot));
-        }
-        Ok(())
+/// Goes on with a discussion that no process runs, or that is queued, if a run slot is free.
+/// Without one, a later look may find one.
+pub(crate) async fn take_over(app: &App, discussion: &Discussion) -> Result<(), quorum::Error> {
+    let Some(slot) = app.run_slot(discussion.tenant()).await? else { return Ok(()) };
+    if let Some(handle) = discussion.take_over().await? {
+        app.hub.listen_to(discussion, &handle, Some(slot));
     }
+    Ok(())
 }
 
 async fn closing(call: &Call) {

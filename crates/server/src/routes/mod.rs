@@ -12,6 +12,7 @@ mod outcomes;
 mod page;
 mod past;
 pub(crate) mod plan;
+mod sessions;
 pub(crate) mod workflows;
 
 use axum::{
@@ -57,7 +58,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(past::rate))
         .routes(routes!(outcomes::resolve))
         .routes(routes!(outcomes::calibration))
-        .routes(routes!(catalog::sessions, catalog::create_session))
+        .routes(routes!(sessions::sessions, sessions::create_session))
+        .routes(routes!(sessions::rename_session, sessions::delete_session))
         .routes(routes!(operations::audit))
         .routes(routes!(operations::spending))
         .routes(routes!(operations::health))

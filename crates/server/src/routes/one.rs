@@ -145,7 +145,11 @@ async fn written(
     format: &export::Format,
     sources: bool,
 ) -> Result<Response, Problem> {
-    let extras = export::Extras { commands: wording::to_see_it_again(discussion.id()), sources };
+    let extras = export::Extras {
+        commands: wording::to_see_it_again(discussion.id()),
+        sources,
+        ..export::Extras::default()
+    };
     let text = discussion.export_with(format, extras).await?;
     let kind = match format.name {
         "html" => "text/html; charset=utf-8",

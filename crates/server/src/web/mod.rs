@@ -59,12 +59,11 @@ async fn discussion(
 /// The discussion as a document, if it exists and this caller may read it.
 async fn readable(scope: Option<Scope>, id: &str) -> Option<(String, String)> {
     let id: DiscussionId = id.parse().ok()?;
-    let state = scope?.discussion(id).await.ok()?.state().await.ok()?;
-    let title = export::document::title(&state);
-    Some((
-        format!("{title} · Quorum"),
-        shell::reading(&export::document::body(&state, &to_see_it_again(id), "/d/")),
-    ))
+    let discussion = scope?.discussion(id).await.ok()?;
+    let (state, title) = (discussion.state().await.ok()?, discussion.title().await.ok()?);
+    let extras = export::Extras { commands: to_see_it_again(id), title, ..export::Extras::default() };
+    let title = export::document::title(&state, &extras);
+    Some((format!("{title} · Quorum"), shell::reading(&export::document::body(&state, &extras, "/d/"))))
 }
 
 async fn compare() -> Html<String> {

@@ -48,7 +48,7 @@ pub(super) fn list(entries: &[Entry]) -> String {
             body,
             "<li><a href=\"/d/{}\">{}</a> <small>{}, {}</small></li>",
             it.discussion_id,
-            escaped(&it.topic),
+            escaped(it.title.as_ref().unwrap_or(&it.topic)),
             escaped(&it.pattern),
             it.status
         );

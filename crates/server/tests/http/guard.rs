@@ -24,13 +24,13 @@ async fn ways(server: &TestServer, id: &str) -> Vec<(String, String, Value)> {
                 "fork" => json!({ "at": "1/answering/claude" }),
                 "rating" => json!({ "rating": 5 }),
                 "outcome" => json!({ "answer": "tabs" }),
-                "sessions" => json!({ "name": "a session" }),
+                "sessions" | "{session}" => json!({ "name": "a session" }),
                 _ => json!({}),
             };
-            ways.push((method.to_uppercase(), path.replace("{id}", id), body));
+            ways.push((method.to_uppercase(), path.replace("{id}", id).replace("{session}", id), body));
         }
     }
-    assert!(ways.len() >= 31, "{}", ways.len());
+    assert!(ways.len() >= 33, "{}", ways.len());
     ways
 }
 
@@ -107,7 +107,8 @@ async fn s12_no_route_shows_or_changes_another_tenants_data() {
     for way in ways(&server, &id).await.iter().filter(|way| way.1.contains(&id)) {
         let answer = answered(sent(&server, way).bearer_auth(BOB)).await;
         assert_eq!(answer.status, 404, "{} {}: {}", way.0, way.1, answer.text);
-        assert_eq!(answer.json()["detail"], format!("there is no discussion {id}"));
+        let kind = if way.1.contains("/sessions/") { "session" } else { "discussion" };
+        assert_eq!(answer.json()["detail"], format!("there is no {kind} {id}"));
     }
     let bobs = |path: String| answered(server.request("GET", &path).bearer_auth(BOB));
     for path in ["/api/discussions", "/api/discussions?q=tabs", "/api/sessions", "/api/audit"] {
@@ -116,6 +117,10 @@ async fn s12_no_route_shows_or_changes_another_tenants_data() {
     assert!(!bobs("/".to_owned()).await.text.contains(&id));
     let mut inside = order();
     inside["sessionId"] = session.json()["sessionId"].clone();
+    let anns = format!("/api/sessions/{}", session.json()["sessionId"].as_str().unwrap());
+    for asked in [server.posting(&anns, &json!({ "name": "bobs" })), server.request("DELETE", &anns)] {
+        assert_eq!(answered(asked.bearer_auth(BOB)).await.status, 404);
+    }
     let refused = answered(server.posting("/api/discussions", &inside).bearer_auth(BOB)).await;
     assert_eq!(
         (refused.status.as_u16(), &refused.json()["code"]),

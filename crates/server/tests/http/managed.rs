@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::harness::{ANN, BOB, FAST, TestServer, answered, order, tenants};
 
 #[tokio::test]
-async fn a_name_is_shown_in_lists_and_leaves_the_record_alone() {
+async fn a_name_is_shown_in_lists_and_documents_and_leaves_the_record_alone() {
     let server = TestServer::open(FAST).await;
     let id = server.held(&order()).await;
     let path = format!("/api/discussions/{id}/title");
@@ -22,12 +22,58 @@ async fn a_name_is_shown_in_lists_and_leaves_the_record_alone() {
         let listed = server.get("/api/discussions").await.json();
         assert_eq!((&listed[0]["title"], &listed[0]["topic"]), (&kept, &order()["topic"]));
         assert_eq!(server.get(&path).await.json()["title"], kept);
+        let (topic, name) = (order()["topic"].as_str().unwrap().to_owned(), kept.as_str());
+        let heading = name.unwrap_or(&topic).to_owned();
+        let markdown = server.get(&format!("/api/discussions/{id}/export")).await.text;
+        assert!(markdown.starts_with(&format!("# {heading}\n")), "{markdown}");
+        assert_eq!(markdown.lines().nth(2) == Some(&format!("> {topic}")), name.is_some(), "{markdown}");
+        for page in [format!("/api/discussions/{id}/export?format=html"), format!("/d/{id}")] {
+            let page = server.get(&page).await.text;
+            assert!(page.contains(&format!("<h1>{heading}</h1>")), "{page}");
+            assert!(page.contains(&format!("<title>{heading}")), "{page}");
+        }
+        assert!(server.get("/").await.text.contains(&format!("\">{heading}</a>")));
     }
     let refused = server.post(&path, &json!({ "title": "x".repeat(201) })).await;
     assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["field"]), (400, &json!("title")));
     assert_eq!(server.get(&format!("/api/discussions/{id}/export?format=jsonl")).await.text, before);
     let audit = server.get("/api/audit").await.json();
     assert_eq!(audit.as_array().unwrap().iter().filter(|it| it["action"] == "rename").count(), 4);
+}
+
+#[tokio::test]
+async fn a_session_is_renamed_and_deleted_when_its_discussions_are() {
+    let server = TestServer::open(FAST).await;
+    let made = server.post("/api/sessions", &json!({ "name": "Biling" })).await.json();
+    let session = made["sessionId"].as_str().unwrap();
+    let path = format!("/api/sessions/{session}");
+    for name in [json!(""), json!(" "), json!("x".repeat(201)), Value::Null] {
+        let refused = server.post(&path, &json!({ "name": name })).await;
+        assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["field"]), (400, &json!("name")));
+    }
+    assert_eq!(server.post(&path, &json!({ "name": " Billing " })).await.status, 204);
+    let expected = json!([{ "sessionId": session, "name": "Billing", "createdAt": made["createdAt"] }]);
+    assert_eq!(server.get("/api/sessions").await.json(), expected);
+
+    let mut inside = order();
+    inside["sessionId"] = json!(session);
+    let id = server.held(&inside).await;
+    let delete = |path: String| answered(server.request("DELETE", &path));
+    let kept = delete(path.clone()).await;
+    assert_eq!((kept.status.as_u16(), &kept.json()["code"]), (409, &json!("SESSION_IN_USE")));
+    let told =
+        format!("session {session} has 1 discussion; nothing was changed; delete its discussions first");
+    assert_eq!(kept.json()["detail"], told);
+    assert_eq!(delete(format!("/api/discussions/{id}")).await.status, 204);
+    assert_eq!(delete(path.clone()).await.status, 204);
+    assert_eq!(server.get("/api/sessions").await.json(), json!([]));
+    for gone in [delete(path.clone()).await, server.post(&path, &json!({ "name": "Billing" })).await] {
+        assert_eq!(
+            (gone.status.as_u16(), &gone.json()["detail"]),
+            (404, &json!(format!("there is no session {session}")))
+        );
+    }
+    assert_eq!(delete("/api/sessions/mine".to_owned()).await.status, 404);
 }
 
 #[tokio::test]

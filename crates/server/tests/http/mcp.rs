@@ -193,6 +193,10 @@ async fn b10_a_client_that_leaves_or_cancels_pauses_its_discussion() {
             asking.abort();
         }
         until(&server, &id, "paused").await;
+        if is_told {
+            let text = asking.await.unwrap().unwrap();
+            assert!(!text.contains("result"), "a cancelled call is not answered: {text}");
+        }
         call(&server, None, "ax_control", &json!({ "id": id, "action": "resume" })).await;
         let done = until(&server, &id, "completed").await;
         assert_eq!(done["costSummary"]["totalCalls"], 3, "each voice is asked once: {done}");

@@ -81,6 +81,16 @@ async fn b10_bad_input_is_refused_with_every_mistake_and_nothing_is_spent() {
             vec!["limit: must be from 1 to 50, not 51", "sessionId: must be a UUID, not x"],
         ),
         ("ax_say", json!({ "id": "x" }), vec!["text: is missing"]),
+        (
+            "ax_fork",
+            json!({ "id": "x", "at": 3, "changes": { "maxCost": "much", "rounds": 0, "patern": "x" } }),
+            vec![
+                "at: must be a text, not 3",
+                "changes.maxCost: must be a number, not \"much\"",
+                "changes.rounds: must be from 1 to 10, not 0",
+                "changes.patern: there is no such field; did you mean `pattern`?",
+            ],
+        ),
     ];
     for (tool, arguments, expected) in cases {
         assert_eq!(mistakes(&mut client, tool, arguments.clone()).await, expected, "{tool} {arguments}");
@@ -227,6 +237,15 @@ async fn b10_every_tool_says_what_it_does_and_takes_what_the_registry_declares()
     for name in ["ax_status", "ax_history", "ax_list_models"] {
         assert_eq!(hints(name), reads, "{name}");
     }
+    for tool in tools {
+        let names_a_cap = tool["description"].as_str().unwrap().contains("maxCost");
+        let takes_one = tool["inputSchema"]["properties"].get("maxCost").is_some();
+        // One leads to another tool, the other takes it among its changes.
+        let leads_on = ["ax_discuss_quick", "ax_fork"].contains(&tool["name"].as_str().unwrap());
+        assert_eq!(names_a_cap, takes_one || leads_on, "{}", tool["description"]);
+    }
+    let quick = tools.iter().find(|it| it["name"] == "ax_discuss_quick").unwrap();
+    assert!(quick["description"].as_str().unwrap().contains("to cap it, call ax_discuss with maxCost"));
     assert_eq!(hints("ax_control")["destructiveHint"], true);
     assert_eq!(hints("ax_result")["idempotentHint"], true);
     let input = &tools[0]["inputSchema"]["properties"];

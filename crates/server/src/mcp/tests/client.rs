@@ -60,21 +60,27 @@ impl Client {
         Client::of(simulated(), Limits::default()).await
     }
 
+    /// The same with these capabilities.
+    pub(super) async fn legacy_with(capabilities: Value) -> Client {
+        Client::unannounced(simulated(), settings()).introduced(capabilities).await
+    }
+
     pub(super) async fn of(quorum: Quorum, limits: Limits) -> Client {
-        Client::unannounced(quorum, Settings { limits, ..settings() }).introduced().await
+        Client::unannounced(quorum, Settings { limits, ..settings() }).introduced(json!({})).await
     }
 
     /// The same of a server that asks its own voices.
     pub(super) async fn asking(quorum: Quorum) -> Client {
         let settings = Settings { voices: Voices::Available, ..settings() };
-        Client::unannounced(quorum, settings).introduced().await
+        Client::unannounced(quorum, settings).introduced(json!({})).await
     }
 
     /// This client after its handshake.
-    async fn introduced(mut self) -> Client {
+    async fn introduced(mut self, capabilities: Value) -> Client {
         let client = &mut self;
         let about = json!({ "name": "a test", "version": "1" });
-        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about });
+        let hello =
+            json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": about });
         client.request("initialize", hello).await;
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
         client.learn().await;
@@ -83,7 +89,11 @@ impl Client {
 
     /// A client of the era without one, with these capabilities in every request.
     pub(super) async fn modern(quorum: Quorum, capabilities: Value) -> Client {
-        let mut client = Client::unannounced(quorum, settings());
+        Client::modern_of(quorum, Limits::default(), capabilities).await
+    }
+
+    pub(super) async fn modern_of(quorum: Quorum, limits: Limits, capabilities: Value) -> Client {
+        let mut client = Client::unannounced(quorum, Settings { limits, ..settings() });
         client.meta = json!({
             "io.modelcontextprotocol/protocolVersion": MODERN,
             "io.modelcontextprotocol/clientCapabilities": capabilities,

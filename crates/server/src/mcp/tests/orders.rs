@@ -1,12 +1,13 @@
 //! Orders: keys, joining, limits, and lines that are no messages.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use quorum::memory::MemoryStore;
 use serde_json::{Value, json};
 
 use crate::{
     Limits,
-    mcp::tests::client::{Client, pass, simulated},
+    mcp::tests::client::{Client, pass, process, simulated},
 };
 
 fn order(latency_ms: u64) -> Value {
@@ -49,6 +50,42 @@ async fn b10_a_call_sent_again_after_a_broken_one_goes_on_with_the_same_discussi
     assert_eq!([&again["discussionId"], &again["status"]], [&id, &json!("completed")], "{again}");
     assert_eq!(again["joined"], true);
     assert_eq!(again["costSummary"]["totalCalls"], 3, "nothing was paid twice");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_call_sent_again_to_another_process_goes_on_with_the_same_discussion() {
+    let store = Arc::new(MemoryStore::new());
+    let mut client = Client::of(process(&store), Limits::default()).await;
+    client.calling("ax_discuss", order(2_000)).await;
+    pass(Duration::from_secs(1)).await;
+    let id = client.call("ax_status", json!({})).await["discussions"][0]["discussionId"].clone();
+    // Calls under way are recorded before it leaves.
+    client.hang_up().await;
+    let mut next = Client::of(process(&store), Limits::default()).await;
+    let again = next.call("ax_discuss", order(2_000)).await;
+    let expected = [&id, &json!("completed"), &json!(true)];
+    assert_eq!([&again["discussionId"], &again["status"], &again["joined"]], expected, "{again}");
+    assert_eq!(again["costSummary"]["totalCalls"], 3, "nothing was paid twice");
+    let third = next.call("ax_discuss", order(2_000)).await;
+    assert_ne!(third["discussionId"], id, "one that is over is not joined");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_fork_sent_again_after_a_broken_call_goes_on_with_the_same_fork() {
+    let mut client = Client::legacy().await;
+    let first = client.call("ax_discuss", order(5_000)).await;
+    let fork = json!({ "id": first["discussionId"], "changes": { "rounds": 2 } });
+    let broken = client.calling("ax_fork", fork.clone()).await;
+    pass(Duration::from_secs(1)).await;
+    let listed = client.call("ax_status", json!({})).await["discussions"].clone();
+    assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
+    client.cancel(broken).await;
+    client.until(&listed[0]["discussionId"], "paused").await;
+    let again = client.call("ax_fork", fork.clone()).await;
+    let expected = [&listed[0]["discussionId"], &json!("completed"), &json!(true)];
+    assert_eq!([&again["discussionId"], &again["status"], &again["joined"]], expected, "{again}");
+    let third = client.call("ax_fork", fork).await;
+    assert_ne!(third["discussionId"], again["discussionId"], "one that is over is not joined");
 }
 
 #[tokio::test(start_paused = true)]

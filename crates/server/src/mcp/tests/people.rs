@@ -23,6 +23,10 @@ async fn b10_a_person_s_turn_is_awaited_and_spoken() {
     let id = awaited["discussionId"].clone();
     let wrong = client.call("ax_say", json!({ "id": id, "text": "No.", "as": "you" })).await;
     assert!(wrong["code"].is_string(), "{wrong}");
+    let blank = client.call("ax_say", json!({ "id": id, "text": " \n" })).await;
+    assert_eq!(blank["details"]["validationErrors"], json!(["text: is empty"]), "{blank}");
+    let still = client.call("ax_status", json!({ "id": id })).await;
+    assert_eq!(still["awaits"], awaited["awaits"], "nothing was changed");
     client.call("ax_say", json!({ "id": id, "text": "A bridge." })).await;
     let told = client.call("ax_result", json!({ "id": id })).await;
     assert_eq!(told["status"], "completed", "{told}");
@@ -74,4 +78,31 @@ async fn b10_an_answer_sent_again_after_a_broken_call_is_passed_over_and_a_wrong
     let second = client.request("tools/call", again(&step)).await["result"]["structuredContent"].clone();
     assert_eq!(first["status"], "completed", "{first}");
     assert_eq!(second, first);
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_fork_that_asks_its_client_s_user_goes_on_with_the_answer() {
+    let mut client = Client::modern(simulated(), json!({ "elicitation": { "form": {} } })).await;
+    let mut params = json!({ "name": "ax_discuss", "arguments": with_a_person() });
+    // Asks, and then goes on with the answer, until no question is left.
+    let mut ended = Vec::new();
+    for name in ["ax_discuss", "ax_fork"] {
+        let mut asked = client.request("tools/call", params.clone()).await["result"].clone();
+        assert_eq!(asked["resultType"], "input_required", "{name}: {asked}");
+        let id = asked["requestState"].clone();
+        while asked["resultType"] == "input_required" {
+            let step = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+            let mut again = params.clone();
+            again["requestState"] = id.clone();
+            again["inputResponses"] =
+                json!({ step: { "action": "accept", "content": { "text": "A bridge." } } });
+            asked = client.request("tools/call", again).await["result"].clone();
+        }
+        let told = &asked["structuredContent"];
+        assert_eq!([&told["status"], &told["discussionId"]], [&json!("completed"), &id], "{name}: {told}");
+        params = json!({ "name": "ax_fork", "arguments": { "id": id, "changes": { "rounds": 2 } } });
+        ended.push(id);
+    }
+    let listed = client.call("ax_history", json!({})).await["discussions"].clone();
+    assert_eq!(listed.as_array().map(Vec::len), Some(ended.len()), "nothing was forked twice: {listed}");
 }

@@ -5,9 +5,12 @@ use std::{sync::Arc, time::Duration};
 use quorum::memory::MemoryStore;
 use serde_json::{Value, json};
 
-use crate::mcp::tests::{
-    client::{Client, pass, process, simulated},
-    people::with_a_person,
+use crate::{
+    Limits,
+    mcp::tests::{
+        client::{Client, pass, process, simulated},
+        people::with_a_person,
+    },
 };
 
 fn takes_tasks() -> Value {
@@ -50,9 +53,39 @@ async fn b10_a_client_without_the_extension_or_of_an_older_era_gets_no_task() {
     let mut modern = Client::modern(simulated(), json!({})).await;
     let answer = modern.request("tools/call", order(0)).await;
     assert_eq!(answer["result"]["structuredContent"]["status"], "completed", "{answer}");
-    let mut legacy = Client::legacy().await;
+    // Tasks of the old form, and the name of the extension: neither means tasks in this version.
+    let old = json!({ "list": {}, "cancel": {}, "requests": { "tools": { "call": {} } } });
+    let mut declared = takes_tasks();
+    declared["tasks"] = old;
+    let mut legacy = Client::legacy_with(declared).await;
     let answer = legacy.request("tools/call", order(0)).await;
     assert_eq!(answer["result"]["structuredContent"]["status"], "completed", "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_polling_queued_tasks_starts_no_more_than_may_run() {
+    let limits = Limits { running: 1, queued: 10, ..Limits::default() };
+    let mut client = Client::modern_of(simulated(), limits, takes_tasks()).await;
+    let mut ids = Vec::new();
+    for number in 0..3 {
+        let mut order = order(3_000);
+        order["arguments"]["topic"] = json!(format!("Question {number}?"));
+        ids.push(client.request("tools/call", order).await["result"]["taskId"].clone());
+    }
+    loop {
+        let (mut running, mut done) = (0, 0);
+        for id in &ids {
+            let got = client.request("tasks/get", json!({ "taskId": id })).await["result"].clone();
+            let told = client.call("ax_status", json!({ "id": id })).await["status"].clone();
+            running += usize::from(told == "running");
+            done += usize::from(got["status"] == "completed");
+        }
+        assert!(running <= 1, "{running} run at once");
+        if done == ids.len() {
+            break;
+        }
+        pass(Duration::from_millis(500)).await;
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@ use crate::mcp::{
     Surface,
     order::{self, Order},
     schema,
-    tools::{Effect, Form, Tool, about_money},
+    tools::{CAPS, Effect, Form, Tool, about_money},
 };
 
 pub(crate) const TOOL: Tool = Tool {
@@ -29,6 +29,6 @@ fn description(surface: &Surface<'_>) -> String {
         "Puts a question to several models, lets them discuss it in one of these patterns ({}), and \
          returns their considered answer with dissent, votes and cost. {}",
         patterns.join(", "),
-        about_money(surface)
+        about_money(surface, CAPS)
     )
 }

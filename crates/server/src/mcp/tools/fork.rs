@@ -7,10 +7,12 @@ use crate::{
     body::Fields,
     mcp::{
         Surface,
+        arguments::{self, Mistake},
         call::{Call, Reply},
         failure::Failure,
-        order, schema,
-        tools::{Effect, Form, Tool, about_money, without},
+        order::{self, Work},
+        schema,
+        tools::{CAPS, Effect, Form, Tool, about_money, without},
     },
     wire::order::changes,
 };
@@ -31,7 +33,7 @@ pub(crate) const TOOL: Tool = Tool {
     output: schema::discussion,
     run: |call, mistakes| {
         Box::pin(async move {
-            without(&mistakes)?;
+            without(&[mistakes, mistaken_changes(call)].concat())?;
             run(call).await
         })
     },
@@ -42,7 +44,7 @@ fn description(surface: &Surface<'_>) -> String {
     format!(
         "Goes on from a past discussion in another way, as a new one: answers up to a step are kept and \
          cost nothing, the rest is asked anew. changes takes the fields of {discuss}. {}",
-        about_money(surface)
+        about_money(surface, &format!("among the changes, {CAPS}"))
     )
 }
 
@@ -76,11 +78,24 @@ fn input(surface: &Surface<'_>) -> Value {
     schema::object(&fields, &["id"])
 }
 
+/// All mistakes in the changes. The listed schema doesn't repeat the fields of an order: clients
+/// show the whole list of tools to their models.
+fn mistaken_changes(call: &Call) -> Vec<Mistake> {
+    let order = schema::object(&schema::order_fields(call.app.registry()), &[]);
+    let (Some(order), Some(changes)) =
+        (order.as_object(), call.arguments.get("changes").and_then(Value::as_object))
+    else {
+        return Vec::new();
+    };
+    let found = arguments::mistakes(order, &arguments::given(Some(changes.clone())));
+    found.into_iter().map(|it| Mistake { field: format!("changes.{}", it.field), ..it }).collect()
+}
+
 async fn run(call: &Call) -> Result<Reply, Failure> {
     let discussion = call.discussion().await?;
     let forking = forking(call, &discussion).await?;
-    let key = call.text("idempotencyKey").map(|key| order::fork_key(key, discussion.id(), &call.arguments));
-    order::answered(call, order::forked(call, &discussion, &forking, key.as_ref()).await?).await
+    let work = Work::Fork { of: &discussion, forking: &forking };
+    order::placed(call, &work, order::fork_digest(discussion.id(), &call.arguments)).await
 }
 
 async fn forking(call: &Call, discussion: &quorum::Discussion) -> Result<Forking, Failure> {

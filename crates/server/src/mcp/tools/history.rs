@@ -15,10 +15,6 @@ use crate::mcp::{
 const MOST: u64 = 50;
 const USUAL: u64 = 20;
 
-/// The longest topic and the longest beginning of a synthesis in a list, in characters.
-const LONGEST_TOPIC: usize = 200;
-const LONGEST_EXCERPT: usize = 200;
-
 pub(crate) const TOOL: Tool = Tool {
     name: "history",
     title: "Find past discussions",
@@ -68,6 +64,7 @@ fn output(_: &Surface<'_>) -> Value {
                 "uri": { "type": "string" },
             },
         } },
+        "leftOut": { "type": "string", "description": "What did not fit" },
     });
     schema::output(properties, &["discussions"])
 }
@@ -80,14 +77,14 @@ async fn run(call: &Call) -> Result<Reply, Failure> {
         Some(words) => call.scope.search(words, limit, session).await?,
         None => call.scope.list(limit, session).await?,
     };
-    let listed: Vec<Value> = found.iter().map(listed).collect();
-    Ok(Reply::done(fit::compact(json!({ "discussions": listed }), "the resources of each discussion")))
+    Ok(Reply::done(fit::list("discussions", |longest| found.iter().map(|it| listed(it, longest)).collect())))
 }
 
-fn listed(entry: &Entry) -> Value {
+/// An entry whose topic and beginning of the synthesis have at most this many characters.
+fn listed(entry: &Entry, longest: usize) -> Value {
     let id: DiscussionId = entry.discussion_id;
     let mut listed = json!({
-        "discussionId": id, "topic": line(&entry.topic, LONGEST_TOPIC), "pattern": entry.pattern,
+        "discussionId": id, "topic": line(&entry.topic, longest), "pattern": entry.pattern,
         "status": entry.status, "startedAt": entry.started_at, "simulated": entry.simulated,
         "uri": format!("discussion://{id}/result"),
     });
@@ -95,7 +92,7 @@ fn listed(entry: &Entry) -> Value {
         listed["success"] = json!(success);
     }
     if let Some(synthesis) = entry.synthesis.as_deref().filter(|it| !it.is_empty()) {
-        listed["excerpt"] = json!(line(synthesis, LONGEST_EXCERPT));
+        listed["excerpt"] = json!(line(synthesis, longest));
     }
     listed
 }

@@ -101,11 +101,14 @@ pub(crate) fn without(mistakes: &[Mistake]) -> Result<(), Failure> {
     if mistakes.is_empty() { Ok(()) } else { Err(Failure::mistakes(mistakes)) }
 }
 
-/// The sentences about money in the descriptions of tools that ask models.
-pub(crate) fn about_money(surface: &Surface<'_>) -> String {
+/// How the cost of an order is capped.
+pub(crate) const CAPS: &str = "maxCost caps it in USD, maxCalls in calls";
+
+/// The sentences about money in the descriptions of tools that ask models, with how to cap it.
+pub(crate) fn about_money(surface: &Surface<'_>, caps: &str) -> String {
     let result = surface.names.of("result");
     format!(
-        "Every answer of a model costs money: maxCost caps it in USD, maxCalls in calls. Answers within \
-         50 s: with the result, or with a handle for {result}."
+        "Every answer of a model costs money: {caps}. Answers within 50 s: with the result, or with a \
+         handle for {result}."
     )
 }

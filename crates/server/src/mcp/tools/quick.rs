@@ -1,7 +1,7 @@
 //! Holds a short discussion and answers in plain text.
 
 use quorum::{
-    model::{outcome::Outcome, state::State},
+    model::{id::DiscussionId, outcome::Outcome, state::State},
     text::standing,
 };
 use serde_json::{Map, Value, json};
@@ -38,9 +38,10 @@ pub(crate) const TOOL: Tool = Tool {
 };
 
 fn description(surface: &Surface<'_>) -> String {
+    let caps = format!("to cap it, call {} with maxCost", surface.names.of("discuss"));
     format!(
         "Puts a question to several models for one round and returns their common answer as plain text. {}",
-        about_money(surface)
+        about_money(surface, &caps)
     )
 }
 
@@ -79,7 +80,7 @@ fn one_round(call: &Call) -> Map<String, Value> {
 async fn in_plain_text(call: &Call, reply: Reply) -> Result<Reply, Failure> {
     let Reply::Done { structured, is_error, .. } = reply else { return Ok(reply) };
     let id = structured["discussionId"].as_str().and_then(|it| it.parse().ok());
-    let id = id.ok_or_else(Failure::no_such_discussion)?;
+    let id: DiscussionId = id.ok_or_else(Failure::no_such_discussion)?;
     let state = call.scope.discussion(id).await?.state().await?;
     let outcome = state.outcome();
     let text = match structured["status"].as_str() {
@@ -88,7 +89,10 @@ async fn in_plain_text(call: &Call, reply: Reply) -> Result<Reply, Failure> {
             let problem = outcome.error.as_ref().map(|it| it.message.clone()).unwrap_or_default();
             format!("Error: {problem}")
         }
-        status => format!("No answer yet ({}): {}", status.unwrap_or_default(), next(&structured)),
+        // The id as well: many clients show a model the text alone.
+        status => {
+            format!("No answer yet ({}). Discussion {id}: {}", status.unwrap_or_default(), next(&structured))
+        }
     };
     let quick = json!({
         "discussionId": structured["discussionId"], "status": structured["status"],

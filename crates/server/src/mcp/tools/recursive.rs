@@ -10,7 +10,7 @@ use crate::mcp::{
     call::Call,
     order::{self, Order},
     schema,
-    tools::{Effect, Form, Tool, about_money},
+    tools::{CAPS, Effect, Form, Tool, about_money},
 };
 
 const DEPTH: RangeInclusive<u32> = 1..=4;
@@ -39,7 +39,7 @@ fn description(surface: &Surface<'_>) -> String {
     let discuss = surface.names.of("discuss");
     format!(
         "The same as {discuss}, but participants may convene sub-discussions of their own. {}",
-        about_money(surface)
+        about_money(surface, CAPS)
     )
 }
 

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use crate::mcp::{
     Surface,
     answer::{Extent, is_settled, status},
+    arguments::Mistake,
     call::{Call, Reply},
     failure::Failure,
     schema,
@@ -52,7 +53,12 @@ fn input(_: &Surface<'_>) -> Value {
 async fn run(call: &Call) -> Result<Reply, Failure> {
     let discussion = call.discussion().await?;
     let before = discussion.state().await?;
-    let said = discussion.say(call.text("as"), call.text("text").unwrap_or_default(), None).await?;
+    let text = call.text("text").unwrap_or_default();
+    if text.trim().is_empty() {
+        let mistake = Mistake { field: "text".to_owned(), message: "is empty".to_owned() };
+        return Err(Failure::mistakes(&[mistake]));
+    }
+    let said = discussion.say(call.text("as"), text, None).await?;
     taken(call, &discussion, said, &before).await
 }
 

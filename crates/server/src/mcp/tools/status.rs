@@ -1,6 +1,6 @@
 //! Says where discussions stand, without waiting.
 
-use quorum::model::lifecycle::Lifecycle;
+use quorum::text::line;
 use serde_json::{Map, Value, json};
 
 use crate::mcp::{
@@ -17,9 +17,6 @@ const RECENT: usize = 200;
 
 /// How many discussions are listed.
 const MOST_LISTED: usize = 50;
-
-/// The longest topic in a list, in characters.
-const LONGEST_TOPIC: usize = 200;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "status",
@@ -76,22 +73,30 @@ async fn one(call: &Call) -> Result<Reply, Failure> {
 
 async fn all(call: &Call) -> Result<Reply, Failure> {
     let found = call.scope.list(RECENT, None).await?;
-    let goes_on = found.into_iter().filter(|it| !it.status.is_terminal() || it.status == Lifecycle::Error);
-    let mut listed = Vec::new();
+    let goes_on = found.into_iter().filter(|it| !it.status.is_terminal());
+    let mut handles = Vec::new();
     for entry in goes_on.take(MOST_LISTED) {
         // One that was removed in between is left out.
         let Ok(discussion) = call.scope.discussion(entry.discussion_id).await else { continue };
-        let told = call.writer().handle(&*discussion.state().await?);
-        let fields = ["discussionId", "status", "topic", "pattern", "round", "rounds", "awaits", "next"];
-        let mut told: Map<String, Value> =
-            fields.into_iter().filter_map(|it| Some((it.to_owned(), told.get(it)?.clone()))).collect();
-        told.insert("topic".to_owned(), json!(quorum::text::line(&entry.topic, LONGEST_TOPIC)));
-        listed.push(Value::Object(told));
+        handles.push(call.writer().handle(&*discussion.state().await?));
     }
-    let uri = "the resources of each discussion";
-    Ok(Reply::Done {
-        structured: fit::compact(json!({ "discussions": listed }), uri),
-        text: None,
-        is_error: false,
-    })
+    let listed = fit::list("discussions", |longest| handles.iter().map(|it| listed(it, longest)).collect());
+    Ok(Reply::Done { structured: listed, text: None, is_error: false })
+}
+
+/// The handle in a few fields, with texts of at most this many characters.
+fn listed(handle: &Value, longest: usize) -> Value {
+    let fields = ["discussionId", "status", "topic", "pattern", "round", "rounds", "awaits", "next"];
+    let mut listed: Map<String, Value> =
+        fields.into_iter().filter_map(|it| Some((it.to_owned(), handle.get(it)?.clone()))).collect();
+    let awaits = listed.get_mut("awaits").and_then(Value::as_array_mut).into_iter().flatten();
+    awaits.filter_map(|it| it.get_mut("prompt")).for_each(|it| shorten(it, longest));
+    listed.get_mut("topic").into_iter().for_each(|it| shorten(it, longest));
+    Value::Object(listed)
+}
+
+fn shorten(text: &mut Value, longest: usize) {
+    if let Some(short) = text.as_str().map(|it| line(it, longest)) {
+        *text = json!(short);
+    }
 }

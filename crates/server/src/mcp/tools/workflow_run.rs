@@ -12,8 +12,9 @@ use crate::{
         arguments::Mistake,
         call::{Call, Reply},
         failure::Failure,
-        order, schema,
-        tools::{Effect, Form, Tool, about_money, without},
+        order::{self, Work},
+        schema,
+        tools::{CAPS, Effect, Form, Tool, about_money, without},
     },
     routes::{discussions::choose_voices, workflows::named},
 };
@@ -41,7 +42,7 @@ fn description(surface: &Surface<'_>) -> String {
     format!(
         "Runs a workflow, which the user has written to a file, by its name, and returns the output of \
          its last step. Its steps may use memory and no other tool. {}",
-        about_money(surface)
+        about_money(surface, CAPS)
     )
 }
 
@@ -80,7 +81,7 @@ async fn run(call: &Call) -> Result<Reply, Failure> {
         ..RunOrder::default()
     };
     let spec = call.scope.plan_workflow(&order).map_err(refused)?;
-    order::placed(call, spec, digest(&order)).await
+    order::placed(call, &Work::Order(Box::new(spec)), digest(&order)).await
 }
 
 /// The same file with the same input and limits is the same order.

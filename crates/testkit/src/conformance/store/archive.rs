@@ -391,6 +391,35 @@ pub async fn sessions_are_read_in_pages<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.sessions(called("session".to_owned())).await, Ok(Vec::new()));
 }
 
+/// A session keeps its place under another name, and is removed when no discussion belongs to it.
+pub async fn a_session_is_renamed_and_removed_when_it_is_empty<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let (own, ann) = (Tenant::default(), Tenant::named("ann"));
+    let id = Uuid::now_v7();
+    let session =
+        |name: &str| Session { id, name: name.to_owned(), created_at: second(1), tenant: own.clone() };
+    store.create_session(session("editors")).await.expect("the store is there");
+    let spec = Spec { session: Some(id), ..about("vi or emacs?") };
+    let discussion = open_as_ordered(store, spec.clone(), second(2)).await;
+
+    let unknown = Err(StoreError::UnknownSession(id));
+    assert_eq!(store.rename_session(ann.clone(), id, "mine".to_owned()).await, unknown);
+    assert_eq!(store.rename_session(own.clone(), id, "Editors".to_owned()).await, Ok(()));
+    assert_eq!(store.sessions(own.clone()).await, Ok(vec![session("Editors")]));
+
+    assert_eq!(store.remove_session(ann, id).await, unknown);
+    let in_use = Err(StoreError::SessionInUse { id, discussions: 1 });
+    assert_eq!(store.remove_session(own.clone(), id).await, in_use);
+    assert_eq!(store.sessions(own.clone()).await, Ok(vec![session("Editors")]));
+    store.remove(discussion).await.expect("it is not running");
+    assert_eq!(store.remove_session(own.clone(), id).await, Ok(()));
+    assert_eq!(store.remove_session(own.clone(), id).await, unknown);
+    assert_eq!(store.rename_session(own.clone(), id, "gone".to_owned()).await, unknown);
+    assert_eq!(store.sessions(own).await, Ok(vec![]));
+    let refused = store.create(DiscussionId::fresh(), opening(spec, second(3), None)).await;
+    assert_eq!(refused, Err(StoreError::UnknownSession(id)));
+}
+
 /// S12: lists, searches and sessions are limited to one tenant.
 pub async fn s12_tenants_see_their_own<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;

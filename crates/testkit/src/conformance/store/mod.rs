@@ -137,6 +137,7 @@ macro_rules! store_conformance {
                 a_session_must_exist
                 sessions_are_newest_first
                 sessions_are_read_in_pages
+                a_session_is_renamed_and_removed_when_it_is_empty
                 s12_tenants_see_their_own
                 a_name_is_for_lists_only
                 removing_takes_what_nobody_runs
