@@ -184,8 +184,7 @@ mod tests {
         let dependency = |name, path: Option<&str>| json!({ "name": name, "req": "1", "path": path });
         let own = json!({ "name": "ours", "source": null,
             "dependencies": [dependency("a", None), dependency("b", None), dependency("c", Some("crates/c"))] });
-        let reasons =
-            "# Why\n\n| crate | why |\n|---|---|\n| a (with x), d | because |\n\n| crate | costs |\n| e | 1 s |\n";
+        let reasons = "# Why\n\n| crate | why |\n|---|---|\n| a (with x), d | because |\n\n| crate | costs |\n| e | 1 s |\n";
         let expected = [
             "docs/decisions/dependencies.md: has no row for b",
             "docs/decisions/dependencies.md: has a row for d, which is not used",
