@@ -50,7 +50,7 @@ impl<T: Send + 'static> Calls<T> {
 
     /// Lets the tasks of calls that were woken together end together, so that their answers are
     /// recorded in one write.
-    pub(crate) async fn settle(&self) {
+    pub(crate) async fn settle(&mut self) {
         if !self.under_way.is_empty() {
             yield_now().await;
         }
@@ -102,7 +102,6 @@ mod tests {
             Arc,
             atomic::{AtomicUsize, Ordering},
         },
-        task::Poll,
         time::Duration,
     };
 
@@ -111,31 +110,33 @@ mod tests {
 
     use super::*;
 
-    /// Waits for the next arrival, and counts how often this task was woken for it.
-    async fn next(calls: &mut Calls<&'static str>) -> (&'static str, usize) {
-        let (mut next, mut polls) = (pin!(calls.under_way.next()), 0);
-        let arrived = poll_fn(|context| {
-            polls += 1;
-            next.as_mut().poll(context)
-        });
-        let (_, news) = arrived.await.unwrap();
-        (news.unwrap_or("a panic"), polls)
+    /// Waits for an arrival in a task, and counts how often the task is woken for it.
+    async fn times_woken(mut calls: Calls<()>) -> usize {
+        let waiting = async move {
+            let (mut next, mut polls) = (pin!(calls.under_way.next()), 0);
+            let arrived = poll_fn(|context| {
+                polls += 1;
+                next.as_mut().poll(context)
+            });
+            assert!(matches!(arrived.await, Some((0, Ok(())))));
+            polls
+        };
+        tokio::spawn(waiting).await.unwrap()
     }
 
-    async fn in_pieces() -> &'static str {
+    async fn in_a_hundred_pieces() {
         for _ in 0..100 {
             sleep(Duration::from_millis(20)).await;
         }
-        "whole"
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_pieces_of_an_answer_wake_its_own_task_and_its_end_wakes_the_group() {
-        let mut calls = Calls::default();
-        calls.push(0, in_pieces());
-        assert_eq!(next(&mut calls).await, ("whole", 101));
-        calls.spawn(0, in_pieces());
-        assert_eq!(next(&mut calls).await, ("whole", 2));
+        let (mut in_task, mut in_group) = (Calls::default(), Calls::default());
+        in_task.spawn(0, in_a_hundred_pieces());
+        assert_eq!(times_woken(in_task).await, 2);
+        in_group.push(0, in_a_hundred_pieces());
+        assert!(100 < times_woken(in_group).await);
     }
 
     /// Counts itself out when it is dropped.
@@ -187,16 +188,12 @@ mod tests {
     async fn calls_that_end_together_have_arrived_together_after_settling() {
         let mut calls = Calls::default();
         for index in 0..3 {
-            calls.spawn(index, sleep(Duration::from_millis(50)).map(|()| index));
+            calls.spawn(index, sleep(Duration::from_millis(50)));
         }
         let (first, _) = calls.under_way.next().await.unwrap();
         calls.settle().await;
         let others: Vec<usize> = std::iter::from_fn(|| calls.arrived()).map(|(index, _)| index).collect();
         assert_eq!((first, others), (0, vec![1, 2]));
-        assert!(matches!(poll_once(calls.settle()), Poll::Ready(())), "nothing is waited for");
-    }
-
-    fn poll_once(future: impl Future<Output = ()>) -> Poll<()> {
-        future.now_or_never().map_or(Poll::Pending, Poll::Ready)
+        assert_eq!(calls.settle().now_or_never(), Some(()), "nothing is under way");
     }
 }

@@ -441,3 +441,20 @@ fn d10_what_a_call_costs_where_the_key_is_the_users_own() {
     let odd = r#""cost":{"total_cost":0.1},"prompt_tokens":12.0,"completion_tokens":-3,"cached_tokens":99"#;
     assert_eq!(usage(odd), end(Some(Usage { cached: 12, ..Usage::new(12, 0) }), None));
 }
+
+#[test]
+fn frames_that_differ_in_their_text_alone_are_read_like_any_other() {
+    let frame = |delta: Value, finish: Value| {
+        let choice = json!({ "index": 0, "delta": delta, "finish_reason": finish });
+        format!("data: {}\n\n", json!({ "model": "m", "choices": [choice], "usage": null }))
+    };
+    let said =
+        ["<thi", "nk>hm</think>", "So", ", it's", "", " \"so\"", " a\\b\n", "ü🙂", "\",\"refusal\":\"no"];
+    let frames = said.map(|it| frame(json!({ "content": it }), Value::Null)).concat();
+    let last = frame(json!({ "content": "!" }), json!("stop"));
+    let (chunks, error) = chunks(&WIRE, format!("{frames}{last}data: [DONE]\n\n").as_bytes());
+    let text = chunks.iter().map(|it| if let Chunk::Text(text) = it { text } else { "" });
+    assert_eq!(text.collect::<String>(), "So, it's \"so\" a\\b\nü🙂\",\"refusal\":\"no!");
+    let end = Chunk::End { finish: Finish::Stop, usage: None, cost: None };
+    assert_eq!((chunks.last(), error), (Some(&end), None));
+}

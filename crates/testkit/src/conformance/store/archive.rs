@@ -405,17 +405,17 @@ pub async fn a_session_is_renamed_and_removed_when_it_is_empty<S: Whole>(subject
     let unknown = Err(StoreError::UnknownSession(id));
     assert_eq!(store.rename_session(ann.clone(), id, "mine".to_owned()).await, unknown);
     assert_eq!(store.rename_session(own.clone(), id, "Editors".to_owned()).await, Ok(()));
-    assert_eq!(store.sessions(own.clone()).await, Ok(vec![session("Editors")]));
+    assert_eq!(store.sessions(SessionsWanted::of(own.clone())).await, Ok(vec![session("Editors")]));
 
     assert_eq!(store.remove_session(ann, id).await, unknown);
     let in_use = Err(StoreError::SessionInUse { id, discussions: 1 });
     assert_eq!(store.remove_session(own.clone(), id).await, in_use);
-    assert_eq!(store.sessions(own.clone()).await, Ok(vec![session("Editors")]));
+    assert_eq!(store.sessions(SessionsWanted::of(own.clone())).await, Ok(vec![session("Editors")]));
     store.remove(discussion).await.expect("it is not running");
     assert_eq!(store.remove_session(own.clone(), id).await, Ok(()));
     assert_eq!(store.remove_session(own.clone(), id).await, unknown);
     assert_eq!(store.rename_session(own.clone(), id, "gone".to_owned()).await, unknown);
-    assert_eq!(store.sessions(own).await, Ok(vec![]));
+    assert_eq!(store.sessions(SessionsWanted::of(own)).await, Ok(vec![]));
     let refused = store.create(DiscussionId::fresh(), opening(spec, second(3), None)).await;
     assert_eq!(refused, Err(StoreError::UnknownSession(id)));
 }
