@@ -36,7 +36,7 @@ pub(crate) const CODES: [(Exit, &str); 9] = [
     (Exit::BadInput, "usage"),
     (Exit::Setup, "configuration or database"),
     (Exit::TooFewProviders, "too few providers available, without --offline"),
-    (Exit::SpentUp, "budget, spending cap or deadline reached (a partial result is printed)"),
+    (Exit::SpentUp, "budget, spending cap or deadline reached (any partial result is printed)"),
     (Exit::NoConsensus, "no consensus or too little support (--require-consensus, --require-support)"),
     (Exit::StepFailed, "a workflow step failed"),
     (Exit::Interrupted, "interrupted"),

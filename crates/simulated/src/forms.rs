@@ -42,7 +42,7 @@ impl sample::Mind for Mind<'_> {
         let answer = |(place, it): (usize, &crate::topic::Answer)| sample::Answer {
             position: it.position.clone(),
             view: it.view.clone(),
-            because: it.because.iter().map(|it| self.fill(it, &[])).collect(),
+            because: it.because.iter().map(|because| self.reason_for(place, because)).collect(),
             strength: self.strength(place),
         };
         answers.map(answer).collect()

@@ -219,7 +219,19 @@ impl<'a> Mind<'a> {
 
     /// The answer it argues against: the one that most of the others hold.
     fn rival(&self) -> &str {
-        let (holds, answers) = (self.holds, &self.question.answers);
+        self.rival_of(self.holds)
+    }
+
+    /// A reason for this answer, whichever this voice holds.
+    pub(super) fn reason_for(&self, place: usize, because: &str) -> String {
+        let answer = &self.question.answers[place];
+        let own = [("position", &*answer.position), ("view", &answer.view), ("rival", self.rival_of(place))];
+        self.fill(because, &own)
+    }
+
+    /// The strongest answer beside this one.
+    fn rival_of(&self, holds: usize) -> &str {
+        let answers = &self.question.answers;
         let rivals = (0..answers.len()).filter(|at| *at != holds && *at != self.weighing());
         let heavier = |one: &usize, other: &usize| self.weight(*one).total_cmp(&self.weight(*other));
         rivals.max_by(heavier).map_or("", |at| answers[at].position.as_str())

@@ -13,7 +13,10 @@ const BETWEEN: &str = "neutral";
 const MOST_LETTERS: usize = 90;
 
 /// The maximum number of words of an alternative; a longer one is really a sentence.
-const MOST_WORDS: usize = 5;
+const MOST_WORDS: usize = 6;
+
+/// The same in characters, for a script without spaces.
+const MOST_CHARACTERS: usize = 16;
 
 /// A question, analysed as far as a simulated voice needs it.
 #[derive(Debug)]
@@ -132,10 +135,15 @@ fn stances(bank: &'static Bank, topic: &str) -> &'static [Stance] {
     }
 }
 
-/// Whether a topic begins with one of these, as whole words.
+/// Whether a topic begins with one of these, as whole words, or has a Japanese one.
 fn begins(topic: &str, starts: &[String]) -> bool {
     let topic = topic.to_lowercase();
     starts.iter().any(|start| {
+        // Words of a question stand in its middle in Japanese.
+        let is_anywhere = start.starts_with(|it| ('\u{3040}'..='\u{309f}').contains(&it));
+        if is_anywhere {
+            return topic.contains(start.as_str());
+        }
         topic.strip_prefix(start.as_str()).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
     })
 }
@@ -175,7 +183,7 @@ fn alternatives(bank: &Bank, topic: &str) -> Vec<String> {
     // Only ASCII is lowercased, so byte offsets stay the same.
     let lower = topic.to_ascii_lowercase();
     let Some(between) = rules.between.iter().find(|it| lower.contains(it.as_str())) else {
-        return Vec::new();
+        return japanese_alternatives(topic);
     };
     let mut found = Vec::new();
     let (mut from, ends) = (0, lower.match_indices(between.as_str()).map(|(at, _)| at));
@@ -192,6 +200,15 @@ fn alternatives(bank: &Bank, topic: &str) -> Vec<String> {
     };
     let different = found.windows(2).all(|pair| pair[0] != pair[1]);
     if found.len() > 1 && different && found.iter().all(fits) { found } else { Vec::new() }
+}
+
+/// The alternatives of a question in Japanese: 「AとBのどちら」.
+fn japanese_alternatives(topic: &str) -> Vec<String> {
+    let Some((named, _)) = topic.split_once("どちら") else { return Vec::new() };
+    let named = named.trim_end_matches(['の', '、', 'は', 'が', ' ']);
+    let found: Vec<String> = named.split(['と', '、']).map(|it| it.trim().to_owned()).collect();
+    let fits = |it: &String| (1..=MOST_CHARACTERS).contains(&it.chars().count());
+    if found.len() > 1 && found.iter().all(fits) { found } else { Vec::new() }
 }
 
 const TRIMMED: [char; 9] = [' ', '?', '.', '!', '"', '“', '”', '„', ':'];
@@ -240,9 +257,21 @@ mod tests {
         check("Should we use Postgres or MySQL?", &["Postgres", "MySQL"]);
         check("REST, GraphQL or gRPC?", &["REST", "GraphQL", "gRPC"]);
         check("Is it better to buy or build?", &["buy", "build"]);
+        check(
+            "Should we rewrite the parser or repair the one that we have?",
+            &["rewrite the parser", "repair the one that we have"],
+        );
         check("Tabs versus spaces", &["Tabs", "spaces"]);
         check("For our API: REST or GraphQL?", &["REST", "GraphQL"]);
         check("Sollten wir lieber Kotlin oder Java für die App nutzen?", &["Kotlin", "Java"]);
+    }
+
+    #[test]
+    fn a_choice_in_japanese_has_two_alternatives() {
+        check("タブとスペースのどちらがよいですか？", &["タブ", "スペース"]);
+        check("PostgreSQLとSQLiteのどちらを選ぶべきですか？", &["PostgreSQL", "SQLite"]);
+        check("週休三日制を導入すべきですか？", &[]);
+        check("どちらがよいですか？", &[]);
     }
 
     #[test]

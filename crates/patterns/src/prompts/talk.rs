@@ -220,6 +220,16 @@ mod tests {
     }
 
     #[test]
+    fn c02_models_alone_were_told_that_a_person_may_have_asked() {
+        let mut spec = spec("roundtable");
+        let ann = spec.participants[0].clone();
+        let asked = |spec: &Spec| shown(&at_the_table(spec, &ann, 1));
+        assert!(asked(&spec).contains("If somebody asked you something, answer that first."));
+        spec.participants[1] = Participant::person("eva");
+        assert!(asked(&spec).contains("If a person asked you something, answer that first."));
+    }
+
+    #[test]
     fn inv_disc_622_confidence_is_asked_for_only_when_it_counts() {
         let plain = spec("synthesis");
         let ann = plain.participants[0].clone();

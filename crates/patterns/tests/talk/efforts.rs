@@ -27,7 +27,7 @@ async fn efforts(panel: &Panel, spec: Spec) -> BTreeMap<String, String> {
         let form = it.call.shape.as_ref().map_or("speech", |it| it.form.kind);
         let is_summary = it.step.as_str().starts_with("summary/");
         let form = if is_summary { "summary" } else { form };
-        (form.to_owned(), format!("{:?}", it.call.effort).to_lowercase())
+        (form.to_owned(), it.call.effort.name().unwrap_or("the model's own").to_owned())
     };
     let all: Vec<(String, String)> = asked.iter().map(of).collect();
     let efforts: BTreeMap<String, String> = all.iter().cloned().collect();
@@ -54,7 +54,7 @@ async fn votes_checks_and_casting_take_little_effort_and_judging_and_writing_muc
         "casting: low",
         "check: low",
         "consensus-check: low",
-        "speech: usual",
+        "speech: the model's own",
         "synthesis: high",
         "verdict: high",
     ];

@@ -29,7 +29,13 @@ const DISCUSSIONS: [(&str, &str, usize, u32); 8] = [
     ("synthesis", "moderator", 3, 1),
 ];
 
-/// All requests of a discussion in which nothing ends early, with speeches of 225 words.
+/// A speech of about 300 tokens that is like no other.
+fn speech(place: usize, round: u32) -> String {
+    let first = 1_000 * (10 * place + round as usize);
+    (first..first + 100).map(|it| it.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// All requests of a discussion in which nothing ends early.
 async fn asked_in((pattern, method, seats, _): (&str, &str, usize, u32), rounds: u32) -> Vec<AskedCall> {
     let manner = Manner { temperature: 0.7, max_tokens: 2_048 };
     let mut order = deciding_by(Spec { rounds, manner, ..spec(pattern) }, method);
@@ -38,11 +44,17 @@ async fn asked_in((pattern, method, seats, _): (&str, &str, usize, u32), rounds:
     match pattern {
         "debate" => order.settings.set("casting", "binary"),
         "voting" => order.settings.set("threshold", 1),
-        "dialogue" => order.settings.set("minRoundsBeforeConsensus", rounds),
         _ => {}
     }
-    let speech = "The figures that were given show it once more. ".repeat(25);
-    let table = table(&panel().says("*", &speech).votes("ann", "tabs", 0.9).votes("bob", "spaces", 0.9));
+    let open = "[REASONING]\nMuch is.\n[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n80";
+    let mut voices = panel().writes("*", "consensus-check", open);
+    voices = voices.votes("ann", "tabs", 0.9).votes("bob", "spaces", 0.9);
+    for (place, who) in ["ann", "bob", "cyd", "dan"].into_iter().enumerate() {
+        for round in 1..=5 {
+            voices = voices.says_in(who, round, &speech(place, round));
+        }
+    }
+    let table = table(&voices);
     table.hold(order).await;
     table.panel.asked()
 }

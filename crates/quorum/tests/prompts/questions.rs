@@ -1,4 +1,4 @@
-//! Twenty questions of every kind, planned and rehearsed as debates: who sits where, who argues for
+//! Twenty questions of every kind, rehearsed as debates: who sits where, who argues for
 //! what, under which labels, and in which language.
 
 use std::{collections::BTreeSet, fs, path::Path};
@@ -42,21 +42,21 @@ fn languages(requests: &[SentRequest]) -> BTreeSet<&str> {
     requests.iter().map(language).collect()
 }
 
-/// Who would be asked by the plan, and what the rehearsal shows of seats, positions, labels and
-/// languages.
-async fn debated(question: &str) -> String {
-    let order = Request {
+fn order(question: &str) -> Request {
+    Request {
         pattern: Some("debate".to_owned()),
         providers: Some(list("claude,gemini,qwen,glm")),
         offline: Some(true),
         ..Request::on(question)
-    };
+    }
+}
+
+/// The seats, and what the rehearsal shows of positions, labels and languages.
+async fn debated(question: &str) -> String {
     let scope = scope();
-    let spec = scope.check(&order).unwrap();
-    let plan = scope.plan(&spec).await.unwrap();
+    let spec = scope.check(&order(question)).unwrap();
     let requests = scope.rehearse(&spec).await.unwrap();
-    let seats: Vec<String> =
-        plan.participants.iter().map(|it| format!("{} {}", it.participant, it.role)).collect();
+    let seats: Vec<String> = spec.participants.iter().map(|it| format!("{} {}", it.name, it.role)).collect();
     let caster: Vec<&str> = requests
         .iter()
         .filter(|it| it.form.as_deref() == Some("casting"))
@@ -106,4 +106,19 @@ async fn d05_twenty_questions_have_the_seats_positions_labels_and_language_they_
         let told = debates.split(&format!("{question}\n")).nth(1).unwrap().lines().next().unwrap();
         assert!(told.ends_with(&format!("; in {language}")), "{question}: {told}");
     }
+}
+
+/// A dry run takes a while, so it is tried for a choice alone.
+#[tokio::test]
+async fn a_dry_run_has_the_same_seats_and_a_casting() {
+    let scope = scope();
+    let spec = scope.check(&order("Tabs or spaces?")).unwrap();
+    let plan = scope.plan(&spec).await.unwrap();
+    let planned: Vec<(&str, &str)> =
+        plan.participants.iter().map(|it| (it.participant.as_str(), it.role.as_str())).collect();
+    let seated: Vec<(&str, &str)> =
+        spec.participants.iter().map(|it| (it.name.as_str(), it.role.name())).collect();
+    assert_eq!(planned, seated);
+    let first = &plan.course[0];
+    assert_eq!((first.phase.as_str(), &first.asked[..]), ("casting", &[vec!["gemini".to_owned()]][..]));
 }

@@ -203,6 +203,11 @@ async fn d05_sides_of_which_how_and_why_were_in_favour_of_nothing() {
             ["the simplest thing that can work", "what the people involved already know"],
         ),
         ("Why do projects run late?", ["the plain explanation is enough", "several causes together"]),
+        (
+            "どのデータベースを使うべきですか？",
+            ["the simplest thing that can work", "what the people involved already know"],
+        ),
+        ("タブとスペースのどちらがよいですか？", ["タブ", "スペース"]),
         ("Sollten wir umstellen?", ["dafür", "dagegen"]),
         (
             "Welche Datenbank passt zu uns?",
@@ -219,5 +224,11 @@ async fn d05_sides_of_which_how_and_why_were_in_favour_of_nothing() {
         let sides: Vec<&str> =
             parts.iter().map(|it| it["position"].as_str().unwrap().split(": ").next().unwrap()).collect();
         assert_eq!(sides, expected, "{topic}");
+        // A side was given a reason for the one that the caster holds.
+        let named = |side: &str, other: &str| {
+            let position = parts.iter().find_map(|it| it["position"].as_str()?.strip_prefix(side));
+            position.is_some_and(|it| it.contains(side) || !it.contains(other))
+        };
+        assert!(named(sides[0], sides[1]) && named(sides[1], sides[0]), "{reply:#}");
     }
 }
