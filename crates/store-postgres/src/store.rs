@@ -113,7 +113,8 @@ async fn start(place: ConnectionPlace, options: Options) -> Result<Parts, StoreE
     let database = place.address.to_string();
     let extent = if options.migrating { Extent::All } else { Extent::Expanding };
     let migrated = run!(pool, connection, migrate::migrate(connection, &database, extent))?;
-    let news = News::start(place.clone(), migrated.store).await.map_err(|error| pool.explain(error))?;
+    let news = News::start(place.clone(), pool.clone(), migrated.store).await;
+    let news = news.map_err(|error| pool.explain(error))?;
     let lanes = Lanes {
         pool: pool.clone(),
         runtime: place.runtime.clone(),
@@ -121,7 +122,8 @@ async fn start(place: ConnectionPlace, options: Options) -> Result<Parts, StoreE
         counts: place.counts.clone(),
         nodes: Arc::default(),
     };
-    Ok(Parts { pool, writer: Writer::start(place), news, migrated, lanes: Arc::new(lanes) })
+    let writer = Writer::start(place, pool.clone());
+    Ok(Parts { pool, writer, news, migrated, lanes: Arc::new(lanes) })
 }
 
 impl PostgresStore {

@@ -27,8 +27,7 @@ fn a_column_that_is_not_moved_is_noticed() {
             ("audit", &["number"]),
             ("memory", &["number"]),
             ("outcomes", &["number"]),
-            // The first six follow from the facts and the commands, and nobody runs anything that is
-            // moved.
+            // The first six follow from the facts and the commands, and nobody runs what is moved.
             (
                 "discussions",
                 &[

@@ -107,8 +107,9 @@ impl Watcher {
     /// once all earlier events were sent.
     pub(crate) fn new(channel: Arc<Channel>, view: View, after: Seq, closing: watch::Receiver<bool>) -> Self {
         let mut closes = closing.clone();
+        let news = channel.listen().1;
         let mut watcher = Watcher {
-            news: channel.listen().1,
+            news,
             channel,
             view,
             place: 0,
