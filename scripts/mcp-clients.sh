@@ -96,8 +96,7 @@ refused() { # code, tool, command…
     local code="$1" tool="$2"
     shift 2
     "$@" > "$home/answer.json" || true
-    grep -q "$code" "$home/answer.json"
-    node "$place/check.mjs" "$home/tools.json" "$tool" "$home/answer.json"
+    node "$place/check.mjs" "$home/tools.json" "$tool" "$home/answer.json" "$code"
 }
 inspector() {
     "$AX" discuss 'Tabs or spaces, in the inspector?' --offline --quiet > /dev/null 2>&1
@@ -121,7 +120,7 @@ inspector() {
                 call "$tool" --tool-arg "topic=Tabs or spaces, $era, $transport?"
             done
             call ax_result --tool-arg "id=$id"
-            call ax_fork --tool-arg "id=$id" --tool-arg 'changes={"rounds":2}'
+            call ax_fork --tool-arg "id=$id" --tool-arg 'changes={"rounds":3}'
             call ax_workflow_run --tool-arg 'name=two-steps' --tool-arg 'input={"what":"tabs"}'
             row "$name, ax_control" refused DISCUSSION_OVER ax_control inspect "$era" "$transport" \
                 --method tools/call --tool-name ax_control --tool-arg "id=$id" --tool-arg 'action=pause'
