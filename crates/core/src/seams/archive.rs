@@ -104,8 +104,8 @@ pub trait Archive: Send + Sync {
     /// The sessions of this tenant, newest first.
     fn sessions(&self, tenant: Tenant) -> BoxFuture<'_, Result<Vec<Session>, StoreError>>;
 
-    /// Gives a session of this tenant another name. Returns [`StoreError::UnknownSession`] if it has
-    /// none with this id.
+    /// Gives a session of this tenant another name. Returns [`StoreError::UnknownSession`] if there
+    /// is none with this id.
     fn rename_session(&self, tenant: Tenant, id: Uuid, name: String)
     -> BoxFuture<'_, Result<(), StoreError>>;
 
