@@ -1,8 +1,9 @@
 #!/bin/sh
 # Fuzzes one of our servers with schemathesis: every response must be described in the OpenAPI
 # document, and no request that the document allows may be refused as malformed. The seed is fixed;
-# EXAMPLES=200 runs longer. Needs curl and Python with venv; the first run installs schemathesis
-# under target/. Further arguments are passed to schemathesis.
+# EXAMPLES=200 runs longer, AX=PROGRAM tries a program that is built already. Needs curl and Python
+# with venv; the first run installs schemathesis under target/. Further arguments are passed to
+# schemathesis.
 set -eu
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}
@@ -11,10 +12,11 @@ if [ ! -x "$tools/bin/schemathesis" ]; then
     python3 -m venv "$tools"
     "$tools/bin/pip" install --quiet schemathesis openapi-spec-validator
 fi
-cargo build --package quorum-ax
+ax=${AX:-$target/debug/ax}
+[ -n "${AX:-}" ] || cargo build --package quorum-ax
 data=$(mktemp -d)
 printf '[defaults]\nsimulate = "latency=5ms"\n' > "$data/config.toml"
-AX_DATA_DIR=$data AX_CONFIG=$data/config.toml "$target/debug/ax" serve --port 0 --offline 2> "$data/said" &
+AX_DATA_DIR=$data AX_CONFIG=$data/config.toml "$ax" serve --port 0 --offline 2> "$data/said" &
 server=$!
 trap 'kill "$server" 2> /dev/null || true; wait "$server" 2> /dev/null || true; rm -rf "$data"' EXIT INT TERM
 until grep -qs 'Listening on' "$data/said"; do

@@ -119,7 +119,8 @@ export function home(main) {
     const groups = Map.groupBy(entries, placed);
     alerted(groups.has(AWAITED));
     const group = (title) => groups.has(title) && [h('h3', {}, title), h('ul', {}, groups.get(title).map(row))];
-    const none = words ? `Nothing was found for “${words}”.` : 'Nothing has been discussed yet. What you ask is kept here.';
+    const where = sessions.value ? ' in this session' : '';
+    const none = words ? `Nothing was found for “${words}”${where}.` : `Nothing has been discussed${where} yet. What you ask is kept here.`;
     fill(
       list,
       entries.length

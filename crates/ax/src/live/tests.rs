@@ -489,8 +489,8 @@ fn structured_replies_are_shown_once_they_are_read() {
     );
 }
 
-#[test]
-fn the_card_has_the_decision_and_the_cost() {
+/// A vote in two rounds that is over.
+fn voted() -> Snapshot {
     let mut play = Play::of("voting", &[("ann", "speaker"), ("bob", "speaker")]);
     for (round, choices) in [(1, ["tabs", "spaces"]), (2, ["tabs", "tabs"])] {
         play.round(round, "voting");
@@ -508,7 +508,12 @@ fn the_card_has_the_decision_and_the_cost() {
         &json!({ "type": "concluded", "success": true, "stopping": "completed", "degraded": false }),
     );
     play.happens(&json!({ "type": "lifecycle_changed", "from": "completing", "to": "completed" }));
-    let state = Snapshot::new(Box::new(play.screen.state.clone()), built_in());
+    Snapshot::new(Box::new(play.screen.state.clone()), built_in())
+}
+
+#[test]
+fn the_card_has_the_decision_and_the_cost() {
+    let state = voted();
     #[track_caller]
     fn check(state: &Snapshot, told: AlreadyShown, columns: usize, expected: &str) {
         let card = card::lines(state, told, Naming::Last, columns);

@@ -59,7 +59,8 @@ fn list(quorum: &Quorum, listed: &Listed) -> anyhow::Result<Exit> {
 fn row(agent: &AgentEntry) -> String {
     let name = agent.display_name.as_deref();
     // Many profiles have the same words for both.
-    let role = agent.role.as_deref().filter(|role| !name.is_some_and(|name| name.eq_ignore_ascii_case(role)));
+    let is_new = |role: &&str| name.is_none_or(|name| !name.eq_ignore_ascii_case(role));
+    let role = agent.role.as_deref().filter(is_new);
     let name = name.into_iter().chain(role).collect::<Vec<_>>().join(", ");
     let through = match (&agent.speaks_through, &agent.reason) {
         _ if !agent.enabled => "switched off".to_owned(),

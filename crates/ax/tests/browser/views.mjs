@@ -1,6 +1,9 @@
 // Every view of the page: what it needs, where it is, and when it is ready. Screenshots are taken
 // and accessibility is checked of all of them.
 
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+
 export const CONFIG = `[defaults]
 simulate = "latency=1500ms"
 seed = 5
@@ -32,6 +35,8 @@ const WORKFLOW = {
 
 /** Starts the discussions that the views show. */
 export async function prepared(server) {
+  const examples = new URL('../../../../examples/agents', import.meta.url);
+  cpSync(examples, join(process.env.QUORUM_FOLDER, 'agents'), { recursive: true });
   const order = async (body) => (await server.post('/api/discussions', body)).discussionId;
   await server.post('/api/sessions', { name: 'Office' });
   const ids = {
@@ -106,10 +111,15 @@ export const views = (ids) => [
   ['patterns', '/', () => document.querySelector('.pill'), (page) => page.click('.patterns summary')],
   ['panel', '/', () => document.querySelector('.pill'), async (page) => {
     await page.fill('textarea[name=topic]', 'Should we rewrite it?');
-    for (const it of ['claude', 'claude', 'openai']) await page.click(`.pill[value=${it}]`);
+    for (const it of ['claude', 'claude', 'openai', 'sceptic:agent']) await page.click(`.pill[value="${it}"]`);
     await page.selectOption('.seat >> nth=1 >> select', { index: 2 });
     await page.click('.more summary');
     await page.waitForSelector('.plan .sentence');
+  }],
+  ['session', '/', () => document.querySelectorAll('.entry').length >= 5, async (page) => {
+    await page.selectOption('.listing select', { label: 'Office' });
+    await page.waitForSelector('.history >> text=Nothing');
+    await page.click('.listing header .menu summary');
   }],
   ['keys', '/', () => document.querySelector('.pill'), (page) => page.click('button[aria-label=Keys]')],
 ];

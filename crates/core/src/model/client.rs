@@ -35,6 +35,36 @@ pub struct ClientOrder {
     /// discussion goes on only while a client waits for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attended: Option<String>,
+    /// The id of the response that the client continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<String>,
+    /// How much of the talk the client is shown.
+    #[serde(default, skip_serializing_if = "Thinking::is_full")]
+    pub thinking: Thinking,
+    /// Whether the client asked for an analysis of the arguments beside the answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub analysis: bool,
+}
+
+/// How much of the talk a client is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Thinking {
+    /// All of it.
+    #[default]
+    Full,
+    /// Who spoke.
+    Progress,
+    /// Nothing.
+    Off,
+}
+
+impl Thinking {
+    /// Whether all of the talk is shown.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        *self == Thinking::Full
+    }
 }
 
 /// One earlier message of a conversation.

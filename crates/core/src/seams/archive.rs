@@ -101,8 +101,8 @@ pub trait Archive: Send + Sync {
     /// Sessions of a tenant, newest first.
     fn sessions(&self, wanted: SessionsWanted) -> BoxFuture<'_, Result<Vec<Session>, StoreError>>;
 
-    /// Gives a session of this tenant another name. Returns [`StoreError::UnknownSession`] if it has
-    /// none with this id.
+    /// Gives a session of this tenant another name. Returns [`StoreError::UnknownSession`] if there
+    /// is none with this id.
     fn rename_session(&self, tenant: Tenant, id: Uuid, name: String)
     -> BoxFuture<'_, Result<(), StoreError>>;
 

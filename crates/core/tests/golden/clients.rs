@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quorum_core::model::{
-    client::{Author, ClientOrder, Utterance},
+    client::{Author, ClientOrder, Thinking, Utterance},
     event::Event,
     spec::Spec,
 };
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::{Sample, spec};
 
 pub(crate) fn clients() -> Vec<Sample> {
-    let client = ClientOrder {
+    vec![opened(ClientOrder {
         model: "quorum/debate".into(),
         question: Some("tabs?".into()),
         instructions: Some("answer briefly".into()),
@@ -26,7 +26,22 @@ pub(crate) fn clients() -> Vec<Sample> {
         stop: vec!["END".into()],
         ignored: vec!["top_p".into()],
         attended: Some("a-digest".into()),
-    };
+        ..ClientOrder::default()
+    })]
+}
+
+/// What a response that is retrieved later consists of.
+pub(crate) fn responses() -> Vec<Sample> {
+    vec![opened(ClientOrder {
+        model: "quorum".into(),
+        previous: Some("resp_1".into()),
+        thinking: Thinking::Progress,
+        analysis: true,
+        ..ClientOrder::default()
+    })]
+}
+
+fn opened(client: ClientOrder) -> Sample {
     let spec = Arc::new(Spec { client: Some(client), ..(*spec()).clone() });
-    vec![(None, Event::Opened { spec, flow: 1, lineage: None, fork: None })]
+    (None, Event::Opened { spec, flow: 1, lineage: None, fork: None })
 }

@@ -135,7 +135,8 @@ fn samples() -> Vec<Fact> {
         .chain(clients::clients())
         .chain(working::working())
         .chain(sources::sources())
-        .chain(thinking::only_thoughts(&step));
+        .chain(thinking::only_thoughts(&step))
+        .chain(clients::responses());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),

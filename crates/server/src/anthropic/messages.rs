@@ -8,7 +8,11 @@ use axum::{
 };
 use quorum::{
     Registry,
-    model::{client::Author, excerpt::in_short, state::State as DiscussionState},
+    model::{
+        client::{Author, Thinking},
+        excerpt::in_short,
+        state::State as DiscussionState,
+    },
     request::limits::TEMPERATURE,
 };
 use serde_json::{Map, Value, json};
@@ -31,7 +35,7 @@ use crate::{
         start::{Sent, start},
         stream::{name_discussion, streamed},
         waited::{Waited, waited},
-        wanted::{self, PanelOptions, Thinking, Wanted},
+        wanted::{self, PanelOptions, Wanted},
     },
 };
 
@@ -99,16 +103,13 @@ pub(super) fn usage(usage: &Usage) -> Value {
 }
 
 fn read(body: Map<String, Value>, registry: &Registry) -> Result<Wanted, Fault> {
-    let mut given = Given::body(body);
+    let mut given = Given::body(body)?;
     let model = wanted::model(&mut given)?;
     let asked = asked(&mut given)?;
     // Tools that need not be called are ignored; `any` and a named one must be.
     let tool = wanted::tools(&mut given)?;
     let fusion = fusion::configured(&mut given, tool)?;
-    let kind = match given.object("thinking")? {
-        Some(mut thinking) => thinking.text("type")?,
-        None => None,
-    };
+    let kind = given.parts("thinking", |it| it.text("type"))?.flatten();
     let shown = if kind.as_deref() == Some("disabled") { Thinking::Off } else { Thinking::Full };
     let panel = PanelOptions::take(&mut given, shown, registry)?;
     let schema = schema(format(&mut given)?)?;
@@ -124,6 +125,7 @@ fn read(body: Map<String, Value>, registry: &Registry) -> Result<Wanted, Fault> 
         panel,
         fusion,
         session,
+        previous: None,
         task,
         stream: given.flag("stream")?.unwrap_or(false),
         ignored: given.ignored(),
@@ -132,10 +134,7 @@ fn read(body: Map<String, Value>, registry: &Registry) -> Result<Wanted, Fault> 
 
 /// The form of the answer: `output_config.format`, or `output_format` as earlier clients send it.
 fn format(given: &mut Given) -> Result<Option<Given>, Fault> {
-    let configured = match given.object("output_config")? {
-        Some(mut config) => config.object("format")?,
-        None => None,
-    };
+    let configured = given.parts("output_config", |it| it.object("format"))?.flatten();
     let earlier = given.object("output_format")?;
     Ok(configured.or(earlier))
 }

@@ -3,6 +3,8 @@
 use quorum::{Registry, Snapshot, model::state::State, workflow::RunResult};
 use serde_json::{Value, json};
 
+use crate::mcp::schema;
+
 /// The fields of a run: its workflow, its steps and its output; none if it is no run.
 pub(crate) fn fields(registry: &Registry, state: &State) -> Vec<(&'static str, Value)> {
     let snapshot = Snapshot::new(Box::new(state.clone()), registry.clone());
@@ -11,10 +13,10 @@ pub(crate) fn fields(registry: &Registry, state: &State) -> Vec<(&'static str, V
     let mut fields = vec![
         ("workflowId", json!(run.workflow_id)),
         ("version", json!(run.version)),
-        ("output", run.output),
         ("stepResults", json!(steps)),
         ("unresolved", json!(run.unresolved)),
     ];
+    fields.extend(Some(run.output).filter(|it| !it.is_null()).map(|it| ("output", it)));
     fields.extend(run.error.map(|it| ("error", json!(it))));
     fields
 }
@@ -32,7 +34,7 @@ pub(crate) fn properties() -> Value {
     json!({
         "workflowId": { "type": "string", "description": "The workflow that was run" },
         "version": { "type": "string" },
-        "output": { "description": "The output of the last step; synthesis is its text" },
+        "output": schema::any("The output of the last step; synthesis is its text"),
         "stepResults": { "type": "array", "items": {
             "type": "object", "required": ["stepId", "status"],
             "properties": {

@@ -180,6 +180,12 @@ pub(crate) fn name(description: &str) -> Value {
     json!({ "type": "string", "maxLength": LONGEST_NAME, "description": description })
 }
 
+/// Any value. Its kinds are named, because clients warn of a schema that says nothing.
+pub(crate) fn any(description: &str) -> Value {
+    let kinds = ["object", "array", "string", "number", "boolean"].map(|it| json!({ "type": it }));
+    json!({ "anyOf": kinds, "description": description })
+}
+
 /// Words to search for.
 pub(crate) fn query() -> Value {
     json!({ "type": "string", "maxLength": LONGEST_SEARCH, "description": "Words to search for" })

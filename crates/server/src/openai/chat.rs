@@ -100,7 +100,7 @@ pub(super) fn finish(ended: Ended) -> &'static str {
 
 /// The request in these fields, and whether its stream ends with the usage.
 fn read(body: Map<String, Value>, registry: &Registry) -> Result<(Wanted, bool), Fault> {
-    let mut given = Given::body(body);
+    let mut given = Given::body(body)?;
     let model = wanted::model(&mut given)?;
     let asked = asked(&mut given)?;
     refuse_unsupported(&mut given)?;
@@ -111,10 +111,8 @@ fn read(body: Map<String, Value>, registry: &Registry) -> Result<(Wanted, bool),
     let format = given.object("response_format")?;
     let schema = schema(format)?;
     let (session, task) = wanted::metadata(&mut given)?;
-    let has_usage = match given.object("stream_options")? {
-        Some(mut options) => options.flag("include_usage")?.unwrap_or(false),
-        None => false,
-    };
+    let has_usage = given.parts("stream_options", |it| it.flag("include_usage"))?;
+    let has_usage = has_usage.flatten().unwrap_or(false);
     let wanted = Wanted {
         model,
         asked,
@@ -126,6 +124,7 @@ fn read(body: Map<String, Value>, registry: &Registry) -> Result<(Wanted, bool),
         panel,
         fusion,
         session,
+        previous: None,
         task,
         stream: given.flag("stream")?.unwrap_or(false),
         ignored: given.ignored(),
@@ -138,7 +137,7 @@ fn refuse_unsupported(given: &mut Given) -> Result<(), Fault> {
     if given.whole("n", 1..=128)?.is_some_and(|it| 1 < it) {
         return Err(Fault::unsupported("n", "a panel gives one answer; send several requests"));
     }
-    if given.flag("logprobs")? == Some(true) || given.take("top_logprobs").is_some() {
+    if given.flag("logprobs")? == Some(true) || given.take("top_logprobs").is_some_and(|it| it != 0) {
         return Err(Fault::unsupported("logprobs", "a panel has no log probabilities"));
     }
     let modalities = given.texts("modalities", 8)?;

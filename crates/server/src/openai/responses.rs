@@ -6,8 +6,9 @@ use axum::{
     http::HeaderMap,
     response::{IntoResponse, Response},
 };
-use quorum::model::{
-    command::Command, id::DiscussionId, lifecycle::Lifecycle, state::State as DiscussionState,
+use quorum::{
+    Discussion,
+    model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, state::State as DiscussionState},
 };
 use serde_json::{Value, json};
 
@@ -30,7 +31,8 @@ use crate::{
         fusion,
         start::{Sent, start},
         stream::{name_discussion, streamed},
-        waited::{Waited, waited},
+        waited::{Waited, recorded_talk, waited},
+        wanted::Wanted,
     },
 };
 
@@ -56,26 +58,26 @@ pub(super) async fn create(
     headers: HeaderMap,
     Fields(body): Fields,
 ) -> Result<Response, Fault> {
-    let Requested { wanted, is_background, previous } = read(&scope, app.registry(), body.clone()).await?;
+    let Requested { wanted, is_background } = read(&scope, app.registry(), body.clone()).await?;
     let sent = Sent { path: PATH, headers: &headers, body: &body };
     if wanted.stream {
         let slot = stream_slot(&app, &scope)?;
         let waiting = if is_background { Waiting::Not } else { Waiting::OnStream };
         let client = start(&app, &scope, &wanted, sent, waiting).await?;
-        let format =
-            ResponseStream::new(&wanted.model, client.discussion().id(), previous, wanted.fusion.is_some());
+        let about = About::new(client.discussion().id(), &wanted, is_background);
+        let format = ResponseStream::new(about, wanted.fusion.is_some());
         return streamed(&app, client, slot, wanted.panel.thinking, format).await;
     }
     let waiting = if is_background { Waiting::Not } else { Waiting::ForTheEnd };
     let client = start(&app, &scope, &wanted, sent, waiting).await?;
     let id = client.discussion().id();
-    let about = About { id, model: wanted.model.clone(), previous, is_background };
+    let about = About::new(id, &wanted, is_background);
     let told = if is_background {
         about.unfinished("queued")
     } else {
         let Waited { answer, state, talk } = waited(&app, client, wanted.panel.thinking).await?;
         let fusion = wanted.fusion.is_some().then(|| fusion_item(&state, &answer));
-        about.finished(&answer, fusion.into_iter().chain(talk.map(|it| reasoning_item(id, &it))).collect())
+        about.finished(&answer, before_message(id, fusion, talk))
     };
     let mut response = Json(told).into_response();
     name_discussion(&mut response, id);
@@ -101,8 +103,8 @@ pub(super) async fn retrieve(
     Path(response): Path<String>,
 ) -> Result<Json<Value>, Fault> {
     refuse_recursion(&headers)?;
-    let state = scope.discussion(id_of(&response)?).await?.state().await?;
-    Ok(Json(of_state(&app, &state)))
+    let discussion = scope.discussion(id_of(&response)?).await?;
+    Ok(Json(as_it_is(&app, &discussion).await?))
 }
 
 /// Cancel a response
@@ -132,25 +134,35 @@ pub(super) async fn cancel(
             state = discussion.state().await?;
         }
     }
-    Ok(Json(of_state(&app, &*discussion.state().await?)))
+    Ok(Json(as_it_is(&app, &discussion).await?))
 }
 
 /// A response in whichever state its discussion is.
-fn of_state(app: &App, state: &DiscussionState) -> Value {
-    let model = state.spec.client.as_ref().map(|it| it.model.clone()).unwrap_or_default();
-    let is_background = state.spec.client.as_ref().is_some_and(|it| it.attended.is_none());
-    let about = About { id: state.id, model, previous: None, is_background };
-    match state.lifecycle {
+async fn as_it_is(app: &App, discussion: &Discussion) -> Result<Value, Fault> {
+    let state = discussion.state().await?;
+    let client = state.spec.client.clone().unwrap_or_default();
+    let is_background = state.spec.client.is_some() && client.attended.is_none();
+    let about = About { id: state.id, model: client.model, previous: client.previous, is_background };
+    Ok(match state.lifecycle {
         Lifecycle::Configuring | Lifecycle::Validating | Lifecycle::Ready => about.unfinished("queued"),
         Lifecycle::Initializing | Lifecycle::Running | Lifecycle::Paused | Lifecycle::Completing => {
             about.unfinished("in_progress")
         }
         Lifecycle::Aborted => about.unfinished("cancelled"),
-        Lifecycle::Completed | Lifecycle::Error => match answer(state, app.registry()) {
-            Ok(answer) => about.finished(&answer, Vec::new()),
+        Lifecycle::Completed | Lifecycle::Error => match answer(&state, app.registry()) {
+            Ok(answer) => {
+                let fusion = client.analysis.then(|| fusion_item(&state, &answer));
+                let talk = recorded_talk(app, discussion, client.thinking).await?;
+                about.finished(&answer, before_message(state.id, fusion, talk))
+            }
             Err(fault) => about.failed(&fault),
         },
-    }
+    })
+}
+
+/// The items before the message: Fusion's, and the talk.
+fn before_message(id: DiscussionId, fusion: Option<Value>, talk: Option<String>) -> Vec<Value> {
+    fusion.into_iter().chain(talk.map(|it| reasoning_item(id, &it))).collect()
 }
 
 /// What every state of a response has.
@@ -162,6 +174,10 @@ pub(super) struct About {
 }
 
 impl About {
+    fn new(id: DiscussionId, wanted: &Wanted, is_background: bool) -> About {
+        About { id, model: wanted.model.clone(), previous: wanted.previous.clone(), is_background }
+    }
+
     pub(super) fn unfinished(&self, status: &str) -> Value {
         json!({
             "id": format!("{RESPONSE}{}", self.id), "object": "response", "created_at": created_at(self.id),

@@ -28,7 +28,6 @@ pub(super) const RESPONSE: &str = "resp_";
 pub(super) struct Requested {
     pub(super) wanted: Wanted,
     pub(super) is_background: bool,
-    pub(super) previous: Option<String>,
 }
 
 /// The request in these fields.
@@ -37,7 +36,7 @@ pub(super) async fn read(
     registry: &Registry,
     body: Map<String, Value>,
 ) -> Result<Requested, Fault> {
-    let mut given = Given::body(body);
+    let mut given = Given::body(body)?;
     let model = wanted::model(&mut given)?;
     let previous = given.text("previous_response_id")?;
     let mut conversation = Conversation::default();
@@ -59,11 +58,8 @@ pub(super) async fn read(
     let fusion = fusion::configured(&mut given, tool)?;
     let shown = wanted::shown(&mut given)?;
     let panel = PanelOptions::take(&mut given, shown, registry)?;
-    let format = match given.object("text")? {
-        Some(mut text) => text.object("format")?,
-        None => None,
-    };
-    let schema = schema(format)?;
+    let format = given.parts("text", |it| it.object("format"))?;
+    let schema = schema(format.flatten())?;
     let (session, task) = wanted::metadata(&mut given)?;
     let is_background = given.flag("background")?.unwrap_or(false);
     let wanted = Wanted {
@@ -77,11 +73,12 @@ pub(super) async fn read(
         panel,
         fusion,
         session: session.or(named_conversation(&mut given)?),
+        previous,
         task,
         stream: given.flag("stream")?.unwrap_or(false),
         ignored: given.ignored(),
     };
-    Ok(Requested { wanted, is_background, previous })
+    Ok(Requested { wanted, is_background })
 }
 
 /// `conversation`: an id, or an object with one.

@@ -47,8 +47,7 @@ struct Panel {
 }
 
 impl ResponseStream {
-    pub(super) fn new(model: &str, id: DiscussionId, previous: Option<String>, has_fusion: bool) -> Self {
-        let about = About { id, model: model.to_owned(), previous, is_background: false };
+    pub(super) fn new(about: About, has_fusion: bool) -> Self {
         let fusion = has_fusion.then(Panel::default);
         ResponseStream { about, sequence: 0, output: Vec::new(), open: None, fusion }
     }

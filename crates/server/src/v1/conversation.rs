@@ -7,7 +7,7 @@ use quorum::{
 };
 use serde_json::Value;
 
-use crate::v1::fault::Fault;
+use crate::v1::{fault::Fault, given::few_fields};
 
 /// The most messages of a request.
 pub(crate) const MOST_MESSAGES: usize = 1_000;
@@ -70,13 +70,16 @@ impl Conversation {
     }
 }
 
-/// Refuses a list of too many messages.
+/// Refuses too many messages, and messages with too many fields.
 pub(crate) fn bounded<'m>(messages: &'m [Value], param: &str) -> Result<&'m [Value], Fault> {
-    if messages.len() <= MOST_MESSAGES {
-        return Ok(messages);
+    if MOST_MESSAGES < messages.len() {
+        let message = format!("there are {} messages; at most {MOST_MESSAGES} are accepted", messages.len());
+        return Err(Fault::invalid(param, message));
     }
-    let message = format!("there are {} messages; at most {MOST_MESSAGES} are accepted", messages.len());
-    Err(Fault::invalid(param, message))
+    for (index, message) in messages.iter().enumerate() {
+        message.as_object().map_or(Ok(()), |it| few_fields(it, &format!("{param}[{index}]")))?;
+    }
+    Ok(messages)
 }
 
 /// The text without characters that can't be stored.
@@ -101,6 +104,7 @@ pub(crate) fn text_of(content: Option<&Value>, param: &str) -> Result<String, Fa
 fn part(part: &Value, param: &str) -> Result<String, Fault> {
     let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
     let text = |key: &str| part.get(key).and_then(Value::as_str).map(str::to_owned);
+    part.as_object().map_or(Ok(()), |it| few_fields(it, param))?;
     match kind {
         "text" | "input_text" | "output_text" | "summary_text" | "reasoning_text" => {
             text("text").ok_or_else(|| Fault::invalid(param, "has no text"))

@@ -7,10 +7,13 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use quorum::{Error, Registry, StoreError};
+use quorum::{Error, Registry, StoreError, model::id::DiscussionId};
 use serde_json::{Value, json};
 
-use crate::{problem::Problem, v1::wanted::field_of};
+use crate::{
+    problem::Problem,
+    v1::{stream::name_discussion, wanted::field_of},
+};
 
 /// An error in response to a request under `/v1`. The layer around the routes gives it the form of
 /// the vendor whose path it is.
@@ -23,6 +26,8 @@ pub(crate) struct Fault {
     retry_after_s: Option<u64>,
     /// Whether a client that repeats failed requests by itself is told not to.
     is_final: bool,
+    /// The discussion that failed, if one was started.
+    discussion: Option<DiscussionId>,
 }
 
 /// A vendor's format.
@@ -44,7 +49,8 @@ impl Dialect {
 impl Fault {
     pub(crate) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
         let (code, message) = (code.to_owned(), message.into());
-        Fault { status, code, param: None, message, retry_after_s: None, is_final: false }
+        let (param, retry_after_s, is_final, discussion) = (None, None, false, None);
+        Fault { status, code, param, message, retry_after_s, is_final, discussion }
     }
 
     /// A value of the body that is not acceptable.
@@ -84,6 +90,11 @@ impl Fault {
         Fault { is_final: true, ..self }
     }
 
+    /// The same with the id of the discussion that failed.
+    pub(crate) fn in_discussion(self, id: DiscussionId) -> Self {
+        Fault { discussion: Some(id), ..self }
+    }
+
     pub(crate) fn code(&self) -> &str {
         &self.code
     }
@@ -102,7 +113,7 @@ impl Fault {
             _ => "invalid_request_error",
         };
         json!({ "error": {
-            "message": self.message, "type": kind, "param": self.param, "code": self.code,
+            "message": self.placed(), "type": kind, "param": self.param, "code": self.code,
         } })
     }
 
@@ -118,11 +129,15 @@ impl Fault {
             500.. => "api_error",
             _ => "invalid_request_error",
         };
-        let place = self.param.as_ref().map(|it| format!("{it}: ")).unwrap_or_default();
-        let message = format!("{place}{}", self.message);
         json!({ "type": "error", "error": {
-            "type": kind, "message": message, "code": self.code, "param": self.param,
+            "type": kind, "message": self.placed(), "code": self.code, "param": self.param,
         } })
+    }
+
+    /// The message after the parameter that it is about: many clients show nothing else.
+    fn placed(&self) -> String {
+        let place = self.param.as_ref().map(|it| format!("{it}: ")).unwrap_or_default();
+        format!("{place}{}", self.message)
     }
 
     fn rendered(&self, dialect: Dialect) -> Response {
@@ -142,6 +157,9 @@ impl Fault {
         }
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"quorum\""));
+        }
+        if let Some(id) = self.discussion {
+            name_discussion(&mut response, id);
         }
         response
     }
@@ -217,6 +235,8 @@ impl From<Problem> for Fault {
         let known = CODES.iter().find(|(ours, _)| *ours == code).map(|it| it.1);
         let field = problem.first_field();
         let param = field.map(|it| PARAMS.iter().find(|(ours, _)| *ours == it).map_or(it, |it| it.1));
+        // The message is told with the parameter's name, which is not the field's.
+        let message = field.and_then(|it| message.strip_prefix(it)?.strip_prefix(": ")).unwrap_or(message);
         // A clash of fields is a bad request to these clients: they repeat a 409.
         let status = match (status.as_u16(), code) {
             (409, _) if field.is_some() || code == "DISCUSSION_INSUFFICIENT_PROVIDERS" => {

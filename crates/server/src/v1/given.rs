@@ -7,6 +7,9 @@ use serde_json::{Map, Value};
 
 use crate::v1::fault::Fault;
 
+/// The most fields of the body, and of each object in it that we read.
+pub(crate) const MOST_FIELDS: usize = 100;
+
 /// How many ignored parameters are listed.
 const MOST_LISTED: usize = 50;
 
@@ -19,8 +22,9 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    pub(crate) fn body(fields: Map<String, Value>) -> Self {
-        Given { fields, path: String::new(), ignored: Vec::new() }
+    pub(crate) fn body(fields: Map<String, Value>) -> Result<Self, Fault> {
+        few_fields(&fields, "body")?;
+        Ok(Given { fields, path: String::new(), ignored: Vec::new() })
     }
 
     /// The fields of an object in the body.
@@ -68,8 +72,9 @@ impl Given {
     pub(crate) fn object(&mut self, name: &str) -> Result<Option<Given>, Fault> {
         let read = |it| if let Value::Object(fields) = it { Some(fields) } else { None };
         let path = format!("{}.", self.param(name));
-        let fields = self.of_kind(name, "an object", read)?;
-        Ok(fields.map(|fields| Given { fields, path, ignored: Vec::new() }))
+        let Some(fields) = self.of_kind(name, "an object", read)? else { return Ok(None) };
+        few_fields(&fields, &self.param(name))?;
+        Ok(Some(Given { fields, path, ignored: Vec::new() }))
     }
 
     pub(crate) fn number(&mut self, name: &str, range: RangeInclusive<f64>) -> Result<Option<f64>, Fault> {
@@ -98,6 +103,19 @@ impl Given {
         Ok(self.of_kind(name, &kind, read)?.unwrap_or_default())
     }
 
+    /// Takes an object of which only some fields have an effect: these are read, and the others
+    /// are listed as ignored.
+    pub(crate) fn parts<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&mut Given) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        let Some(mut object) = self.object(name)? else { return Ok(None) };
+        let read = read(&mut object)?;
+        self.ignored.extend(object.ignored());
+        Ok(Some(read))
+    }
+
     /// Lists a parameter as ignored.
     pub(crate) fn ignore(&mut self, name: &str) {
         self.fields.remove(name);
@@ -113,4 +131,12 @@ impl Given {
         ignored.truncate(MOST_LISTED);
         ignored
     }
+}
+
+/// Refuses an object with too many fields.
+pub(crate) fn few_fields(fields: &Map<String, Value>, param: &str) -> Result<(), Fault> {
+    if fields.len() <= MOST_FIELDS {
+        return Ok(());
+    }
+    Err(Fault::invalid(param, format!("has {} fields; at most {MOST_FIELDS} are accepted", fields.len())))
 }

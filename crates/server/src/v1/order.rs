@@ -96,7 +96,7 @@ pub(crate) async fn ordered(
 /// Checks an order for the panel.
 fn of_panel(app: &App, scope: &Scope, wanted: &Wanted, mut request: Request) -> Result<Spec, Fault> {
     choose_voices(app, &mut request);
-    let request = within_configuration(scope, request)?;
+    let request = within_configuration(scope, request);
     let spec = scope.check(&request).map_err(|it| Fault::from(it).in_panel(app.registry()))?;
     let idle = ignored::without_effect(&wanted.panel, &spec, app.registry());
     let writer = fusion::unseated_writer(app, wanted.fusion.as_ref());
@@ -133,6 +133,9 @@ fn client_order(wanted: &Wanted, attended: Option<String>) -> ClientOrder {
         stop: wanted.stop.clone(),
         ignored: Vec::new(),
         attended,
+        previous: wanted.previous.clone(),
+        thinking: wanted.panel.thinking,
+        analysis: wanted.fusion.is_some(),
     }
 }
 
@@ -173,9 +176,9 @@ fn panel_request(app: &App, wanted: &Wanted, panel: Listed, request: Request) ->
 }
 
 /// The request with budgets that lower what the configuration allows, and never raise it.
-fn within_configuration(scope: &Scope, request: Request) -> Result<Request, Fault> {
+fn within_configuration(scope: &Scope, request: Request) -> Request {
     if request.max_cost.is_none() && request.max_calls.is_none() && request.rounds.is_none() {
-        return Ok(request);
+        return request;
     }
     let own = Request { max_cost: None, max_calls: None, rounds: None, ..request.clone() };
     let (configured, filled) = scope.quorum().config().fill(&own);
@@ -184,12 +187,12 @@ fn within_configuration(scope: &Scope, request: Request) -> Result<Request, Faul
         (given, _) => given,
     };
     let rounds = configured.rounds.filter(|_| filled.iter().any(|it| it == "rounds"));
-    Ok(Request {
+    Request {
         max_cost: least(request.max_cost, configured.max_cost),
         max_calls: request.max_calls.map(|it| configured.max_calls.map_or(it, |most| most.min(it))),
         rounds: request.rounds.map(|it| rounds.map_or(it, |most| most.min(it))),
         ..request
-    })
+    }
 }
 
 /// Refuses a budget that is too small for one round and a decision.
@@ -205,7 +208,8 @@ async fn enough(app: &App, scope: &Scope, spec: &Spec) -> Result<(), Fault> {
     };
     if let Some(calls) = spec.limits.calls.filter(|it| *it < figures.calls) {
         let least = figures.calls;
-        let message = format!("{calls} calls are too few; one round and its decision take {least}");
+        let message =
+            format!("a budget of {calls} is too small; one round and its decision take {least} calls");
         return too_small("quorum.max_calls", message);
     }
     if let Some(usd) = spec.limits.usd.filter(|it| it.dollars() < figures.cost_usd) {
@@ -252,6 +256,7 @@ fn one_voice(app: &App, scope: &Scope, wanted: &Wanted, name: &str, request: Req
         ..request
     };
     choose_voices(app, &mut request);
+    let request = within_configuration(scope, request);
     let asked = &wanted.asked;
     let form = wanted.schema.as_ref().map(|it| {
         format!("Answer with one JSON value and no other text. It must satisfy this JSON Schema:\n\n```json\n{it}\n```")

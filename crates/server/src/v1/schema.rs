@@ -5,7 +5,10 @@ use axum::http::StatusCode;
 use quorum::vocabulary::json_schema::{UnknownWords, complaint};
 use serde_json::{Value, json};
 
-use crate::v1::{fault::Fault, given::Given};
+use crate::v1::{
+    fault::Fault,
+    given::{Given, few_fields},
+};
 
 /// The schema of the answer; `None` for plain text. In `response_format` the schema stands in an
 /// object of its own, elsewhere beside the type.
@@ -29,6 +32,7 @@ fn checked(mut given: Given) -> Result<Value, Fault> {
     let Some(schema) = given.take("schema") else {
         return Err(invalid(&param, "there is no schema"));
     };
+    schema.as_object().map_or(Ok(()), |it| few_fields(it, &param))?;
     let unknown = if strict { UnknownWords::Refused } else { UnknownWords::Ignored };
     match complaint(&schema, unknown) {
         None => Ok(schema),

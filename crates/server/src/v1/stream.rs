@@ -11,7 +11,7 @@ use axum::{
 use futures::{Stream, stream};
 use quorum::{
     Registry,
-    model::{id::DiscussionId, state::State},
+    model::{client::Thinking, id::DiscussionId, state::State},
 };
 use tokio::time::{Instant, timeout_at};
 
@@ -24,7 +24,6 @@ use crate::{
         cut::Cut,
         fault::Fault,
         told::{Said, Teller},
-        wanted::Thinking,
     },
 };
 

@@ -5,6 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use quorum::{
     Registry,
     model::{
+        client::Thinking,
         event::{Event, Fact},
         id::{DiscussionId, Step},
         outcome::{ResultKind, Standing, StandingReport},
@@ -14,10 +15,7 @@ use quorum::{
     text::standing,
 };
 
-use crate::{
-    live::{channel::Spoken, listener::Heard},
-    v1::wanted::Thinking,
-};
+use crate::live::{channel::Spoken, listener::Heard};
 
 /// The kind of form in which an answer is written.
 const SYNTHESIS: &str = "synthesis";

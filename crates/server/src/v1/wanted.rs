@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use quorum::{
     Registry,
+    model::client::Thinking,
     request::{
         Seating,
         limits::{LONGEST_NAME, LONGEST_SESSION, OPTIONS, ROUNDS, most_seats},
@@ -33,6 +34,8 @@ pub(crate) struct Wanted {
     pub(crate) fusion: Option<Fusion>,
     /// The conversation's name, under which its discussions share a session.
     pub(crate) session: Option<String>,
+    /// The id of the response that it continues.
+    pub(crate) previous: Option<String>,
     /// The kind of task that the client says this is.
     pub(crate) task: Option<String>,
     pub(crate) stream: bool,
@@ -54,18 +57,6 @@ pub(crate) struct PanelOptions {
     pub(crate) thinking: Thinking,
     pub(crate) detach: bool,
     pub(crate) ignored: Vec<String>,
-}
-
-/// How much of the talk a client is shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Thinking {
-    /// All of it.
-    #[default]
-    Full,
-    /// Who spoke.
-    Progress,
-    /// Nothing.
-    Off,
 }
 
 impl PanelOptions {
@@ -179,13 +170,12 @@ pub(crate) fn metadata(given: &mut Given) -> Result<(Option<String>, Option<Stri
 /// The talk that reasoning parameters ask for.
 pub(crate) fn shown(given: &mut Given) -> Result<Thinking, Fault> {
     let effort = given.text("reasoning_effort")?;
-    let reasoning = given.object("reasoning")?;
-    let mut is_off = effort.as_deref() == Some("none");
-    if let Some(mut reasoning) = reasoning {
-        is_off |= reasoning.flag("exclude")?.unwrap_or(false);
-        is_off |= reasoning.text("effort")?.as_deref() == Some("none");
-        is_off |= reasoning.flag("enabled")? == Some(false);
-    }
+    let is_excluded = given.parts("reasoning", |reasoning| {
+        let exclude = reasoning.flag("exclude")? == Some(true);
+        let effort = reasoning.text("effort")?;
+        Ok(reasoning.flag("enabled")? == Some(false) || exclude || effort.as_deref() == Some("none"))
+    })?;
+    let is_off = effort.as_deref() == Some("none") || is_excluded == Some(true);
     Ok(if is_off { Thinking::Off } else { Thinking::Full })
 }
 

@@ -18,6 +18,7 @@ use utoipa::{
 
 use crate::v1::{
     conversation::MOST_MESSAGES,
+    given::MOST_FIELDS,
     wanted::{MOST_STOPS, field_of},
 };
 
@@ -75,9 +76,6 @@ pub(crate) struct VendorErrorBody {
     param: Option<String>,
 }
 
-/// The most fields of an object whose other fields are ignored.
-const MOST_FIELDS: usize = 100;
-
 /// The schemas by their names in the document.
 pub(crate) fn schemas(registry: &Registry) -> [(Cow<'static, str>, Value); 3] {
     let chat = json!({
@@ -88,7 +86,7 @@ pub(crate) fn schemas(registry: &Registry) -> [(Cow<'static, str>, Value); 3] {
         "seed": { "type": ["integer", "null"], "minimum": i64::MIN, "maximum": i64::MAX },
         "stream_options": open(&json!({ "include_usage": { "type": ["boolean", "null"] } })),
     });
-    let input = json!({ "oneOf": [text(), messages(&["system", "developer", "user", "assistant"])] });
+    let input = json!({ "oneOf": [asked(), messages(&["system", "developer", "user", "assistant"])] });
     let response = json!({
         "input": input, "instructions": nullable(text()), "max_output_tokens": tokens(),
         "background": { "type": ["boolean", "null"] }, "text": open(&json!({ "format": format("") })),
@@ -118,7 +116,10 @@ fn body(own: Value, panel: &Value, required: &[&str], example: &Value) -> Value 
         "model": { "type": "string", "minLength": 1, "maxLength": 2 * LONGEST_NAME, "examples": ["quorum"] },
         "stream": { "type": ["boolean", "null"] },
         "temperature": { "type": ["number", "null"], "minimum": 0, "maximum": 2 },
-        "metadata": open(&json!({ "session_id": { "type": "string", "maxLength": LONGEST_SESSION } })),
+        "metadata": open(&json!({
+            "session_id": { "type": ["string", "null"], "minLength": 1, "maxLength": LONGEST_SESSION, "pattern": "\\S" },
+            "task": { "type": ["string", "null"], "minLength": 1, "maxLength": LONGEST_NAME, "pattern": "\\S" },
+        })),
         "quorum": panel,
     });
     if let (Value::Object(properties), Value::Object(own)) = (&mut properties, own) {
@@ -212,6 +213,11 @@ fn parts() -> Value {
 
 fn text() -> Value {
     json!({ "type": "string", "maxLength": LONGEST_CONVERSATION })
+}
+
+/// A text that asks something.
+fn asked() -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_CONVERSATION, "pattern": "\\S" })
 }
 
 fn nullable(mut schema: Value) -> Value {

@@ -1,12 +1,18 @@
 //! Answers as a model reads them: where its discussion is, what to call now, and lists in full.
 
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use quorum::{Quorum, model::error::ErrorClass};
+use quorum::{Config, Quorum, memory::MemoryStore, model::error::ErrorClass};
 use quorum_testkit::panel::{Panel, panel};
 use serde_json::{Value, json};
 
-use crate::mcp::tests::client::{Client, simulated};
+use crate::{
+    Limits,
+    mcp::tests::client::{Client, simulated},
+};
 
 const ANN: &str = "scripted-ann";
 const BOB: &str = "scripted-bob";
@@ -28,7 +34,10 @@ async fn read(client: &mut Client, tool: &str, arguments: Value) -> (String, boo
 #[tokio::test(start_paused = true)]
 async fn b10_the_text_of_a_quick_answer_that_goes_on_names_its_discussion() {
     // Less than the time limit of an answer, and too long for an answer and a synthesis.
-    let mut client = asking(panel().takes(ANN, 28_000).takes(BOB, 28_000)).await;
+    let text = "[defaults]\nsimulate = \"latency=28000ms\"\n";
+    let config = Config::parse(text, Path::new("config.toml"), PathBuf::new()).unwrap();
+    let quorum = Quorum::builder().store(Arc::new(MemoryStore::new())).config(config).simulated();
+    let mut client = Client::of(quorum.build().unwrap(), Limits::default()).await;
     let (text, is_error) = read(&mut client, "ax_discuss_quick", json!({ "topic": "Tabs?" })).await;
     let listed = client.call("ax_status", json!({})).await;
     let id = listed["discussions"][0]["discussionId"].as_str().unwrap_or_else(|| panic!("{text}"));

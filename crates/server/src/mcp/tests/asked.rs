@@ -238,6 +238,12 @@ async fn b10_every_tool_says_what_it_does_and_takes_what_the_registry_declares()
         assert_eq!(hints(name), reads, "{name}");
     }
     for tool in tools {
+        for schema in ["inputSchema", "outputSchema"] {
+            for (field, schema) in tool[schema]["properties"].as_object().unwrap() {
+                let kinds = ["type", "anyOf", "oneOf"].iter().filter(|it| schema.get(**it).is_some());
+                assert_eq!(kinds.count(), 1, "{} {field}: {schema}", tool["name"]);
+            }
+        }
         let names_a_cap = tool["description"].as_str().unwrap().contains("maxCost");
         let takes_one = tool["inputSchema"]["properties"].get("maxCost").is_some();
         // One leads to another tool, the other takes it among its changes.

@@ -4,7 +4,7 @@ use quorum::{
     Request,
     workflow::{RunError, RunOrder, find::folders},
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::{
     mcp::{
@@ -53,10 +53,7 @@ fn input(surface: &Surface<'_>) -> Value {
         .collect();
     fields
         .insert("name".to_owned(), schema::name("The workflow's name: that of its file, without the ending"));
-    fields.insert(
-        "input".to_owned(),
-        json!({ "description": "What the run is given: a text, an object, or a list" }),
-    );
+    fields.insert("input".to_owned(), schema::any("What the run is given: a text, an object, or a list"));
     fields.extend(schema::call_fields());
     fields.insert("idempotencyKey".to_owned(), schema::key());
     schema::object(&fields, &["name"])

@@ -4,7 +4,7 @@ use quorum_server::Limits;
 use quorum_testkit::server::Fault;
 use serde_json::{Value, json};
 
-use super::{calls, chat, chunks, config, keyed, question, vendor, with};
+use super::{calls, chat, chunks, config, keyed, only_discussion, question, vendor, with};
 use crate::harness::{ANN, Answer, FAST, TestServer, answered, tenants};
 
 /// Compares an error in OpenAI's form.
@@ -14,7 +14,8 @@ fn refused(answer: &Answer, status: u16, code: &str, param: Option<&str>) {
     let error = &answer.json()["error"];
     let told = (answer.status.as_u16(), error["code"].as_str(), error["param"].as_str());
     assert_eq!(told, (status, Some(code), param), "{}", answer.text);
-    assert!(error["type"].is_string() && error["message"].is_string(), "{}", answer.text);
+    let message = error["message"].as_str().unwrap();
+    assert!(error["type"].is_string() && message.starts_with(param.unwrap_or_default()), "{}", answer.text);
 }
 
 /// The same in Anthropic's form.
@@ -159,6 +160,63 @@ async fn a9_values_that_are_out_of_bounds_are_refused_by_name() {
 }
 
 #[tokio::test]
+async fn a10_objects_with_more_fields_than_the_document_allows_were_accepted() {
+    let server = TestServer::open(FAST).await;
+    let many = |object: &Value| {
+        let fields: serde_json::Map<String, Value> =
+            (0..100).map(|it| (format!("x{it}"), json!(it))).collect();
+        with(object.clone(), Value::Object(fields))
+    };
+    let said = question("quorum")["messages"][0].clone();
+    let part = json!({ "type": "text", "text": "Tabs or spaces?" });
+    let schema =
+        json!({ "type": "json_schema", "json_schema": { "schema": many(&json!({ "type": "object" })) } });
+    for (body, param) in [
+        (many(&question("quorum")), "body"),
+        (
+            with(question("quorum"), json!({ "stream_options": many(&json!({ "include_usage": true })) })),
+            "stream_options",
+        ),
+        (with(question("quorum"), json!({ "quorum": many(&json!({ "rounds": 1 })) })), "quorum"),
+        (with(question("quorum"), json!({ "messages": [many(&said)] })), "messages[0]"),
+        (
+            with(question("quorum"), json!({ "messages": [{ "role": "user", "content": [many(&part)] }] })),
+            "messages[0].content[0]",
+        ),
+        (
+            with(question("quorum"), json!({ "response_format": schema })),
+            "response_format.json_schema.schema",
+        ),
+    ] {
+        refused(&chat(&server, &body).await, 400, "invalid_value", Some(param));
+    }
+}
+
+#[tokio::test]
+async fn i19_messages_of_errors_named_the_fields_of_our_own_orders() {
+    let server = TestServer::open(FAST).await;
+    for (model, options, expected) in [
+        (
+            "quorum/voting",
+            json!({ "options": ["tabs"] }),
+            "quorum.options: takes 2 to 10 options; there are 1",
+        ),
+        (
+            "quorum",
+            json!({ "providers": ["claude"] }),
+            "quorum.providers: a discussion of this kind takes 2 to 6 providers; 1 is named",
+        ),
+        ("quorum", json!({ "rounds": 0 }), "quorum.rounds: must be a whole number from 1 to 10"),
+    ] {
+        let body = with(question(model), json!({ "quorum": options }));
+        for path in ["/v1/chat/completions", "/v1/messages"] {
+            let answer = server.post(path, &body).await;
+            assert_eq!(answer.json()["error"]["message"], expected, "{path}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a9_schemas_that_are_none_are_refused() {
     let server = TestServer::open(FAST).await;
     let recursive =
@@ -247,6 +305,8 @@ async fn a9_a_panel_that_fails_is_a_503_that_is_not_to_be_repeated_and_an_error_
     let answer = chat(&server, &question("quorum")).await;
     refused(&answer, 503, "all_providers_failed", None);
     assert_eq!(answer.headers["x-should-retry"], "false");
+    let failed = only_discussion(&server).await;
+    assert_eq!(answer.headers["x-quorum-discussion"], failed["discussionId"].as_str().unwrap());
     refused_message(&server.post("/v1/messages", &question("quorum")).await, 503, "overloaded_error");
     let stream = chat(&server, &with(question("quorum"), json!({ "stream": true }))).await;
     let (chunks, _) = chunks(&stream.text);

@@ -308,6 +308,20 @@ async fn i19_budgets_lower_what_the_configuration_allows_and_never_raise_it() {
 }
 
 #[tokio::test]
+async fn i19_one_voice_was_given_more_money_than_the_configuration_allows() {
+    let vendor = vendor().start();
+    let text = config(&vendor).replacen("[defaults]\n", "[defaults]\nmax-cost = 0.5\n", 1);
+    let server = TestServer::voiced(&text).await;
+    for (asked, allowed) in [(1_000.0, "\"usd\":500000000"), (0.25, "\"usd\":250000000")] {
+        let body = with(question("alpha"), json!({ "quorum": { "max_cost": asked } }));
+        let told = chat(&server, &body).await.json();
+        let id = told["quorum"]["discussion_id"].as_str().unwrap();
+        let facts = server.get(&format!("/api/discussions/{id}/events?view=facts")).await.text;
+        assert!(facts.contains(allowed), "{asked}: {facts}");
+    }
+}
+
+#[tokio::test]
 async fn i19_every_option_of_a_pattern_is_a_field_of_the_panel() {
     let vendor = vendor().start();
     let server = TestServer::voiced(&config(&vendor)).await;

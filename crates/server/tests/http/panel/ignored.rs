@@ -49,6 +49,31 @@ async fn i19_options_were_ignored_where_nobody_votes_and_now_have_first_answers(
 }
 
 #[tokio::test]
+async fn i19_ignored_fields_of_inner_objects_were_not_listed() {
+    let server = TestServer::open(FAST).await;
+    for (path, more, expected) in [
+        (
+            "/v1/chat/completions",
+            json!({ "stream_options": { "include_obfuscation": true }, "reasoning": { "max_tokens": 9 } }),
+            json!(["input", "reasoning.max_tokens", "stream_options.include_obfuscation"]),
+        ),
+        (
+            "/v1/responses",
+            json!({ "text": { "verbosity": "low" }, "reasoning": { "effort": "high", "summary": "auto" } }),
+            json!(["messages", "reasoning.summary", "text.verbosity"]),
+        ),
+        (
+            "/v1/messages",
+            json!({ "thinking": { "type": "enabled", "budget_tokens": 1_024 }, "output_config": { "effort": "low" } }),
+            json!(["input", "output_config.effort", "thinking.budget_tokens"]),
+        ),
+    ] {
+        let body = with(with(question("quorum"), json!({ "input": "Tabs or spaces?" })), more);
+        assert_eq!(ignored(&server, path, &body).await, expected, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn i19_a_panel_for_one_voice_is_listed_as_ignored() {
     let vendor = vendor().start();
     let server = TestServer::voiced(&config(&vendor)).await;
@@ -92,6 +117,6 @@ async fn i19_values_of_another_kind_are_refused_by_name() {
         assert_eq!(told, (400, &json!(param)), "{more}: {}", answer.text);
     }
     let allowed = json!({ "type": "allowed_tools", "mode": "auto", "tools": [] });
-    let body = with(question("quorum"), json!({ "seed": -7, "tool_choice": allowed }));
+    let body = with(question("quorum"), json!({ "seed": -7, "tool_choice": allowed, "top_logprobs": 0 }));
     assert_eq!(ignored(&server, "/v1/chat/completions", &body).await, json!([]));
 }

@@ -70,6 +70,42 @@ async fn i19_a_response_in_the_background_is_queued_retrieved_and_cancelled() {
 }
 
 #[tokio::test]
+async fn i19_a_retrieved_response_lacked_the_talk_the_analysis_and_what_it_continues() {
+    let vendor = vendor().says("*", "Tabs, because they adapt.").start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let first =
+        server.post("/v1/responses", &with(order(), json!({ "model": "quorum/round-robin" }))).await.json();
+    assert_eq!(until_over(&server, first["id"].as_str().unwrap()).await, first);
+
+    let plugins = json!([{ "id": "fusion", "analysis_models": ["alpha", "beta"] }]);
+    let more = json!({ "background": true, "previous_response_id": first["id"], "plugins": plugins });
+    let queued = server.post("/v1/responses", &with(order(), more)).await.json();
+    assert_eq!(queued["previous_response_id"], first["id"]);
+    let over = until_over(&server, queued["id"].as_str().unwrap()).await;
+    let kinds: Vec<&str> =
+        over["output"].as_array().unwrap().iter().map(|it| it["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["openrouter:fusion", "reasoning", "message"], "{over}");
+    assert_eq!(over["previous_response_id"], first["id"]);
+
+    let silent = with(order(), json!({ "background": true, "quorum": { "rounds": 1, "thinking": "off" } }));
+    let queued = server.post("/v1/responses", &silent).await.json();
+    let over = until_over(&server, queued["id"].as_str().unwrap()).await;
+    assert_eq!(over["output"].as_array().unwrap().len(), 1, "{over}");
+}
+
+#[tokio::test]
+async fn i19_a_stream_in_the_background_did_not_say_that_it_is() {
+    let vendor = vendor().start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let body = with(order(), json!({ "background": true, "stream": true }));
+    let streamed = server.post("/v1/responses", &body).await;
+    let events = events(&streamed.text);
+    for (_, data) in [&events[0], events.last().unwrap()] {
+        assert_eq!(data["response"]["background"], true, "{data}");
+    }
+}
+
+#[tokio::test]
 async fn i19_a_background_order_that_was_repeated_by_a_client_was_two_discussions() {
     let vendor = vendor().start();
     let server = TestServer::voiced(&config(&vendor)).await;
