@@ -1,4 +1,5 @@
-//! `ax agents`: lists agents, shows the text that one would get, and registers, imports or removes them.
+//! `ax agents`: lists agents, shows the text that one would get, and registers, imports or removes
+//! them.
 
 use std::{
     io::Read,

@@ -198,8 +198,8 @@ fn compact_faults(it: &Prompt, topic: &str) -> Vec<String> {
     demand(!both.contains(['\u{f8f0}', '\u{f8f1}']), "a mention was left");
     demand(system.contains(topic), "the question is missing");
     let judges = ["assess", "verdict"].contains(&it.name);
-    // A writer's text is short as it is, casting has no others, and the two votes repeat the text of
-    // a speech.
+    // A writer's text is short as it is, casting has no others, and the two votes repeat the text
+    // of a speech.
     let is_short = it.kind != Kind::Synthesis && !judges && !["after", "sign", "cast"].contains(&it.name);
     demand(!judges || is_anchored(system), "a criterion has no anchors");
     demand(is_fenced(system), "the paragraph on fences is missing");
