@@ -106,11 +106,10 @@ impl Watcher {
     /// Subscribes to events after this sequence number. The text so far of turns under way follows
     /// once all earlier events were sent.
     pub(crate) fn new(channel: Arc<Channel>, view: View, after: Seq, closing: watch::Receiver<bool>) -> Self {
-        let mut closes = closing.clone();
-        let news = channel.listen().1;
+        let (news, mut closes) = (channel.listen().1, closing.clone());
         let mut watcher = Watcher {
-            news,
             channel,
+            news,
             view,
             place: 0,
             after,
