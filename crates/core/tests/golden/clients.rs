@@ -28,5 +28,5 @@ pub(crate) fn clients() -> Vec<Sample> {
         attended: Some("a-digest".into()),
     };
     let spec = Arc::new(Spec { client: Some(client), ..(*spec()).clone() });
-    vec![(None, Event::Opened { spec, flow: 1, lineage: None, fork: None })]
+    vec![(None, Event::Opened { spec, flow: 1, lineage: None, fork: None, caller: None })]
 }
