@@ -17,8 +17,8 @@ use crate::{
     clock::SystemClock,
     config::{self, make_directory},
     facade::spending::configured,
-    telemetry::{self, TracingStatus},
     setup::{self, KeyFrom, LocalProgram, Machine, Missing, Prices, Provider, Setup, Transport},
+    telemetry::{self, TracingStatus},
 };
 
 /// A clock earlier than this is wrong: 2026-01-01, in microseconds.

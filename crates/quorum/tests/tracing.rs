@@ -181,7 +181,8 @@ async fn a_process_that_takes_over_ends_the_spans_of_one_that_was_killed() {
         second.flush().await.unwrap();
         let (facts, spans) = (table.facts(id).await, collector.spans());
         check(&facts, &spans, &format!("killed after write {writes}"));
-        let is_cut_off = |it: &&CollectedSpan| it.attributes.get("error.type").is_some_and(|it| it == "interrupted");
+        let is_cut_off =
+            |it: &&CollectedSpan| it.attributes.get("error.type").is_some_and(|it| it == "interrupted");
         interrupted += spans[before..].iter().filter(is_cut_off).count();
         if !died {
             assert!(8 < writes, "it was killed {writes} times only");
@@ -243,7 +244,8 @@ async fn the_span_of_a_caller_is_recorded_and_linked() {
 async fn a_collector_that_is_away_changes_nothing_but_the_report() {
     // Nothing listens on a port that was given back.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let tracing = Arc::new(Tracing::sending_to(&format!("http://{free}/v1/traces"), Content::LeftOut).unwrap());
+    let tracing =
+        Arc::new(Tracing::sending_to(&format!("http://{free}/v1/traces"), Content::LeftOut).unwrap());
     let table = process("one", memory(), &in_order(), &tracing);
     let (outcome, _) = table.hold(Spec { rounds: 1, ..spec("round-robin") }).await;
     assert!(outcome.success);

@@ -118,7 +118,9 @@ impl Spans {
             (Event::TurnFailed(failed), Some(step)) => self.failed(step, failed, at),
             (Event::Compared(comparison), Some(step)) => self.compared(step, comparison, at),
             (Event::PersonAwaited(awaited), _) => {
-                self.steps.entry(turn_step(&awaited.answers)).or_insert_with(|| StepSpan::person(awaited, at));
+                self.steps
+                    .entry(turn_step(&awaited.answers))
+                    .or_insert_with(|| StepSpan::person(awaited, at));
                 Vec::new()
             }
             (Event::SubRequested { turn, .. }, Some(step)) => {

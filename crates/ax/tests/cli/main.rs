@@ -46,5 +46,6 @@ mod sources;
 mod steer;
 mod store;
 mod streams;
+mod tracing;
 mod watch;
 mod workflows;

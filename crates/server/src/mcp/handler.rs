@@ -102,8 +102,10 @@ impl Handler {
     ) -> Result<Call, ErrorData> {
         let scope = self.scope(&context.extensions)?;
         // What the client says about this call is nearer than the header of a connection.
-        let caller = context.meta.get_traceparent().and_then(|it| it.parse().ok());
-        let scope = caller.map_or(scope.clone(), |caller| scope.called_by(caller));
+        let scope = match context.meta.get_traceparent().and_then(|it| it.parse().ok()) {
+            Some(caller) => scope.called_by(caller),
+            None => scope,
+        };
         let earlier = request.request_state.as_deref().and_then(|it| it.parse().ok());
         Ok(Call {
             app: self.app.clone(),

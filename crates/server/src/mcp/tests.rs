@@ -2,6 +2,7 @@
 
 mod asked;
 mod bounds;
+mod callers;
 mod client;
 mod counted;
 mod fixture;

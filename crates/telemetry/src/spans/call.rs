@@ -121,7 +121,8 @@ impl Ended<'_> {
 
 fn used(usage: Usage, cost: Option<Usd>, estimated: bool) -> Vec<KeyValue> {
     let count = |name, tokens: u64| KeyValue::new(name, i64::try_from(tokens).unwrap_or(i64::MAX));
-    let mut all = vec![count(names::INPUT_TOKENS, usage.prompt), count(names::OUTPUT_TOKENS, usage.completion)];
+    let mut all =
+        vec![count(names::INPUT_TOKENS, usage.prompt), count(names::OUTPUT_TOKENS, usage.completion)];
     all.extend((0 < usage.cached).then(|| count(names::CACHE_READ_TOKENS, usage.cached)));
     all.extend((0 < usage.written).then(|| count(names::CACHE_WRITE_TOKENS, usage.written)));
     all.extend(estimated.then(|| KeyValue::new(names::ESTIMATED, true)));
