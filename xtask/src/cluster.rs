@@ -25,8 +25,9 @@ pub(crate) fn short() -> Result<()> {
 }
 
 fn run(profile: Profile, arguments: &[String]) -> Result<()> {
-    let packages = ["--package", "quorum-ax", "--package", "quorum-bench"];
-    let mut build = cargo::command(&["build", "--bin", "ax", "--bin", "quorum-cluster"]);
+    // The build with another pattern is the newer one of a rolling upgrade.
+    let packages = ["--package", "quorum-ax", "--package", "quorum-bench", "--package", "delphi"];
+    let mut build = cargo::command(&["build", "--bin", "ax", "--bin", "quorum-cluster", "--bin", "delphi"]);
     build.args(packages);
     if profile == Profile::Release {
         build.arg("--release");

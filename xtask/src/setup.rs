@@ -1,5 +1,5 @@
 //! Installs what the tests need besides Rust: a C compiler, two components of Rust, a database
-//! server, Python and curl, and a browser.
+//! server with OpenSSL, Python and curl, and a browser.
 
 use crate::{Verb, browser, cargo};
 use anyhow::{Context as _, Result, bail};
@@ -29,18 +29,29 @@ pub(crate) fn prepare() -> Result<()> {
     browser::prepare()
 }
 
-/// Installs the server that the tests of the PostgreSQL store start for themselves.
+/// Installs the server that the tests of the PostgreSQL store start for themselves, and the program
+/// that makes its certificate.
 fn prepare_database() -> Result<()> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    if versions.map(|it| it.path().join("bin/initdb")).any(|it| it.exists()) {
+    let has_server = versions.map(|it| it.path().join("bin/initdb")).any(|it| it.exists());
+    let missing = missing_for_the_database(has_server, is_on_path("openssl"));
+    if missing.is_empty() {
         return Ok(());
     }
-    let advice = "the tests of the store need PostgreSQL; as root, run `apt-get install postgresql`, \
-                  then run this again";
+    let packages = missing.join(" ");
+    let advice =
+        format!("the tests of the store need more; as root, run `apt-get install {packages}`, then run this again");
     let Some(prefix) = may_install() else { bail!(advice) };
-    println!("The tests of the store need PostgreSQL; installing postgresql.");
+    println!("The tests of the store need more; installing {packages}.");
     apt(prefix, &["update"])?;
-    apt(prefix, &["install", "--yes", "--no-install-recommends", "postgresql"]).context(advice)
+    let install = ["install", "--yes", "--no-install-recommends"].into_iter().chain(missing);
+    apt(prefix, &install.collect::<Vec<_>>()).context(advice)
+}
+
+/// The packages that the tests of the PostgreSQL store lack.
+fn missing_for_the_database(has_server: bool, has_openssl: bool) -> Vec<&'static str> {
+    let all = [(has_server, "postgresql"), (has_openssl, "openssl")];
+    all.into_iter().filter(|it| !it.0).map(|it| it.1).collect()
 }
 
 /// Installs the programs that commands in documents and recordings of vendors use.
@@ -157,6 +168,14 @@ mod tests {
         check(&["apt-get", "sudo"], as_user, Compiler::Installable { prefix: &["sudo"] });
         check(&["apt-get"], as_user, Compiler::Missing);
         check(&["sudo"], as_root, Compiler::Missing);
+    }
+
+    #[test]
+    fn the_tests_of_the_store_need_a_server_and_openssl() {
+        let (present, absent) = (true, false);
+        assert_eq!(missing_for_the_database(present, present), [""; 0]);
+        assert_eq!(missing_for_the_database(present, absent), ["openssl"]);
+        assert_eq!(missing_for_the_database(absent, absent), ["postgresql", "openssl"]);
     }
 
     #[test]

@@ -177,9 +177,11 @@ fn of_store(error: &StoreError) -> Exit {
         | StoreError::Fenced(_)
         | StoreError::Gone(_)
         | StoreError::QueueFull { .. }
+        | StoreError::TenantFull { .. }
         | StoreError::Unavailable(_)
         | StoreError::Damaged(_)
-        | StoreError::Unusable(_) => Exit::Setup,
+        | StoreError::Unusable(_)
+        | StoreError::UnusableServer(_) => Exit::Setup,
     }
 }
 

@@ -196,7 +196,7 @@ pub(crate) async fn takeover(database: &Database, table: &mut Table) -> Result<(
     store.beat(id, Duty::Serving).await?;
     let (died, mut moved) = (Instant::now(), 0);
     while moved < taken {
-        let claimed = alive.claim_any(16, None).await?;
+        let claimed = alive.claim_any(16).await?;
         let is_idle = claimed.is_empty();
         moved += claimed.len();
         claimed.into_iter().for_each(|it| drop(alive.run_claimed(it.claim)));

@@ -28,18 +28,22 @@ use crate::{
 };
 
 pub use archive::{
-    Archive, AuditEntry, Cursor, Cutoffs, Expired, Found, GRACE_MS, Leap, Query, Recalling, Reservation,
-    Retention, SLICE, Session, Summary, TOLERANCE_MS, Wanted,
+    Archive, AuditEntry, AuditWanted, Cursor, Cutoffs, Expired, Found, GRACE_MS, Leap, Query, Recalling,
+    Reservation, Retention, SLICE, Session, SessionsWanted, Summary, TOLERANCE_MS, Wanted,
 };
 pub use memory::{MemoryQuery, NewMemory, Remembered};
 pub use nodes::{Beat, Duty, Node, NodeStatus, Nodes, Pulse};
 pub use outcomes::{KnownOutcome, OutcomesWanted, Scored, ScoredAnswer};
 pub use queue::{
-    Abilities, Backlog, ClaimRequest, LONGEST_WAIT_MS, MOST_ATTEMPTS, Queueing, Release, RunStatus, Taken,
-    backoff_ms, check_room, needs,
+    Abilities, Backlog, ClaimRequest, LONGEST_WAIT_MS, MOST_ATTEMPTS, Queueing, Release, RunStatus, Runner,
+    Taken, backoff_ms, check_room, needs,
 };
+<<<<<<< HEAD
 pub use store::{Append, Claim, Created, Draw, Drawn, Store, StoreError, Then, admit};
 pub use telemetry::{FactFollower, Telemetry};
+=======
+pub use store::{Append, Claim, Created, Draw, Drawn, Store, StoreError, StoreFigures, Then, admit};
+>>>>>>> cluster
 pub use tools::{NoTools, ToolUse, Tools};
 pub use wake::{LiveText, Wake};
 

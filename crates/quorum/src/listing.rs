@@ -2,7 +2,12 @@
 //! values left out.
 
 use quorum_core::{
-    model::{digest::Digest, id::DiscussionId, lifecycle::Lifecycle, time::iso},
+    model::{
+        digest::Digest,
+        id::DiscussionId,
+        lifecycle::Lifecycle,
+        time::{Timestamp, iso},
+    },
     seams::{Cursor, Session, Summary},
 };
 use serde::Serialize;
@@ -80,10 +85,14 @@ pub struct SessionEntry {
     pub name: String,
     /// When it was created.
     pub created_at: String,
+    /// Its place in the list.
+    #[serde(skip)]
+    pub cursor: (Timestamp, Uuid),
 }
 
 impl From<Session> for SessionEntry {
     fn from(session: Session) -> Self {
-        SessionEntry { session_id: session.id, name: session.name, created_at: iso(session.created_at) }
+        let Session { id, name, created_at, .. } = session;
+        SessionEntry { session_id: id, name, created_at: iso(created_at), cursor: (created_at, id) }
     }
 }

@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
     guard::{Names, rate::Buckets},
-    live::hub::Hub,
+    live::hub::{Hub, RunSlot},
     mcp::Mcp,
     metrics::Metrics,
     settings::{Limits, Settings, Voices},
@@ -64,6 +64,9 @@ impl AppState {
         let metrics = Arc::new(Metrics::default());
         let hub = Hub::new(metrics.clone(), quorum.registry().clone(), settings.limits.running);
         let mcp = Mcp::new(quorum.registry(), &settings.tool_prefix);
+        if let Some(most) = settings.limits.running_of_tenant {
+            quorum.limit_tenants(most);
+        }
         Arc::new(AppState {
             quorum,
             names: Names::of(&settings),
@@ -81,6 +84,12 @@ impl AppState {
             sizes: Sizes::of(openapi),
             known_fields: KnownFields::of(openapi),
         })
+    }
+
+    /// A run slot, if one is free and the tenant may run one more discussion.
+    pub(crate) async fn run_slot(&self, tenant: &Tenant) -> Result<Option<RunSlot>, quorum::Error> {
+        let Some(slot) = self.hub.run_slot() else { return Ok(None) };
+        Ok(self.quorum.has_room(tenant).await?.then_some(slot))
     }
 
     pub(crate) fn limits(&self) -> &Limits {

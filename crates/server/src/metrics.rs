@@ -17,7 +17,7 @@ use quorum::{
         outcome::Decision,
         transcript::Turn,
     },
-    seams::Backlog,
+    seams::{Backlog, StoreFigures},
 };
 
 const SECONDS: &[f64] = &[0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0, 1800.0];
@@ -87,6 +87,23 @@ impl Metrics {
             counter!("ax_node_fenced_total").absolute(health.fenced);
             counter!("ax_node_cancelled_total").absolute(health.cancelled);
             counter!("ax_node_reaped_total").absolute(health.reaped);
+        });
+    }
+
+    /// Sets the figures of the store, for the machine's own user.
+    pub(crate) fn store(&self, figures: &StoreFigures) {
+        with_local_recorder(&self.all.recorder, || {
+            counter!("ax_store_appends_total").absolute(figures.appends);
+            // A counter only holds whole numbers.
+            gauge!("ax_store_append_seconds_total").set(figures.append_time.as_secs_f64());
+            counter!("ax_store_batches_total").absolute(figures.batches);
+            counter!("ax_store_reconnects_total").absolute(figures.reconnects);
+            counter!("ax_store_bags_total").absolute(figures.bags);
+            counter!("ax_store_dropped_texts_total").absolute(figures.dropped_texts);
+            counter!("ax_store_pool_waits_total").absolute(figures.pool_waits);
+            for (lane, grants) in &figures.grants {
+                counter!("ax_store_grants_total", &[("lane", lane.clone())]).absolute(*grants);
+            }
         });
     }
 

@@ -367,7 +367,12 @@ fn of_store(error: StoreError) -> Problem {
         }
         StoreError::Gone(_) => Problem::new(UNAVAILABLE, error.to_string()).after(1),
         StoreError::QueueFull { .. } => Problem::new(QUEUE_FULL, error.to_string()).after(QUEUE_FULL_FOR_S),
-        StoreError::Damaged(_) | StoreError::Unusable(_) => internal(&Error::Store(error)),
+        StoreError::TenantFull { .. } => {
+            Problem::new(TOO_MANY_RUNNING, error.to_string()).after(QUEUE_FULL_FOR_S)
+        }
+        StoreError::Damaged(_) | StoreError::Unusable(_) | StoreError::UnusableServer(_) => {
+            internal(&Error::Store(error))
+        }
     }
 }
 

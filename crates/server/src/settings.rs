@@ -55,6 +55,8 @@ pub struct Limits {
     pub streams: usize,
     /// Concurrent discussions of all callers together.
     pub running: usize,
+    /// Concurrent discussions of one tenant on all nodes together, if that is limited.
+    pub running_of_tenant: Option<u64>,
     /// Orders of one tenant that may wait to be run, on all nodes together.
     pub queued: usize,
     /// Concurrent plans; each keeps a thread busy.
@@ -92,6 +94,7 @@ impl Default for Limits {
             streams: 4_096,
             // A thousand took less than 200 MB in measurements, with every event on time.
             running: 1_024,
+            running_of_tenant: None,
             queued: 1_000,
             plans: 2,
             plan_time: Duration::from_secs(20),
@@ -136,6 +139,7 @@ impl Settings {
         let usual = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
         let limits = Limits::default();
         let running = config.server.max_running.unwrap_or(limits.running);
+        let running_of_tenant = config.server.max_running_of_tenant;
         let queued = config.server.max_queued.unwrap_or(limits.queued);
         let drain = config.server.drain.map_or(limits.drain, Duration::from_secs);
         Settings {
@@ -145,7 +149,7 @@ impl Settings {
             voices: Voices::Available,
             tool_prefix: TOOL_PREFIX.to_owned(),
             tasks: config.server.tasks.clone(),
-            limits: Limits { running, queued, drain, ..limits },
+            limits: Limits { running, running_of_tenant, queued, drain, ..limits },
         }
     }
 

@@ -95,6 +95,17 @@ async function answered(response) {
 
 export const get = async (path) => answered(await ask(path));
 
+/** All pages of a list, up to `pages` of them. */
+export async function getAll(path, pages = 20) {
+  const all = [];
+  for (let next = path; next && pages > 0; pages -= 1) {
+    const page = await ask(next);
+    all.push(...(await answered(page)));
+    next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
+  }
+  return all;
+}
+
 export async function post(path, body = {}, headers = {}) {
   const json = { 'Content-Type': 'application/json', ...headers };
   return answered(await ask(path, { method: 'POST', headers: json, body: JSON.stringify(body) }));

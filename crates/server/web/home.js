@@ -1,6 +1,6 @@
 // All discussions: start one, find one, see which are running.
 
-import { get } from './api.js';
+import { get, getAll } from './api.js';
 import { dropdown } from './controls.js';
 import { fill, h, memo, say, simulated } from './dom.js';
 import { dollars, moment, words } from './figures.js';
@@ -53,7 +53,7 @@ export function home(main) {
   void look();
 
   async function fetchSessions(chosen = '') {
-    const all = await get('/api/sessions').catch(() => []);
+    const all = await getAll('/api/sessions').catch(() => []);
     offer(sessions, all);
     sessions.value = chosen;
   }

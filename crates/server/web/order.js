@@ -1,6 +1,6 @@
 // The form that starts a discussion.
 
-import { get, keep, post } from './api.js';
+import { getAll, keep, post } from './api.js';
 import { fill, h, memo, notice, sends } from './dom.js';
 import { field, lines, optionField, options } from './fields.js';
 import { patternPicker } from './patterns.js';
@@ -103,7 +103,7 @@ export function order() {
 
   async function load() {
     try {
-      const found = await Promise.all(CATALOGUE.map((it) => get(`/api/${it}`)));
+      const found = await Promise.all(CATALOGUE.map((it) => getAll(`/api/${it}`)));
       const [providers, orders, sessions, agents] = found.slice(4);
       [patterns, methods, strategies, detectors, kept] = [...found.slice(0, 4), orders];
       const choice = (it) => [it.name, it.name, it.summary];

@@ -51,7 +51,7 @@ impl Address {
         let (url, mode) = without_parameter(&url, "sslmode");
         // The error of the parser may quote a part of the password.
         let mut config: Config = url.parse().map_err(|_| {
-            StoreError::Unusable(
+            StoreError::UnusableServer(
                 "the address of the database can't be understood; it must look like \
                  postgres://user:password@host:5432/database"
                     .to_owned(),
@@ -109,7 +109,7 @@ fn ssl_mode(mode: Option<&str>, config: &Config) -> Result<SslMode, StoreError> 
         None | Some("require" | "verify-ca" | "verify-full") => Ok(SslMode::Require),
         Some("prefer" | "allow") => Ok(SslMode::Prefer),
         Some("disable") => Ok(SslMode::Disable),
-        Some(other) => Err(StoreError::Unusable(format!(
+        Some(other) => Err(StoreError::UnusableServer(format!(
             "`sslmode={other}` in the address of the database is unknown; use `verify-full` or `disable`"
         ))),
     }
@@ -125,7 +125,7 @@ fn is_local(host: &Host) -> bool {
 }
 
 fn client_config(root_certificates: Option<&str>) -> Result<ClientConfig, StoreError> {
-    let wrong = |error: rustls::Error| StoreError::Unusable(format!("TLS can't be set up: {error}"));
+    let wrong = |error: rustls::Error| StoreError::UnusableServer(format!("TLS can't be set up: {error}"));
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let builder = builder.with_safe_default_protocol_versions().map_err(wrong)?;
     let builder = match root_certificates {
@@ -137,7 +137,7 @@ fn client_config(root_certificates: Option<&str>) -> Result<ClientConfig, StoreE
 
 fn roots(file: &str) -> Result<RootCertStore, StoreError> {
     let wrong = |error: &dyn fmt::Display| {
-        StoreError::Unusable(format!("the certificates in {file} (`sslrootcert`) can't be read: {error}"))
+        StoreError::UnusableServer(format!("the certificates in {file} (`sslrootcert`) can't be read: {error}"))
     };
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(file).map_err(|error| wrong(&error))? {

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -10,7 +11,7 @@ use std::{
 use tokio::runtime::Handle;
 use tokio_postgres::{Client, Row, Statement, types::ToSql};
 
-use crate::{address::Address, error::JobError};
+use crate::{address::Address, error::JobError, figures::Counts};
 
 /// Where a store connects to, and the runtime its connections live in. The store has one of its
 /// own, so that it doesn't matter where, and by which clock, its callers run.
@@ -18,6 +19,7 @@ use crate::{address::Address, error::JobError};
 pub(crate) struct Place {
     pub(crate) address: Address,
     pub(crate) runtime: Handle,
+    pub(crate) counts: Arc<Counts>,
 }
 
 /// How long an answer is waited for. A statement ends earlier by the server's own limit, so this is

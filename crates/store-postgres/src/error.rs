@@ -92,22 +92,22 @@ pub(crate) fn explain(error: &Error, database: &str) -> StoreError {
         _ if is_passing(code) => {
             StoreError::Unavailable(format!("the database {database} can't be used now: {said} ({code})"))
         }
-        "28P01" | "28000" => StoreError::Unusable(format!(
+        "28P01" | "28000" => StoreError::UnusableServer(format!(
             "the database {database} refused the login; check the user and the password"
         )),
-        "3D000" => StoreError::Unusable(format!("there is no database {database}; create it first")),
-        "42501" => StoreError::Unusable(format!(
+        "3D000" => StoreError::UnusableServer(format!("there is no database {database}; create it first")),
+        "42501" => StoreError::UnusableServer(format!(
             "the user of the database {database} may not do this ({said}); let it own its schema"
         )),
-        "42P07" | "42P01" | "42703" => StoreError::Unusable(format!(
+        "42P07" | "42P01" | "42703" => StoreError::UnusableServer(format!(
             "the database {database} has tables of another program ({said}); use an empty database, or a schema of \
              its own"
         )),
-        "XX001" | "XX002" => StoreError::Damaged(format!(
+        "XX001" | "XX002" => StoreError::UnusableServer(format!(
             "the database {database} is damaged ({said}); restore it from a backup"
         )),
         // Anything else would be a bug of ours, so a retry is useless.
-        _ => StoreError::Unusable(format!("the database {database} reported an error: {said} ({code})")),
+        _ => StoreError::UnusableServer(format!("the database {database} reported an error: {said} ({code})")),
     }
 }
 
@@ -116,19 +116,19 @@ fn without_connection(error: &Error, database: &str) -> StoreError {
     let said = innermost(error);
     let all = format!("{error}: {said}");
     if all.contains("certificate") {
-        return StoreError::Unusable(format!(
+        return StoreError::UnusableServer(format!(
             "the certificate of the database {database} is not accepted ({said}); name the authority that signed it \
              with `sslrootcert`, and use the host name it was made for"
         ));
     }
     if all.contains("does not support TLS") {
-        return StoreError::Unusable(format!(
+        return StoreError::UnusableServer(format!(
             "the database {database} offers no encryption; turn TLS on there, or add `sslmode=disable` to the address \
              if you trust the network"
         ));
     }
     if all.contains("password missing") {
-        return StoreError::Unusable(format!(
+        return StoreError::UnusableServer(format!(
             "the database {database} wants a password, and the address has none"
         ));
     }
@@ -155,7 +155,7 @@ fn innermost(error: &Error) -> String {
 
 /// A row that this version of the program can't read.
 pub(crate) fn unreadable(id: DiscussionId, what: &str, error: impl std::fmt::Display) -> JobError {
-    JobError::Refused(StoreError::Unusable(format!(
+    JobError::Refused(StoreError::UnusableServer(format!(
         "{what} of discussion {id} can't be read by this version of the program ({error}); update the program"
     )))
 }

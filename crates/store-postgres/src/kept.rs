@@ -3,7 +3,10 @@
 
 use quorum_core::{
     model::{id::Tenant, time::Timestamp},
-    seams::{AuditEntry, MemoryQuery, NewMemory, Remembered, Reservation, Session, StoreError},
+    seams::{
+        AuditEntry, AuditWanted, MemoryQuery, NewMemory, Remembered, Reservation, Session, SessionsWanted,
+        StoreError,
+    },
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -22,16 +25,26 @@ pub(crate) async fn create_session(connection: &mut Connection, session: &Sessio
     Ok(())
 }
 
-/// The sessions of a tenant, newest first.
-pub(crate) async fn sessions(connection: &mut Connection, tenant: &Tenant) -> Result<Vec<Session>, JobError> {
-    let sql = "SELECT id, name, created_at FROM sessions WHERE tenant = $1 ORDER BY created_at DESC, id DESC";
+/// Sessions of a tenant, newest first.
+pub(crate) async fn sessions(
+    connection: &mut Connection,
+    wanted: &SessionsWanted,
+) -> Result<Vec<Session>, JobError> {
+    let SessionsWanted { tenant, limit, after, called } = wanted;
+    let sql = "SELECT id, name, created_at FROM sessions
+               WHERE tenant = $1 AND ($2::bigint IS NULL OR (created_at, id) < ($2, $3::uuid))
+               AND ($4::text IS NULL OR $4 IN (name, id::text)) ORDER BY created_at DESC, id DESC LIMIT $5";
     let session = |row: &Row| Session {
         id: row.get(0),
         name: row.get(1),
         created_at: Timestamp(row.get(2)),
         tenant: tenant.clone(),
     };
-    Ok(connection.query(sql, &[&text(tenant.name())]).await?.iter().map(session).collect())
+    let (at, id) = (after.map(|it| it.0.0), after.map(|it| it.1));
+    let called = called.as_deref().map(text);
+    let limit = if *limit == 0 { i64::MAX } else { i64::try_from(*limit).unwrap_or(i64::MAX) };
+    let rows = connection.query(sql, &[&text(tenant.name()), &at, &id, &called, &limit]).await?;
+    Ok(rows.iter().map(session).collect())
 }
 
 /// Adds an audit entry.
@@ -44,23 +57,28 @@ pub(crate) async fn log(connection: &mut Connection, entry: &AuditEntry) -> Resu
     Ok(())
 }
 
-/// The tenant's audit entries, newest first.
+/// A tenant's audit entries with their numbers, newest first.
 pub(crate) async fn audit_entries(
     connection: &mut Connection,
-    tenant: &Tenant,
-    limit: usize,
-) -> Result<Vec<AuditEntry>, JobError> {
-    let sql = "SELECT at, who, action, discussion, result FROM audit WHERE tenant = $1 ORDER BY number DESC LIMIT $2";
-    let entry = |row: &Row| AuditEntry {
-        at: Timestamp(row.get(0)),
-        tenant: tenant.clone(),
-        who: row.get(1),
-        action: row.get(2),
-        discussion: row.get::<_, Uuid>(3).into(),
-        result: row.get(4),
+    wanted: &AuditWanted,
+) -> Result<Vec<(u64, AuditEntry)>, JobError> {
+    let AuditWanted { tenant, limit, before } = wanted;
+    let sql = "SELECT at, who, action, discussion, result, number FROM audit
+               WHERE tenant = $1 AND number < $2 ORDER BY number DESC LIMIT $3";
+    let entry = |row: &Row| {
+        let entry = AuditEntry {
+            at: Timestamp(row.get(0)),
+            tenant: tenant.clone(),
+            who: row.get(1),
+            action: row.get(2),
+            discussion: row.get::<_, Uuid>(3).into(),
+            result: row.get(4),
+        };
+        (row.get::<_, i64>(5) as u64, entry)
     };
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    Ok(connection.query(sql, &[&text(tenant.name()), &limit]).await?.iter().map(entry).collect())
+    let before = before.and_then(|it| i64::try_from(it).ok()).unwrap_or(i64::MAX);
+    let limit = i64::try_from(*limit).unwrap_or(i64::MAX);
+    Ok(connection.query(sql, &[&text(tenant.name()), &before, &limit]).await?.iter().map(entry).collect())
 }
 
 /// Reserves the id for the key, unless the key has one. Returns the reservation that holds.

@@ -17,6 +17,7 @@ use crate::{
     batch::text,
     connection::Connection,
     error::JobError,
+    figures::Counts,
     news::Announcer,
     pool::{Pool, run},
 };
@@ -26,6 +27,7 @@ pub(crate) struct Lanes {
     pub(crate) pool: Pool,
     pub(crate) runtime: Handle,
     pub(crate) news: Announcer,
+    pub(crate) counts: Arc<Counts>,
     /// How many nodes there were at the last beat.
     pub(crate) nodes: Arc<AtomicUsize>,
 }
@@ -65,6 +67,9 @@ impl Grants for Lanes {
         let lane = lane.to_owned();
         Box::pin(async move {
             let taken = run!(self.pool, connection, take(connection, &lane, time));
+            if taken.is_ok() {
+                self.counts.grant(&lane);
+            }
             taken.map_err(|error| {
                 tracing::warn!(%error, lane, "the time of a provider can't be asked for");
                 Away

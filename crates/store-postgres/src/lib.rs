@@ -8,6 +8,7 @@
 //!   full-text queries by the index that `search` keeps. `batch` builds the one statement that
 //!   writes the facts of many discussions.
 //! - `lanes` shares the time of providers between nodes.
+//! - `figures` counts what the process does with the database, for its metrics.
 //! - `news` carries hints between nodes by LISTEN and NOTIFY, packed by `bag`.
 //! - `transfer` reads and writes whole discussions, to move them, and `flaws` checks the tables.
 //! - `address` reads the URL and prepares TLS, `connection` is one connection with its prepared
@@ -20,6 +21,7 @@ mod batch;
 mod claims;
 mod connection;
 mod error;
+mod figures;
 mod find;
 mod flaws;
 mod inbox;

@@ -156,7 +156,7 @@ async fn check_nodes(connection: &mut Connection, before: i32, database: &str) -
     if older.is_empty() {
         return Ok(());
     }
-    Err(StoreError::Unusable(format!(
+    Err(StoreError::UnusableServer(format!(
         "the tables of the database {database} can't be changed while older programs use them: {}; restart \
          those with the new version first",
         older.join(", ")
@@ -173,7 +173,7 @@ async fn refuse_foreign(connection: &mut Connection, database: &str) -> Result<(
     if tables.is_empty() {
         return Ok(());
     }
-    Err(StoreError::Unusable(format!(
+    Err(StoreError::UnusableServer(format!(
         "the database {database} has tables of another program ({}); use an empty database, or a schema of its own",
         tables.join(", ")
     ))
@@ -195,14 +195,14 @@ fn check(version: i32, min_reader: i32, known: i32, database: &str) -> Result<()
     if min_reader <= known {
         return Ok(());
     }
-    Err(StoreError::Unusable(format!(
+    Err(StoreError::UnusableServer(format!(
         "the tables of the database {database} are of a newer version ({version}) than this program ({known}) \
          can use; update the program"
     )))
 }
 
 fn no_schema(database: &str) -> StoreError {
-    StoreError::Unusable(format!("the tables of the database {database} could not be created"))
+    StoreError::UnusableServer(format!("the tables of the database {database} could not be created"))
 }
 
 #[cfg(test)]
@@ -220,7 +220,7 @@ mod tests {
     async fn what_older_nodes_use_is_taken_away_last() {
         let database = Database::fresh();
         let address = Address::parse(&database.url()).unwrap();
-        let place = Place { address, runtime: tokio::runtime::Handle::current() };
+        let place = Place { address, runtime: tokio::runtime::Handle::current(), counts: Default::default() };
         let mut connection = Connection::open(&place).await.unwrap();
         let (add, remove) =
             (step("ALTER TABLE nodes ADD COLUMN more integer", Change::Expand), Change::Contract);

@@ -38,6 +38,7 @@ use crate::{
     bag::{Line, packed, unpacked},
     connection::{Connection, Place},
     error::JobError,
+    figures::Counts,
 };
 
 /// How long news is collected before it is sent.
@@ -77,6 +78,7 @@ struct Shared {
     bell: Notify,
     /// The timeline of the database, as of the last connection.
     epoch: AtomicU64,
+    counts: Arc<Counts>,
 }
 
 /// What waits to be sent.
@@ -106,6 +108,7 @@ impl News {
             outbox: Mutex::default(),
             bell: Notify::new(),
             epoch: AtomicU64::new(0),
+            counts: place.counts.clone(),
         });
         let line = Listening::open(&place, &shared).await?;
         let task = place.runtime.clone().spawn(run(place, shared.clone(), line));
@@ -180,7 +183,11 @@ impl News {
     /// Passes text on, if the discussion is followed.
     pub(crate) fn delta(&self, piece: &Piece) {
         if self.shared.has_followers(piece.discussion) {
-            self.shared.post(|outbox| outbox.add_text(piece));
+            let mut is_added = true;
+            self.shared.post(|outbox| is_added = outbox.add_text(piece));
+            if !is_added {
+                self.shared.counts.drop_text();
+            }
         }
     }
 }
@@ -302,10 +309,10 @@ impl Shared {
 }
 
 impl Outbox {
-    /// Adds text, joined with what waits before it.
-    fn add_text(&mut self, piece: &Piece) {
+    /// Adds text, joined with what waits before it; says whether there was room for it.
+    fn add_text(&mut self, piece: &Piece) -> bool {
         if MOST_TEXT < self.text + piece.text.len() {
-            return;
+            return false;
         }
         self.text += piece.text.len();
         let waiting = self.pieces.entry((piece.discussion, piece.step.clone())).or_default();
@@ -316,6 +323,7 @@ impl Outbox {
             }
             _ => waiting.push(piece.clone()),
         }
+        true
     }
 }
 
@@ -373,6 +381,7 @@ impl Listening {
         }
         let sql = "SELECT pg_notify(channel, bag) FROM unnest($1::text[], $2::text[]) AS it (channel, bag)";
         self.connection.query(sql, &[&channels, &bags]).await?;
+        shared.counts.bags(bags.len());
         Ok(())
     }
 }
@@ -392,6 +401,7 @@ async fn run(place: Place, shared: Arc<Shared>, first: Listening) {
         wait = (2 * wait).min(longest);
         next = Listening::open(&place, &shared).await.ok();
         if next.is_some() {
+            shared.counts.reconnect();
             shared.tell(&Wake::Resync);
         }
     }

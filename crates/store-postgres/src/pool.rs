@@ -89,7 +89,10 @@ impl Pool {
         let waiting = async move { tokio::time::timeout(WAIT, places.acquire_owned()).await.ok()?.ok() };
         let free = match self.places.clone().try_acquire_owned() {
             Ok(free) => Some(free),
-            Err(_) => self.place.runtime.spawn(waiting).await.ok().flatten(),
+            Err(_) => {
+                self.place.counts.pool_wait();
+                self.place.runtime.spawn(waiting).await.ok().flatten()
+            }
         };
         let Some(place) = free else {
             let message =

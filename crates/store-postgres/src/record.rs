@@ -6,14 +6,14 @@ use quorum_core::{
     model::{
         digest::Digest,
         event::{Event, Fact, Lineage},
-        id::{DiscussionId, NodeId, Seq, Step, Tenant},
+        id::{DiscussionId, Seq, Step, Tenant},
         list_status::{self, ListStatus},
         relevance::key,
         seed_rows::{Seats, StateUpdate, stored_role},
         spec::Spec,
         time::{Timestamp, iso},
     },
-    seams::{Append, Claim, Created, LONGEST_WAIT_MS, Queueing, StoreError, check_room, needs},
+    seams::{Append, Claim, Created, LONGEST_WAIT_MS, Queueing, Runner, StoreError, check_room, needs},
 };
 use tokio_postgres::{Row, types::ToSql};
 use uuid::Uuid;
@@ -31,7 +31,7 @@ pub(crate) const WAITING: &str = "root = id AND run = 'runnable' AND node IS NUL
 #[derive(Clone, Copy)]
 pub(crate) enum Place {
     /// This node runs it.
-    Claimed(NodeId),
+    Claimed(Runner),
     /// It waits in the queue, or is a sub-discussion.
     Free,
     /// It waits in the queue, and its tenant's turns are counted.
@@ -76,14 +76,18 @@ pub(crate) async fn create(connection: &mut Connection, opening: &Opening<'_>) -
         return Ok(Created::Existed);
     }
     check_references(connection, opening).await?;
-    if let Place::Queued(queueing) = opening.place
-        && queueing.most.is_some()
-    {
-        check_queue(connection, opening.tenant(), &queueing).await?;
+    match opening.place {
+        Place::Queued(queueing) if queueing.most.is_some() => {
+            check_queue(connection, opening.tenant(), &queueing).await?;
+        }
+        Place::Claimed(runner) if runner.most_of_tenant.is_some() => {
+            check_share(connection, opening.tenant(), &runner).await?;
+        }
+        Place::Queued(_) | Place::Claimed(_) | Place::Free => {}
     }
     let created = insert(connection, opening).await;
     match (created, opening.place) {
-        (Err(error), Place::Claimed(node)) if error.is_gone() => Err(StoreError::Gone(node).into()),
+        (Err(error), Place::Claimed(it)) if error.is_gone() => Err(StoreError::Gone(it.node).into()),
         (created, _) => created,
     }
 }
@@ -100,6 +104,14 @@ async fn check_queue(
         LazyLock::new(|| format!("SELECT count(*) FROM discussions WHERE {WAITING} AND tenant = $1"));
     let waiting: i64 = connection.query(&SQL, &[&text(tenant.name())]).await?[0].get(0);
     Ok(check_room(waiting as u64, queueing)?)
+}
+
+/// The same for a discussion that is begun at once: fails if too many of the tenant run.
+async fn check_share(connection: &mut Connection, tenant: &Tenant, runner: &Runner) -> Result<(), JobError> {
+    lock_tenant(connection, tenant.name()).await?;
+    let sql = "SELECT count(*) FROM discussions WHERE tenant = $1 AND node IS NOT NULL";
+    let running: i64 = connection.query(sql, &[&text(tenant.name())]).await?[0].get(0);
+    Ok(runner.check_room(running as u64)?)
 }
 
 /// Locks the row of a tenant in the queue until the transaction ends.
@@ -185,7 +197,7 @@ async fn insert(connection: &mut Connection, opening: &Opening<'_>) -> Result<Cr
     static PLAIN: LazyLock<String> = LazyLock::new(|| insert_sql("SELECT turn FROM least"));
     static QUEUED: LazyLock<String> = LazyLock::new(|| insert_sql(OWN_TURN));
     let (node, wait_us, sql) = match opening.place {
-        Place::Claimed(node) => (Some(Uuid::from(node)), 0, &*PLAIN),
+        Place::Claimed(it) => (Some(Uuid::from(it.node)), 0, &*PLAIN),
         Place::Free => (None, 0, &*PLAIN),
         Place::Queued(it) if opening.root == opening.id => {
             (None, it.ready_in_ms.min(LONGEST_WAIT_MS) as i64 * 1_000, &*QUEUED)

@@ -1,6 +1,9 @@
 //! The store in a PostgreSQL database: appends go to the one writer, everything else to the pool.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
 
 use futures::{future::BoxFuture, stream::BoxStream};
 use quorum_core::{
@@ -16,9 +19,9 @@ use quorum_core::{
         time::Timestamp,
     },
     seams::{
-        Append, Archive, AuditEntry, Backlog, Claim, ClaimRequest, Created, Draw, Drawn, Duty, Expired,
+        Append, Archive, AuditEntry, AuditWanted, Backlog, Claim, ClaimRequest, Created, Draw, Drawn, Duty, Expired,
         Found, KnownOutcome, MemoryQuery, NewMemory, Node, NodeStatus, Nodes, OutcomesWanted, Pulse, Query,
-        Queueing, Release, Remembered, Reservation, Retention, Session, Store, StoreError, Summary, Taken,
+        Queueing, Release, Remembered, Reservation, Retention, Runner, Session, SessionsWanted, Store, StoreError, StoreFigures, Summary, Taken,
         Then, Wake, Wanted,
         transfer::{Bundle, Bundles, Flaw, Mark, Page, Row, Table, Totals, Transfer},
     },
@@ -31,6 +34,7 @@ use crate::{
     batch::AppendRow,
     claims,
     connection::Place as ConnectionPlace,
+    figures::Counts,
     find, flaws, inbox, kept,
     lanes::Lanes,
     migrate::{self, Extent, Migrated},
@@ -70,6 +74,7 @@ pub struct PostgresStore {
     sending: tokio::sync::Mutex<()>,
     migrated: Migrated,
     lanes: Arc<Lanes>,
+    counts: Arc<Counts>,
     /// Dropped last.
     _runtime: Background,
 }
@@ -81,7 +86,7 @@ impl Background {
     #[expect(clippy::expect_used, reason = "only drop takes the runtime")]
     fn place(&self, address: Address) -> ConnectionPlace {
         let runtime = self.0.as_ref().expect("the runtime is there until it is dropped").handle().clone();
-        ConnectionPlace { address, runtime }
+        ConnectionPlace { address, runtime, counts: Arc::default() }
     }
 }
 
@@ -113,6 +118,7 @@ async fn start(place: ConnectionPlace, options: Options) -> Result<Parts, StoreE
         pool: pool.clone(),
         runtime: place.runtime.clone(),
         news: news.announcer(),
+        counts: place.counts.clone(),
         nodes: Arc::default(),
     };
     Ok(Parts { pool, writer: Writer::start(place), news, migrated, lanes: Arc::new(lanes) })
@@ -136,6 +142,7 @@ impl PostgresStore {
             .map_err(no_thread)?;
         let runtime = Background(Some(runtime));
         let place = runtime.place(address);
+        let counts = place.counts.clone();
         let (sender, opened) = std::sync::mpsc::channel();
         place.runtime.clone().spawn(async move {
             // If the receiver is gone, nobody needs the store.
@@ -144,7 +151,7 @@ impl PostgresStore {
         let stopped = || StoreError::Unavailable("the store was stopped while it was opened".to_owned());
         let Parts { pool, writer, news, migrated, lanes } = opened.recv().map_err(|_| stopped())??;
         let (seats, sending) = (SeatsCache::default(), tokio::sync::Mutex::new(()));
-        Ok(PostgresStore { pool, writer, news, seats, sending, migrated, lanes, _runtime: runtime })
+        Ok(PostgresStore { pool, writer, news, seats, sending, migrated, lanes, counts, _runtime: runtime })
     }
 
     /// The version of the tables before it was opened, and now.
@@ -169,7 +176,11 @@ impl PostgresStore {
                 return if known { Ok(Created::Existed) } else { Err(error) };
             }
         };
-        let counts = matches!(place, Place::Queued(Queueing { most: Some(_), .. }));
+        let counts = match place {
+            Place::Queued(queueing) => queueing.most.is_some(),
+            Place::Claimed(runner) => runner.most_of_tenant.is_some(),
+            Place::Free => false,
+        };
         let created = if counts {
             transact!(self.pool, connection, record::create(connection, &opening))?
         } else {
@@ -196,7 +207,10 @@ impl PostgresStore {
         let Append { id, expected, facts, then, .. } = append;
         record::check_numbers(*id, *expected, facts)?;
         let seats = self.seats_for(*id, facts).await?;
-        match self.writer.write(AppendRow::of(append, &seats)?).await? {
+        let began = Instant::now();
+        let written = self.writer.write(AppendRow::of(append, &seats)?).await?;
+        self.counts.append(began.elapsed());
+        match written {
             Written::Refused => Err(run!(self.pool, connection, record::refusal(connection, append))?),
             Written::Stored => {
                 let last = facts.last().map_or(*expected, |it| it.seq);
@@ -234,11 +248,11 @@ impl Store for PostgresStore {
         &self,
         id: DiscussionId,
         facts: Vec<Fact>,
-        node: NodeId,
+        runner: Runner,
     ) -> BoxFuture<'_, Result<Option<Claim>, StoreError>> {
         Box::pin(async move {
-            match self.open_discussion(id, &facts, Place::Claimed(node)).await? {
-                Created::New => Ok(Some(Claim { id, node, fence: 1 })),
+            match self.open_discussion(id, &facts, Place::Claimed(runner)).await? {
+                Created::New => Ok(Some(Claim { id, node: runner.node, fence: 1 })),
                 Created::Existed => Ok(None),
             }
         })
@@ -325,6 +339,10 @@ impl Store for PostgresStore {
 
     fn grants(&self) -> Option<Arc<dyn Grants>> {
         Some(self.lanes.clone())
+    }
+
+    fn figures(&self) -> Option<StoreFigures> {
+        Some(self.counts.figures())
     }
 
     fn watch(&self) -> BoxStream<'static, Wake> {
@@ -455,18 +473,17 @@ impl Archive for PostgresStore {
 
     fn audit_entries(
         &self,
-        tenant: Tenant,
-        limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<AuditEntry>, StoreError>> {
-        Box::pin(async move { run!(self.pool, connection, kept::audit_entries(connection, &tenant, limit)) })
+        wanted: AuditWanted,
+    ) -> BoxFuture<'_, Result<Vec<(u64, AuditEntry)>, StoreError>> {
+        Box::pin(async move { run!(self.pool, connection, kept::audit_entries(connection, &wanted)) })
     }
 
     fn create_session(&self, session: Session) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move { run!(self.pool, connection, kept::create_session(connection, &session)) })
     }
 
-    fn sessions(&self, tenant: Tenant) -> BoxFuture<'_, Result<Vec<Session>, StoreError>> {
-        Box::pin(async move { run!(self.pool, connection, kept::sessions(connection, &tenant)) })
+    fn sessions(&self, wanted: SessionsWanted) -> BoxFuture<'_, Result<Vec<Session>, StoreError>> {
+        Box::pin(async move { run!(self.pool, connection, kept::sessions(connection, &wanted)) })
     }
 
     fn backlog(&self, tenant: Option<Tenant>) -> BoxFuture<'_, Result<Backlog, StoreError>> {

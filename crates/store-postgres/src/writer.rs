@@ -133,6 +133,7 @@ impl Session {
         };
         let columns = Columns::of(batch.iter().map(|it| &it.append));
         let rows = connection.query(SQL, &columns.parameters()).await?;
+        self.place.counts.batch();
         self.connection = Some(connection);
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }

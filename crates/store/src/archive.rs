@@ -5,7 +5,7 @@ use quorum_core::{
         id::{DiscussionId, Tenant},
         time::Timestamp,
     },
-    seams::{Backlog, RunStatus, Session, Summary, Wanted},
+    seams::{Backlog, RunStatus, Session, SessionsWanted, Summary, Wanted},
 };
 use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
@@ -124,16 +124,20 @@ pub(crate) fn create_session(context: &mut WriteContext, session: &Session) -> R
     Ok(())
 }
 
-/// The sessions of a tenant, newest first.
-pub(crate) fn sessions(connection: &Connection, tenant: &Tenant) -> Result<Vec<Session>, JobError> {
+/// Sessions of a tenant, newest first.
+pub(crate) fn sessions(connection: &Connection, wanted: &SessionsWanted) -> Result<Vec<Session>, JobError> {
+    let SessionsWanted { tenant, limit, after, called } = wanted;
     let sql = "SELECT id, name, created_at, tenant FROM sessions WHERE tenant = ?1
-               ORDER BY created_at DESC, id DESC";
+               AND (?2 IS NULL OR (created_at, id) < (?2, ?3)) AND (?4 IS NULL OR ?4 IN (name, id))
+               ORDER BY created_at DESC, id DESC LIMIT ?5";
     let mut statement = connection.prepare_cached(sql)?;
     let read = |row: &Row<'_>| {
         let id = parsed::<Uuid>(row, 0)?;
         let (created_at, tenant) = (Timestamp(row.get(2)?), Tenant::named(row.get_ref(3)?.as_str()?));
         Ok(Session { id, name: row.get(1)?, created_at, tenant })
     };
-    let rows = statement.query_map([tenant.name()], read)?;
+    let (at, id) = (after.map(|it| it.0.0), after.map(|it| it.1.to_string()));
+    let limit = if *limit == 0 { i64::MAX } else { i64::try_from(*limit).unwrap_or(i64::MAX) };
+    let rows = statement.query_map(params![tenant.name(), at, id, called, limit], read)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

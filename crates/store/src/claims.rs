@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use quorum_core::{
     model::id::{DiscussionId, NodeId, Tenant},
     seams::{
-        Claim, ClaimRequest, Created, LONGEST_WAIT_MS, MOST_ATTEMPTS, Release, StoreError, Taken, backoff_ms,
+        Claim, ClaimRequest, Created, LONGEST_WAIT_MS, MOST_ATTEMPTS, Release, Runner, StoreError, Taken,
+        backoff_ms,
     },
 };
 use rusqlite::{Connection, Row, params};
@@ -22,11 +23,12 @@ use crate::{
 pub(crate) fn begin(
     context: &mut WriteContext,
     opening: &Opening,
-    node: NodeId,
+    runner: Runner,
 ) -> Result<Option<Claim>, JobError> {
+    let node = runner.node;
     context.liveness.sweep_once();
     nodes::check(context, node)?;
-    match record::create(context, opening, Place::Claimed(node))? {
+    match record::create(context, opening, Place::Claimed(runner))? {
         Created::New => Ok(Some(Claim { id: opening.id, node, fence: 1 })),
         Created::Existed => Ok(None),
     }
@@ -206,6 +208,12 @@ pub(crate) fn take_turn(context: &WriteContext, tenant: &Tenant, least: i64) -> 
                ON CONFLICT (tenant) DO UPDATE SET next = max(next, ?2) + 1 RETURNING next - 1";
     let mut statement = context.connection.prepare_cached(sql)?;
     statement.query_row(params![tenant.name(), least], |row| row.get(0))
+}
+
+/// How many discussions of a tenant are run.
+pub(crate) fn running_of(connection: &Connection, tenant: &Tenant) -> rusqlite::Result<u64> {
+    let sql = "SELECT count(*) FROM discussions WHERE node IS NOT NULL AND tenant = ?1";
+    connection.prepare_cached(sql)?.query_row([tenant.name()], |row| row.get::<_, i64>(0)).map(|it| it as u64)
 }
 
 /// How many orders of a tenant wait for a node.

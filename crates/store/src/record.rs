@@ -13,7 +13,7 @@ use quorum_core::{
         spec::Spec,
         time::Timestamp,
     },
-    seams::{Append, Created, LONGEST_WAIT_MS, Queueing, StoreError, Then, check_room, needs},
+    seams::{Append, Created, LONGEST_WAIT_MS, Queueing, Runner, StoreError, Then, check_room, needs},
 };
 use rusqlite::{Connection, Row, params};
 
@@ -76,7 +76,7 @@ pub(crate) struct Opening {
 #[derive(Clone, Copy)]
 pub(crate) enum Place {
     /// This node runs it.
-    Claimed(NodeId),
+    Claimed(Runner),
     /// It waits in the queue, or is a sub-discussion.
     Free,
     /// It waits in the queue, and its tenant's turns are counted.
@@ -152,7 +152,12 @@ fn placed(
     }
     let turn = claims::next_turn(context)?;
     match place {
-        Place::Claimed(node) => Ok((Some(node), turn, now)),
+        Place::Claimed(runner) => {
+            if runner.most_of_tenant.is_some() {
+                runner.check_room(claims::running_of(&context.connection, &spec.tenant)?)?;
+            }
+            Ok((Some(runner.node), turn, now))
+        }
         Place::Free => Ok((None, turn, now)),
         Place::Queued(queueing) => {
             check_room(claims::waiting(&context.connection, &spec.tenant)?, &queueing)?;

@@ -186,7 +186,7 @@ impl Salvage {
             let name = "recovered".to_owned();
             self.store.create_session(Session { id, name, created_at: *at, tenant: tenant.clone() }).await?;
         }
-        self.store.begin(root.id, vec![facts[0].clone()], self.node).await
+        self.store.begin(root.id, vec![facts[0].clone()], self.node.into()).await
     }
 
     /// Writes the facts after the first, and counts all of them.

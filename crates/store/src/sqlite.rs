@@ -13,9 +13,9 @@ use quorum_core::{
         time::Timestamp,
     },
     seams::{
-        Append, Archive, AuditEntry, Backlog, Claim, ClaimRequest, Created, Draw, Drawn, Duty, Expired,
+        Append, Archive, AuditEntry, AuditWanted, Backlog, Claim, ClaimRequest, Created, Draw, Drawn, Duty, Expired,
         Found, KnownOutcome, MemoryQuery, NewMemory, Node, NodeStatus, Nodes, OutcomesWanted, Pulse, Query,
-        Queueing, Release, Remembered, Reservation, Retention, Session, Store, StoreError, Summary, Taken,
+        Queueing, Release, Remembered, Reservation, Retention, Runner, Session, SessionsWanted, Store, StoreError, Summary, Taken,
         Wake, Wanted,
         transfer::{Bundle, Bundles, Flaw, Mark, Page, Row, Table, Totals, Transfer},
     },
@@ -152,12 +152,12 @@ impl Store for SqliteStore {
         &self,
         id: DiscussionId,
         facts: Vec<Fact>,
-        node: NodeId,
+        runner: Runner,
     ) -> BoxFuture<'_, Result<Option<Claim>, StoreError>> {
         Box::pin(async move {
             let bodies = Bodies::of(&facts)?;
             let opening = Opening { id, facts, bodies };
-            self.writer.write(move |context| claims::begin(context, &opening, node)).await
+            self.writer.write(move |context| claims::begin(context, &opening, runner)).await
         })
     }
 
@@ -355,18 +355,17 @@ impl Archive for SqliteStore {
 
     fn audit_entries(
         &self,
-        tenant: Tenant,
-        limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<AuditEntry>, StoreError>> {
-        Box::pin(self.readers.read(move |connection| audit::audit_entries(connection, &tenant, limit)))
+        wanted: AuditWanted,
+    ) -> BoxFuture<'_, Result<Vec<(u64, AuditEntry)>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| audit::audit_entries(connection, &wanted)))
     }
 
     fn create_session(&self, session: Session) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(self.writer.write(move |context| archive::create_session(context, &session)))
     }
 
-    fn sessions(&self, tenant: Tenant) -> BoxFuture<'_, Result<Vec<Session>, StoreError>> {
-        Box::pin(self.readers.read(move |connection| archive::sessions(connection, &tenant)))
+    fn sessions(&self, wanted: SessionsWanted) -> BoxFuture<'_, Result<Vec<Session>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| archive::sessions(connection, &wanted)))
     }
 
     fn backlog(&self, tenant: Option<Tenant>) -> BoxFuture<'_, Result<Backlog, StoreError>> {

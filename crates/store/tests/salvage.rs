@@ -10,7 +10,10 @@ use quorum_core::{
         id::{DiscussionId, Seq, Tenant},
         spec::Spec,
     },
-    seams::{Archive, AuditEntry, KnownOutcome, Scored, Session, Store, StoreError, Then, Wanted},
+    seams::{
+        Archive, AuditEntry, AuditWanted, KnownOutcome, Scored, Session, SessionsWanted, Store, StoreError,
+        Then, Wanted,
+    },
 };
 use quorum_store::{Salvaged, SqliteStore, salvage};
 use quorum_testkit::conformance::store::fixture::{
@@ -113,11 +116,10 @@ async fn an_intact_database_is_recovered_completely() {
     }
     let (one, other) = (SqliteStore::open(&old).unwrap(), SqliteStore::open(&new).unwrap());
     assert_eq!(one.list(Wanted::default()).await, other.list(Wanted::default()).await);
-    assert_eq!(one.sessions(Tenant::default()).await, other.sessions(Tenant::default()).await);
-    assert_eq!(
-        one.audit_entries(Tenant::default(), 9).await,
-        other.audit_entries(Tenant::default(), 9).await
-    );
+    let all = SessionsWanted::default();
+    assert_eq!(one.sessions(all.clone()).await, other.sessions(all).await);
+    let newest = AuditWanted { limit: 9, ..AuditWanted::default() };
+    assert_eq!(one.audit_entries(newest.clone()).await, other.audit_entries(newest).await);
     assert_eq!(one.outcomes_of(ids[0]).await, other.outcomes_of(ids[0]).await);
     assert_eq!(other.outcomes_of(ids[0]).await.map(|it| it.len()), Ok(1));
     let found = other.search("question 7", Wanted { limit: 1, ..Wanted::default() }).await.unwrap();

@@ -22,7 +22,7 @@ use quorum_core::{
     },
     seams::{
         Append, Claim, ClaimRequest, Created, Draw, Drawn, Duty, Node, NodeStatus, Nodes, Pulse, Queueing,
-        Release, Store, StoreError, Taken, Wake,
+        Release, Runner, Store, StoreError, Taken, Wake,
     },
 };
 use tokio::time::sleep;
@@ -120,15 +120,15 @@ impl Store for Faulty {
         &self,
         id: DiscussionId,
         facts: Vec<Fact>,
-        node: NodeId,
+        runner: Runner,
     ) -> BoxFuture<'_, Result<Option<Claim>, StoreError>> {
         Box::pin(async move {
             match self.next_fault() {
-                Fault::None => self.inner.begin(id, facts, node).await,
+                Fault::None => self.inner.begin(id, facts, runner).await,
                 Fault::Dead => Err(StoreError::Fenced(id)),
                 Fault::Away => Err(away()),
-                Fault::LosesAnswer => self.inner.begin(id, facts, node).await.and(Err(away())),
-                Fault::AnswersLate => late(self.inner.begin(id, facts, node)).await,
+                Fault::LosesAnswer => self.inner.begin(id, facts, runner).await.and(Err(away())),
+                Fault::AnswersLate => late(self.inner.begin(id, facts, runner)).await,
             }
         })
     }

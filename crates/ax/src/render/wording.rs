@@ -79,9 +79,11 @@ pub(crate) fn store(error: &StoreError) -> String {
             Some("`ax doctor --salvage` saves what can be read; or point AX_DATA_DIR elsewhere")
         }
         StoreError::Unusable(_) => Some("or point AX_DATA_DIR elsewhere"),
+        StoreError::UnusableServer(_) => Some("AX_DATABASE_URL or `[store] url` has its address"),
         StoreError::Fenced(_)
         | StoreError::Gone(_)
         | StoreError::QueueFull { .. }
+        | StoreError::TenantFull { .. }
         | StoreError::NotAwaited { .. }
         | StoreError::RulingNotAwaited { .. }
         | StoreError::NoSuchChoice { .. }

@@ -11,6 +11,7 @@ use tokio::time::sleep;
 
 use super::{
     Effort, Found, history,
+    node::Build,
     stand::{NODES, Setup, Stand},
 };
 
@@ -98,26 +99,41 @@ pub(crate) async fn database_down(folder: PathBuf, effort: Effort) -> Result<Fou
     Found::of(&stand, &counts, reaped == 0, 0)
 }
 
-/// Check 5. Nodes are told to end one by one, and started again, while orders come in.
+/// What the newer build does to the tables, while the older one uses them.
+const MIGRATION: &str = "ALTER TABLE nodes ADD COLUMN more integer; UPDATE schema SET version = version + 1";
+
+/// Check 5. Nodes are told to end one by one and replaced by a newer build, while orders come in.
+/// One of them is started again with the older build in between, when the tables are newer.
 pub(crate) async fn rolling_restart(folder: PathBuf, effort: Effort) -> Result<Found> {
     let mut stand = busy(folder, Setup::default(), if effort == Effort::Short { 30 } else { LOAD }).await?;
-    let mut longest = Duration::ZERO;
-    for _ in 0..NODES {
+    let (mut longest, mut restarts, mut orders) = (Duration::ZERO, 0, 0);
+    for build in [Build::Newer, Build::Usual, Build::Newer, Build::Newer, Build::Newer] {
         let node = stand.nodes.remove(0);
         // A load balancer sends nothing to a node that ends; the others take the orders.
         let ((), ended) = (stand.order(10, 1).await?, node.end().await?);
         longest = longest.max(ended.1);
         stand.order(10, 1).await?;
-        let started = ended.0.node().await?;
+        let started = ended.0.with(build)?.node().await?;
         stand.nodes.push(started);
+        if restarts == 0 {
+            stand.database.sql(MIGRATION).map_err(anyhow::Error::msg)?;
+        }
+        stand.order_newer(3).await?;
+        (restarts, orders) = (restarts + 1, orders + 23);
     }
     stand.until_over().await?;
+    let stuck = history::number(&stand.database, "SELECT count(*) FROM discussions WHERE stuck")?;
+    let newer = history::number(
+        &stand.database,
+        "SELECT count(*) FROM discussions WHERE pattern = 'delphi' AND status = 'completed'",
+    )?;
     let counts = format!(
-        "{NODES} nodes ended within {:.1} s each and came back, 60 orders meanwhile, {} answers of 5xx",
+        "{restarts} restarts of {NODES} nodes, from the older to a newer build with newer tables, each ended within \
+         {:.1} s; {orders} orders meanwhile, {newer} of them for the newer build only; {} answers of 5xx, {stuck} stuck",
         longest.as_secs_f64(),
         stand.server_errors()
     );
-    let passed = stand.server_errors() == 0;
+    let passed = stand.server_errors() == 0 && stuck == 0 && newer == 3 * restarts;
     Found::of(&stand, &counts, passed, 0)
 }
 

@@ -3,6 +3,7 @@
 
 mod checks;
 mod failover;
+mod follower;
 mod history;
 mod moving;
 mod node;
@@ -72,7 +73,7 @@ const CHECKS: &[Check] = &[
     check!(2, "kill -9 of one of three", true, checks::kill),
     check!(3, "SIGSTOP, and back as a zombie", true, checks::stop),
     check!(4, "the database killed, then down for longer than a lease", true, checks::database_down),
-    check!(5, "rolling restart under load", true, checks::rolling_restart),
+    check!(5, "rolling restart to a newer build under load", true, checks::rolling_restart),
     check!(6, "steered and watched from the other node", true, steering::from_elsewhere),
     check!(7, "connections swallowed, slow, cut every 2 s", false, checks::bad_network),
     check!(8, "failover to a synchronous and an asynchronous standby", false, failover::both),

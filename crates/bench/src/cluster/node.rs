@@ -43,7 +43,12 @@ impl Start {
         fs::create_dir_all(home)?;
         fs::write(home.join("config.toml"), config)?;
         let port = quorum_testkit::proxy::low_listener().local_addr()?.port();
-        Ok(Start { program: program()?, home: home.to_owned(), database, port })
+        Ok(Start { program: program(Build::Usual)?, home: home.to_owned(), database, port })
+    }
+
+    /// The same with another build.
+    pub(crate) fn with(self, build: Build) -> Result<Self> {
+        Ok(Start { program: program(build)?, ..self })
     }
 
     /// `ax` with these arguments, in the node's place.
@@ -79,10 +84,21 @@ impl Start {
     }
 }
 
+/// A build of `ax`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Build {
+    Usual,
+    /// One that knows a pattern that the usual one doesn't.
+    Newer,
+}
+
 /// The binary that was built with this one.
-fn program() -> Result<PathBuf> {
+fn program(build: Build) -> Result<PathBuf> {
     let own = std::env::current_exe()?;
-    let program = own.with_file_name("ax");
+    let program = own.with_file_name(match build {
+        Build::Usual => "ax",
+        Build::Newer => "delphi",
+    });
     ensure!(program.exists(), "{} is missing; `cargo xtask cluster` builds it", program.display());
     Ok(program)
 }

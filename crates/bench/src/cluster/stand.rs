@@ -125,6 +125,18 @@ impl Stand {
         stream::iter(orders).buffer_unordered(CLIENTS).try_collect().await
     }
 
+    /// Orders discussions, without calls, of a pattern that only newer builds know.
+    pub(crate) async fn order_newer(&self, count: usize) -> Result<()> {
+        let body = json!({
+            "topic": "How many?", "pattern": "delphi", "providers": ["claude", "gemini"],
+            "offline": true, "simulate": { "latencyMs": 100 },
+        });
+        for number in 0..count {
+            self.place(number % self.nodes.len(), &body).await?;
+        }
+        Ok(())
+    }
+
     /// Places an order through this node, or the next one if it is not ready; a repetition is
     /// recognised by its key.
     pub(crate) async fn place(&self, first: usize, body: &Value) -> Result<String> {

@@ -34,7 +34,8 @@ fn pieces(stream: &str) -> usize {
     stream.lines().filter(|it| it.starts_with("event: ") && it.contains("chunk")).count()
 }
 
-fn ids(stream: &str) -> Vec<&str> {
+/// The ids of the events of a stream.
+pub(crate) fn ids(stream: &str) -> Vec<&str> {
     stream.lines().filter_map(|it| it.strip_prefix("id: ")).collect()
 }
 

@@ -14,7 +14,7 @@ use crate::{
         id::DiscussionId,
     },
     record::{Record, control::Control, feed::Feed},
-    seams::{Claim, StoreError},
+    seams::{Claim, Runner, StoreError},
 };
 
 /// Why a discussion could not be begun.
@@ -84,7 +84,12 @@ impl Expected {
     async fn begin(self, facts: Vec<Fact>) -> Result<Handle, BeginError> {
         let (engine, services) = (self.engine.clone(), self.engine.services().clone());
         let store = services.store.clone();
-        let begun = engine.as_node(|node| store.begin(self.id, facts.clone(), node)).await;
+        let begun = engine
+            .as_node(|node| {
+                let runner = Runner { node, most_of_tenant: engine.most_of_tenant() };
+                store.begin(self.id, facts.clone(), runner)
+            })
+            .await;
         let Some(claim) = begun.map_err(OpenError::Store)? else {
             return Ok(engine.run(self.id).await?);
         };

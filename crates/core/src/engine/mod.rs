@@ -16,7 +16,7 @@ use std::{
     collections::{BTreeSet, HashMap},
     panic::AssertUnwindSafe,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -172,6 +172,8 @@ pub(crate) struct Inner {
     leaving: AtomicBool,
     /// Notified when a run has ended.
     ended: Notify,
+    /// How many discussions of one tenant may run on all nodes together.
+    most_of_tenant: OnceLock<u64>,
 }
 
 /// A discussion that this process runs.
@@ -193,6 +195,7 @@ impl Engine {
             heart: std::sync::Once::new(),
             leaving: AtomicBool::new(false),
             ended: Notify::new(),
+            most_of_tenant: OnceLock::new(),
         }))
     }
 

@@ -62,9 +62,22 @@ impl Engine {
         self.as_node(|node| Box::pin(std::future::ready(Ok(node)))).await
     }
 
+    /// Begins no discussion of a tenant that has this many on all nodes together, and claims none
+    /// for it from the queue. The first call counts.
+    pub fn limit_tenants(&self, most: u64) {
+        self.0.most_of_tenant.get_or_init(|| most);
+    }
+
+    /// How many discussions of one tenant may run on all nodes together; `None` means any number.
+    #[must_use]
+    pub fn most_of_tenant(&self) -> Option<u64> {
+        self.0.most_of_tenant.get().copied()
+    }
+
     /// Claims up to `max` discussions that this process is able to run and no node runs.
-    pub async fn claim_any(&self, max: usize, most_of_tenant: Option<u64>) -> Result<Vec<Taken>, StoreError> {
-        let (store, able) = (&self.services().store, self.abilities());
+    pub async fn claim_any(&self, max: usize) -> Result<Vec<Taken>, StoreError> {
+        let (store, able, most_of_tenant) =
+            (&self.services().store, self.abilities(), self.most_of_tenant());
         let request = |node| ClaimRequest { node, max, able: able.clone(), most_of_tenant };
         let taken = self.as_node(|node| store.claim_any(request(node))).await?;
         let counts = &self.0.member.counts;

@@ -12,9 +12,9 @@ use crate::{
         time::Timestamp,
     },
     seams::{
-        Archive, AuditEntry, Backlog, Cursor, Expired, Found, KnownOutcome, MemoryQuery, NewMemory,
-        OutcomesWanted, Query, Recalling, Remembered, Reservation, Retention, Session, StoreError, Summary,
-        Wanted,
+        Archive, AuditEntry, AuditWanted, Backlog, Cursor, Expired, Found, KnownOutcome, MemoryQuery,
+        NewMemory, OutcomesWanted, Query, Recalling, Remembered, Reservation, Retention, Session,
+        SessionsWanted, StoreError, Summary, Wanted,
     },
 };
 
@@ -122,20 +122,24 @@ impl Archive for MemoryStore {
 
     fn log(&self, entry: AuditEntry) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            self.lock().audit_entries.push(entry);
+            let mut contents = self.lock();
+            contents.audited += 1;
+            let number = contents.audited;
+            contents.audit_entries.push((number, entry));
             Ok(())
         })
     }
 
     fn audit_entries(
         &self,
-        tenant: Tenant,
-        limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<AuditEntry>, StoreError>> {
+        wanted: AuditWanted,
+    ) -> BoxFuture<'_, Result<Vec<(u64, AuditEntry)>, StoreError>> {
         Box::pin(async move {
             let contents = self.lock();
-            let audit_entries = contents.audit_entries.iter().rev().filter(|it| it.tenant == tenant);
-            Ok(audit_entries.take(limit).cloned().collect())
+            let is_wanted = |(number, entry): &&(u64, AuditEntry)| {
+                entry.tenant == wanted.tenant && wanted.before.is_none_or(|before| *number < before)
+            };
+            Ok(contents.audit_entries.iter().rev().filter(is_wanted).take(wanted.limit).cloned().collect())
         })
     }
 
@@ -153,11 +157,18 @@ impl Archive for MemoryStore {
         Box::pin(async move { Ok(self.lock().backlog(tenant.as_ref())) })
     }
 
-    fn sessions(&self, tenant: Tenant) -> BoxFuture<'_, Result<Vec<Session>, StoreError>> {
+    fn sessions(&self, wanted: SessionsWanted) -> BoxFuture<'_, Result<Vec<Session>, StoreError>> {
         Box::pin(async move {
+            let SessionsWanted { tenant, limit, after, called } = wanted;
             let mut sessions = self.lock().sessions.clone();
-            sessions.retain(|it| it.tenant == tenant);
+            let is_called = |it: &Session, called: &String| it.name == *called || it.id.to_string() == *called;
+            sessions.retain(|it| {
+                it.tenant == tenant
+                    && after.is_none_or(|after| (it.created_at, it.id) < after)
+                    && called.as_ref().is_none_or(|called| is_called(it, called))
+            });
             sessions.sort_by_key(|it| Reverse((it.created_at, it.id)));
+            sessions.truncate(if limit == 0 { usize::MAX } else { limit });
             Ok(sessions)
         })
     }

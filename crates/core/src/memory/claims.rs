@@ -12,7 +12,7 @@ use crate::{
     },
     seams::{
         Backlog, Claim, ClaimRequest, Created, LONGEST_WAIT_MS, MOST_ATTEMPTS, Queueing, Release, RunStatus,
-        StoreError, Taken, Wake, backoff_ms, check_room, needs,
+        Runner, StoreError, Taken, Wake, backoff_ms, check_room, needs,
     },
 };
 
@@ -41,6 +41,24 @@ impl Contents {
         let turn = discussion.queued.turn;
         self.turns.insert(tenant, turn + 1);
         Ok(Created::New)
+    }
+
+    pub(super) fn begin(
+        &mut self,
+        id: DiscussionId,
+        facts: Vec<Fact>,
+        runner: Runner,
+    ) -> Result<Option<Claim>, StoreError> {
+        self.check_node(runner.node)?;
+        if self.discussions.contains_key(&id) {
+            return Ok(None);
+        }
+        if let Some(tenant) = Discussion::tenant_of(id, &facts) {
+            let running = self.discussions.values().filter(|it| it.holder.is_some() && it.is_of(&tenant));
+            runner.check_room(running.count() as u64)?;
+        }
+        self.create(id, facts)?;
+        self.root(id).map(|it| Some(it.claim(runner.node)))
     }
 
     /// The turn of a tenant that has not waited before: that of the first in the queue, or else

@@ -40,7 +40,7 @@ use crate::{
     },
     seams::{
         Append, AuditEntry, Claim, ClaimRequest, Created, Draw, Drawn, KnownOutcome, LiveText, NewMemory,
-        Queueing, Release, Reservation, Session, Store, StoreError, Taken, Then, Wake, admit,
+        Queueing, Release, Reservation, Runner, Session, Store, StoreError, Taken, Then, Wake, admit,
     },
 };
 
@@ -60,7 +60,9 @@ struct Contents {
     writes: u64,
     sessions: Vec<Session>,
     reservations: Vec<Reservation>,
-    audit_entries: Vec<AuditEntry>,
+    audit_entries: Vec<(u64, AuditEntry)>,
+    /// How many audit entries there were ever.
+    audited: u64,
     /// What each account spent, by day.
     spending: BTreeMap<(Account, i64), Usd>,
     /// What each root has set aside.
@@ -148,16 +150,9 @@ impl Store for MemoryStore {
         &self,
         id: DiscussionId,
         facts: Vec<Fact>,
-        node: NodeId,
+        runner: Runner,
     ) -> BoxFuture<'_, Result<Option<Claim>, StoreError>> {
-        Box::pin(async move {
-            let mut contents = self.lock();
-            contents.check_node(node)?;
-            match contents.create(id, facts)? {
-                Created::New => contents.root(id).map(|it| Some(it.claim(node))),
-                Created::Existed => Ok(None),
-            }
-        })
+        Box::pin(async move { self.lock().begin(id, facts, runner) })
     }
 
     fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>> {

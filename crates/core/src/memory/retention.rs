@@ -19,7 +19,7 @@ impl Contents {
         let reappeared = self.show_again(&cutoffs);
         let removed = self.purge(&cutoffs);
         let hidden = self.hide(&cutoffs);
-        self.audit_entries.retain(|it| it.at >= cutoffs.logged_before);
+        self.audit_entries.retain(|(_, it)| it.at >= cutoffs.logged_before);
         let more = [hidden, removed].contains(&(SLICE as u64));
         Expired { hidden, removed, reappeared, leap: None, more }
     }

@@ -91,18 +91,17 @@ pub trait Archive: Send + Sync {
     /// Writes an audit entry.
     fn log(&self, entry: AuditEntry) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Audit entries of this tenant, newest first, at most `limit`.
+    /// Audit entries of this tenant, newest first, each with its number, which grows with time.
     fn audit_entries(
         &self,
-        tenant: Tenant,
-        limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<AuditEntry>, StoreError>>;
+        wanted: AuditWanted,
+    ) -> BoxFuture<'_, Result<Vec<(u64, AuditEntry)>, StoreError>>;
 
     /// Creates a session.
     fn create_session(&self, session: Session) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// The sessions of this tenant, newest first.
-    fn sessions(&self, tenant: Tenant) -> BoxFuture<'_, Result<Vec<Session>, StoreError>>;
+    /// Sessions of a tenant, newest first.
+    fn sessions(&self, wanted: SessionsWanted) -> BoxFuture<'_, Result<Vec<Session>, StoreError>>;
 
     /// The queue of this tenant; `None` means all tenants.
     fn backlog(&self, tenant: Option<Tenant>) -> BoxFuture<'_, Result<Backlog, StoreError>>;
@@ -287,6 +286,17 @@ pub struct AuditEntry {
     pub result: String,
 }
 
+/// A filter for audit entries.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditWanted {
+    /// Whose entries.
+    pub tenant: Tenant,
+    /// The maximum number.
+    pub limit: usize,
+    /// Only entries with a smaller number.
+    pub before: Option<u64>,
+}
+
 /// A discussion in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
@@ -330,6 +340,27 @@ pub struct Session {
     pub created_at: Timestamp,
     /// Its owner.
     pub tenant: Tenant,
+}
+
+/// A filter for sessions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionsWanted {
+    /// Whose sessions.
+    pub tenant: Tenant,
+    /// The maximum number; 0 means all.
+    pub limit: usize,
+    /// Only sessions after the one of this time and id in the list.
+    pub after: Option<(Timestamp, Uuid)>,
+    /// Only sessions with this name or id.
+    pub called: Option<String>,
+}
+
+impl SessionsWanted {
+    /// All sessions of this tenant.
+    #[must_use]
+    pub fn of(tenant: Tenant) -> Self {
+        SessionsWanted { tenant, ..SessionsWanted::default() }
+    }
 }
 
 #[cfg(test)]

@@ -33,6 +33,31 @@ pub struct Queueing {
     pub most: Option<u64>,
 }
 
+/// The node that begins a discussion, and how many its tenant may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Runner {
+    /// The node.
+    pub node: NodeId,
+    /// How many discussions of one tenant may run on all nodes together; `None` means any number.
+    pub most_of_tenant: Option<u64>,
+}
+
+impl From<NodeId> for Runner {
+    fn from(node: NodeId) -> Self {
+        Runner { node, most_of_tenant: None }
+    }
+}
+
+impl Runner {
+    /// Fails if this many discussions of the tenant run and no more may.
+    pub fn check_room(&self, running: u64) -> Result<(), StoreError> {
+        match self.most_of_tenant.filter(|most| *most <= running) {
+            Some(most) => Err(StoreError::TenantFull { running, most }),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A request of a node for discussions to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimRequest {

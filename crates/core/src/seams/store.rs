@@ -1,11 +1,11 @@
 //! The store of facts: its interface, its arguments and its errors.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures::{future::BoxFuture, stream::BoxStream};
 use uuid::Uuid;
 
-use super::{ClaimRequest, Nodes, Queueing, Release, Taken, Wake};
+use super::{ClaimRequest, Nodes, Queueing, Release, Runner, Taken, Wake};
 use crate::call::grants::Grants;
 use crate::model::{
     account::{Account, CapReached, CapStatus, Caps},
@@ -50,12 +50,13 @@ pub trait Store: Nodes {
     ) -> BoxFuture<'_, Result<Created, StoreError>>;
 
     /// Creates and claims in one step, for a caller that runs the discussion at once: no other node
-    /// can claim it in between. Returns `None` and changes nothing if the id already exists.
+    /// can claim it in between. Returns `None` and changes nothing if the id already exists, and
+    /// [`StoreError::TenantFull`] if its tenant runs as many as it may.
     fn begin(
         &self,
         id: DiscussionId,
         facts: Vec<Fact>,
-        node: NodeId,
+        runner: Runner,
     ) -> BoxFuture<'_, Result<Option<Claim>, StoreError>>;
 
     /// Adds facts to the claimed discussion or one below it. Returns the new last number.
@@ -132,6 +133,11 @@ pub trait Store: Nodes {
         None
     }
 
+    /// What this process did with the store, if it counts that.
+    fn figures(&self) -> Option<StoreFigures> {
+        None
+    }
+
     /// A stream of [news](Wake), of this process and of others, as far as the store can tell. It
     /// yields [`Wake::Resync`] after it may have missed something. Commands are reported within
     /// 200 ms in the usual case.
@@ -161,6 +167,27 @@ pub struct Append {
     pub then: Then,
     /// What lists show from now on; `None` if that does not change.
     pub digest: Option<Arc<Digest>>,
+}
+
+/// What a process did with its store since it opened it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoreFigures {
+    /// Appends that were answered.
+    pub appends: u64,
+    /// The time from the order of an append to its answer, of all of them together.
+    pub append_time: Duration,
+    /// Statements that wrote appends.
+    pub batches: u64,
+    /// How often the connection that listens for news was made again.
+    pub reconnects: u64,
+    /// Bags of news for other processes.
+    pub bags: u64,
+    /// Pieces of live text that were not sent because too much waited.
+    pub dropped_texts: u64,
+    /// Jobs that had to wait for a connection.
+    pub pool_waits: u64,
+    /// How often time of each provider was granted.
+    pub grants: BTreeMap<String, u64>,
 }
 
 /// A request to set money aside for a discussion and everything below it.
@@ -253,6 +280,14 @@ pub enum StoreError {
         /// How many may.
         most: u64,
     },
+    /// The tenant runs as many discussions as it may.
+    #[error("{running} discussions are running, and at most {most} may on all servers together; try again later")]
+    TenantFull {
+        /// How many run.
+        running: u64,
+        /// How many may.
+        most: u64,
+    },
     /// The claim was lost, or another process wrote first. The caller must stop and write nothing.
     #[error("discussion {0} has been taken over by another process; this one has stopped writing to it")]
     Fenced(DiscussionId),
@@ -303,6 +338,9 @@ pub enum StoreError {
     /// This program can't use the store at all.
     #[error("{0}")]
     Unusable(String),
+    /// The same for a store in a database server, whose address the user gave.
+    #[error("{0}")]
+    UnusableServer(String),
 }
 
 fn not_awaited(awaited: &[String], participant: &str) -> String {

@@ -19,11 +19,26 @@ const SHORTEST_TOKEN: usize = 16;
 /// The allowed range for the number of concurrent discussions.
 const RUNNING: RangeInclusive<usize> = 1..=100_000;
 
+/// The allowed range for the number of concurrent discussions of one tenant.
+const RUNNING_OF_TENANT: RangeInclusive<u64> = 1..=1_000_000;
+
 /// The allowed range for the number of waiting orders of a tenant.
 const QUEUED: RangeInclusive<usize> = 0..=1_000_000;
 
 /// The allowed range for the drain time, in seconds.
 const DRAIN: RangeInclusive<u64> = 0..=3_600;
+
+/// The keys of the table.
+const KEYS: [&str; 8] = [
+    "listen",
+    "tokens",
+    "origins",
+    "max_running",
+    "max_running_of_tenant",
+    "max_queued",
+    "drain",
+    "tasks",
+];
 
 /// The server's settings.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -36,6 +51,8 @@ pub struct Server {
     pub origins: Vec<String>,
     /// The limit on concurrent discussions, if set.
     pub max_running: Option<usize>,
+    /// The limit on concurrent discussions of one tenant on all nodes together, if set.
+    pub max_running_of_tenant: Option<u64>,
     /// The limit on orders of one tenant that wait to be run, if set.
     pub max_queued: Option<usize>,
     /// How many seconds calls under way may take at shutdown, if set.
@@ -101,12 +118,14 @@ pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Mista
             "tokens" => config.server.tokens = each(value, "tokens", token)?,
             "origins" => config.server.origins = each(value, "origins", origin)?,
             "max_running" => config.server.max_running = Some(whole(value, key, RUNNING)?),
+            "max_running_of_tenant" => {
+                config.server.max_running_of_tenant = Some(whole(value, key, RUNNING_OF_TENANT)?);
+            }
             "max_queued" => config.server.max_queued = Some(whole(value, key, QUEUED)?),
             "drain" => config.server.drain = Some(whole(value, key, DRAIN)?),
             "tasks" => config.server.tasks = tasks(value)?,
             _ => {
-                let known = ["listen", "tokens", "origins", "max_running", "max_queued", "drain", "tasks"];
-                return Err(unknown("key in [server]", key, known).into());
+                return Err(unknown("key in [server]", key, KEYS).into());
             }
         }
     }

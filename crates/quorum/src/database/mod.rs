@@ -130,7 +130,7 @@ impl Database {
 
     #[cfg(not(feature = "postgres"))]
     fn open_shared(_: &DatabaseUrl, _: Purpose) -> Result<Self, StoreError> {
-        Err(StoreError::Unusable("this build of the program can't use PostgreSQL".to_owned()))
+        Err(StoreError::UnusableServer("this build of the program can't use PostgreSQL".to_owned()))
     }
 
     /// The version of its tables before it was opened, and now.

@@ -341,7 +341,12 @@ impl Discussion {
 /// The reason for a refusal, without the local paths that some errors contain.
 fn refused(error: &Error) -> String {
     match error {
-        Error::Store(StoreError::Unavailable(_) | StoreError::Damaged(_) | StoreError::Unusable(_))
+        Error::Store(
+            StoreError::Unavailable(_)
+                | StoreError::Damaged(_)
+                | StoreError::Unusable(_)
+                | StoreError::UnusableServer(_)
+        )
         | Error::DataDirectory { .. }
         | Error::Config(_)
         | Error::Fault(_) => "refused".to_owned(),

@@ -12,7 +12,7 @@ use quorum_core::{
         spec::Spec,
     },
     registry::Registry,
-    seams::{Created, Queueing},
+    seams::{Created, Queueing, StoreError},
 };
 use serde_json::Value;
 
@@ -105,8 +105,14 @@ impl Scope {
         if began && let Ok(discussion) = self.discussion(id).await {
             return Ok(Started { discussion, handle: None });
         }
-        let (discussion, handle) = self.fork_as(id, fork, spec).await?;
-        Ok(Started { discussion, handle: Some(handle) })
+        match self.fork_as(id, fork, spec).await {
+            Ok((discussion, handle)) => Ok(Started { discussion, handle: Some(handle) }),
+            // Another process was faster with the same fork.
+            Err(Error::Store(StoreError::Held { .. })) if key.is_some() => {
+                Ok(Started { discussion: self.named(id), handle: None })
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Records a fork for any node to run, once per key; at most `most` orders of a tenant may wait

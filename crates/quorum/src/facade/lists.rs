@@ -1,6 +1,9 @@
 //! Finds past discussions and sessions of a tenant; hides and removes old discussions.
 
-use quorum_core::seams::{Cursor, Expired, Retention, Session, Summary, Wanted};
+use quorum_core::{
+    model::time::Timestamp,
+    seams::{Cursor, Expired, Retention, Session, SessionsWanted, Summary, Wanted},
+};
 use uuid::Uuid;
 
 use crate::{
@@ -11,6 +14,9 @@ use crate::{
 
 /// How many matches the error for an ambiguous id lists.
 const CANDIDATES: usize = 5;
+
+/// The limit of a list without one.
+const ALL: usize = 0;
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -103,18 +109,36 @@ impl Scope {
 
     /// All sessions, newest first.
     pub async fn sessions(&self) -> Result<Vec<SessionEntry>, Error> {
-        Ok(self.own_sessions().await?.into_iter().map(SessionEntry::from).collect())
+        self.sessions_after(None, ALL).await
     }
 
-    async fn own_sessions(&self) -> Result<Vec<Session>, Error> {
-        Ok(self.archive().sessions(self.tenant.clone()).await?)
+    /// Up to `limit` sessions, newest first, after the one of this time and id in the list.
+    pub async fn sessions_after(
+        &self,
+        after: Option<(Timestamp, Uuid)>,
+        limit: usize,
+    ) -> Result<Vec<SessionEntry>, Error> {
+        let wanted = SessionsWanted { limit, after, ..SessionsWanted::of(self.tenant.clone()) };
+        let found = self.archive().sessions(wanted).await?;
+        Ok(found.into_iter().map(SessionEntry::from).collect())
+    }
+
+    /// The sessions with this name or id.
+    async fn sessions_called(&self, called: &str) -> Result<Vec<Session>, Error> {
+        let wanted =
+            SessionsWanted { called: Some(called.to_owned()), ..SessionsWanted::of(self.tenant.clone()) };
+        Ok(self.archive().sessions(wanted).await?)
     }
 
     /// The session with this id, or with this name if only one has it.
     pub async fn find_session(&self, given: &str) -> Result<Uuid, Error> {
-        let sessions = self.own_sessions().await?;
-        let is_meant = |it: &&Session| it.name == given || it.id.to_string() == given.to_lowercase();
-        match sessions.iter().filter(is_meant).collect::<Vec<_>>().as_slice() {
+        let mut sessions = self.sessions_called(given).await?;
+        if let Ok(id) = given.parse::<Uuid>()
+            && sessions.is_empty()
+        {
+            sessions = self.sessions_called(&id.to_string()).await?;
+        }
+        match sessions.as_slice() {
             [] => Err(Error::NoSession(given.to_owned())),
             [one] => Ok(one.id),
             several => {

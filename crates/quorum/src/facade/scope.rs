@@ -13,7 +13,7 @@ use quorum_core::{
         spec::Spec,
         traceparent::Traceparent,
     },
-    seams::{Archive, AuditEntry, Created, Queueing, Reservation, StoreError},
+    seams::{Archive, AuditEntry, AuditWanted, Created, Queueing, Reservation, StoreError},
 };
 
 use crate::{
@@ -277,6 +277,16 @@ impl Scope {
 
     /// The audit log, newest first.
     pub async fn audit(&self, limit: usize) -> Result<Vec<AuditEntry>, Error> {
-        Ok(self.archive().audit_entries(self.tenant.clone(), limit).await?)
+        Ok(self.audit_before(None, limit).await?.into_iter().map(|it| it.1).collect())
+    }
+
+    /// The same with their numbers, and only those with a smaller number than this.
+    pub async fn audit_before(
+        &self,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<(u64, AuditEntry)>, Error> {
+        let wanted = AuditWanted { tenant: self.tenant.clone(), limit, before };
+        Ok(self.archive().audit_entries(wanted).await?)
     }
 }

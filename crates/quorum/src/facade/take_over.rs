@@ -12,7 +12,7 @@ use quorum_core::{
         piece::Piece,
         state::State,
     },
-    seams::{Backlog, NodeStatus, Release, StoreError, Taken, Wake},
+    seams::{Backlog, NodeStatus, Release, StoreError, StoreFigures, Taken, Wake},
 };
 
 use crate::{Discussion, Error, Quorum, Started};
@@ -38,7 +38,19 @@ impl Quorum {
     /// Claims up to `max` discussions of any tenant that wait for a node and that this one is able
     /// to run. Each must be given to [`Quorum::go_on_with`] or [`Quorum::hand_back`].
     pub async fn claim_work(&self, max: usize) -> Result<Vec<Taken>, Error> {
-        Ok(self.0.engine.claim_any(max, None).await?)
+        Ok(self.0.engine.claim_any(max).await?)
+    }
+
+    /// Lets this process run no further discussion of a tenant that has this many on all nodes
+    /// together, except for what people resume by their turns and decisions.
+    pub fn limit_tenants(&self, most: u64) {
+        self.0.engine.limit_tenants(most);
+    }
+
+    /// Whether this tenant may run one more discussion.
+    pub async fn has_room(&self, tenant: &Tenant) -> Result<bool, Error> {
+        let Some(most) = self.0.engine.most_of_tenant() else { return Ok(true) };
+        Ok(self.backlog(Some(tenant.clone())).await?.running < most)
     }
 
     /// One of these, as the server reaches it for its tenant.
@@ -99,6 +111,12 @@ impl Quorum {
     #[must_use]
     pub fn node_health(&self) -> NodeHealth {
         self.0.engine.health()
+    }
+
+    /// What this process did with its store, if that counts it.
+    #[must_use]
+    pub fn store_figures(&self) -> Option<StoreFigures> {
+        self.0.engine.services().store.figures()
     }
 
     /// All nodes that share the store.

@@ -229,7 +229,7 @@ pub(crate) fn digest_of(order: &str) -> String {
 
 /// Starts a discussion once for each key. One that a cancelled call had paused goes on.
 async fn start(call: &Call, spec: Spec, key: &OrderKey) -> Result<Begun, Failure> {
-    let (discussion, joined) = match call.app.hub.run_slot() {
+    let (discussion, joined) = match call.app.run_slot(call.scope.tenant()).await? {
         Some(slot) => published(call, call.scope.start_once(spec, Some(key)).await?, slot),
         None => {
             let most = call.app.limits().queued();
@@ -259,7 +259,7 @@ pub(crate) async fn forked(
     forking: &Forking,
     key: Option<&OrderKey>,
 ) -> Result<Begun, Failure> {
-    let (discussion, joined) = match call.app.hub.run_slot() {
+    let (discussion, joined) = match call.app.run_slot(call.scope.tenant()).await? {
         Some(slot) => published(call, discussion.fork_once(forking, key).await?, slot),
         None => {
             let most = call.app.limits().queued();

@@ -91,7 +91,7 @@ impl Wait<'_> {
     async fn take_over(&self) -> Result<(), Failure> {
         let app = &self.call.app;
         // Without a slot the wait goes on, and the next look may find one.
-        let Some(slot) = app.hub.run_slot() else { return Ok(()) };
+        let Some(slot) = app.run_slot(self.call.scope.tenant()).await? else { return Ok(()) };
         if let Some(handle) = self.discussion.take_over().await? {
             app.hub.listen_to(self.discussion, &handle, Some(slot));
         }

@@ -8,16 +8,20 @@ use axum::{
 };
 use quorum::{
     MethodEntry, NamedEntry, PatternEntry, PresetEntry, ProviderEntry, StrategyEntry, agents::AgentEntry,
-    listing::SessionEntry, request::limits::LONGEST_SESSION,
+    model::time::Timestamp, request::limits::LONGEST_SESSION,
 };
 use serde::Deserialize;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::{
     app::App,
-    body::Body,
+    body::{Body, Params},
     guard::Caller,
     problem::{self, Problem},
+    routes::{
+        cursor::PageCursor,
+        discussions::{MOST_LISTED, limit},
+    },
     wire::answers,
 };
 
@@ -123,15 +127,36 @@ pub(super) async fn presets(State(app): State<App>, _: Caller) -> Json<Vec<Prese
 
 /// List sessions: folders for discussions that belong together
 ///
-/// The id goes into `sessionId` of an order, and of a list.
+/// The id goes into `sessionId` of an order, and of a list. If there may be more, the `Link` header
+/// has the next page.
 #[utoipa::path(
-    get, path = "/api/sessions", tag = "catalogue",
+    get, path = "/api/sessions", tag = "catalogue", params(SessionsWanted),
     responses((status = 200, description = "Newest first", body = Vec<answers::Session>, example = json!([{
         "sessionId": "01890000-0000-7000-8000-0000000000aa", "name": "Billing", "createdAt": "2026-11-15T09:00:00Z",
     }])))
 )]
-pub(super) async fn sessions(Caller(scope): Caller) -> Result<Json<Vec<SessionEntry>>, Problem> {
-    Ok(Json(scope.sessions().await?))
+pub(super) async fn sessions(
+    Caller(scope): Caller,
+    Params(wanted): Params<SessionsWanted>,
+) -> Result<Response, Problem> {
+    let limit = limit(wanted.limit.or(Some(MOST_LISTED)))?;
+    let after = PageCursor::read(wanted.cursor.as_deref())?.map(|it| (Timestamp(it.at), it.id));
+    let sessions = scope.sessions_after(after, limit).await?;
+    let next = sessions.last().filter(|_| sessions.len() == limit);
+    let next = next.map(|it| PageCursor { at: it.cursor.0.0, id: it.cursor.1 });
+    Ok((next.map(|it| it.link("/api/sessions")), Json(sessions)).into_response())
+}
+
+/// The part of the list of sessions.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SessionsWanted {
+    /// The maximum number of entries; 200 without one.
+    limit: Option<usize>,
+    /// Only sessions after this place of the list: the `cursor` of the `Link` header of the page
+    /// before.
+    cursor: Option<String>,
 }
 
 /// A new session.

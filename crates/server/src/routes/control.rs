@@ -105,7 +105,7 @@ pub(super) async fn resume(
     _: Body<EmptyBody>,
 ) -> Result<Response, Problem> {
     let discussion = scope.discussion(id).await?;
-    if app.hub.has_room() {
+    if app.hub.has_room() && app.quorum().has_room(scope.tenant()).await? {
         let resumed = discussion.resume().await?;
         return taken(&app, &discussion, "resume", resumed);
     }

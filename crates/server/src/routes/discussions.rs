@@ -7,10 +7,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use quorum::{
-    Discussion, Request, Scope,
+    Discussion, Error, Request, Scope,
+    listing::Entry,
     model::{id::DiscussionId, spec::Spec, time::Timestamp},
     request::limits::LONGEST_SEARCH,
-    seams::{Created, Cursor},
+    seams::{Created, Cursor, StoreError},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -21,6 +22,7 @@ use crate::{
     body::{Body, Fields, Params},
     guard::Caller,
     problem::{self, Problem},
+    routes::cursor::PageCursor,
     wire::{
         answers,
         order::{self, order_key},
@@ -50,18 +52,8 @@ pub(crate) struct Wanted {
     cursor: Option<String>,
 }
 
-/// A place in the list, as clients get and send it.
-fn written(cursor: Cursor) -> String {
-    format!("{}-{}", cursor.opened_at.0, cursor.id)
-}
-
-fn read(cursor: &str) -> Result<Cursor, Problem> {
-    let wrong = || Problem::parameter("cursor", "is not one that this list has given".to_owned());
-    let (at, id) = cursor.split_once('-').ok_or_else(wrong)?;
-    let opened_at = Timestamp(at.parse().map_err(|_| wrong())?);
-    let place = Cursor { opened_at, id: id.parse().map_err(|_| wrong())? };
-    // Other spellings of the same are none that was given.
-    (written(place) == cursor).then_some(place).ok_or_else(wrong)
+fn cursor_of(entry: &Entry) -> PageCursor {
+    PageCursor { at: entry.cursor.opened_at.0, id: entry.cursor.id.into() }
 }
 
 /// The requested limit.
@@ -99,18 +91,18 @@ pub(super) async fn list(
         let message = format!("may have at most {LONGEST_SEARCH} characters; this has {length}");
         return Err(Problem::parameter("q", message));
     }
-    let after = wanted.cursor.as_deref().map(read).transpose()?;
+    let after = PageCursor::read(wanted.cursor.as_deref())?;
+    let after = after.map(|it| Cursor { opened_at: Timestamp(it.at), id: it.id.into() });
     let (found, next) = match wanted.q.as_deref().map(str::trim).filter(|it| !it.is_empty()) {
         Some(words) => (scope.search(words, limit, wanted.session_id).await?, None),
         None => {
             let found = scope.list_after(after, limit, wanted.session_id).await?;
-            let next = found.last().filter(|_| found.len() == limit).map(|it| written(it.cursor));
+            let next = found.last().filter(|_| found.len() == limit).map(cursor_of);
             (found, next)
         }
     };
     let page = app.list_details.complete(&app.hub, &scope, found).await?;
-    let link = next.map(|it| [(header::LINK, format!("</api/discussions?cursor={it}>; rel=\"next\""))]);
-    Ok((link, Json(page)).into_response())
+    Ok((next.map(|it| it.link("/api/discussions")), Json(page)).into_response())
 }
 
 /// Start a discussion without listening to it
@@ -186,7 +178,7 @@ impl Placed {
     }
 }
 
-/// Starts a checked order, or queues it if no run slot is free; once per idempotency key.
+/// Starts a checked order, or queues it if there is no room for it; once per idempotency key.
 pub(crate) async fn place<B: Serialize>(
     app: &App,
     scope: &Scope,
@@ -195,12 +187,15 @@ pub(crate) async fn place<B: Serialize>(
 ) -> Result<Placed, Problem> {
     let key = order_key(order.headers, order.what, order.body)?;
     let _locked = lock_key(app, scope, key.as_ref())?;
-    let Some(slot) = app.hub.run_slot() else {
-        let most = app.limits().queued();
-        return Ok(Placed::queued(scope.queue_once(spec, key.as_ref(), most).await?));
-    };
-    let started = scope.start_once(spec, key.as_ref()).await?;
-    Ok(Placed::running(app.hub.publish(started, slot)))
+    if let Some(slot) = app.run_slot(scope.tenant()).await? {
+        match scope.start_once(spec.clone(), key.as_ref()).await {
+            // Another node was faster with the tenant's last place.
+            Err(Error::Store(StoreError::TenantFull { .. })) => {}
+            started => return Ok(Placed::running(app.hub.publish(started?, slot))),
+        }
+    }
+    let most = app.limits().queued();
+    Ok(Placed::queued(scope.queue_once(spec, key.as_ref(), most).await?))
 }
 
 /// Locks the idempotency key until this request is answered.

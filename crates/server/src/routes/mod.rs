@@ -2,6 +2,7 @@
 
 mod catalog;
 mod control;
+mod cursor;
 pub(crate) mod discussions;
 mod docs;
 pub(crate) mod events;

@@ -16,7 +16,7 @@ use crate::{
     body::Params,
     guard::Caller,
     problem::Problem,
-    routes::discussions::limit,
+    routes::{cursor::PageCursor, discussions::limit},
     wire::{answers, spending::CapState},
 };
 
@@ -93,6 +93,7 @@ pub(super) async fn metrics(State(app): State<App>, Caller(scope): Caller) -> Re
     app.metrics.queue(scope.tenant(), backlog);
     if tenant.is_none() {
         app.metrics.node(&app.quorum().node_health());
+        app.quorum().store_figures().iter().for_each(|it| app.metrics.store(it));
     }
     let text = app.metrics.text(scope.tenant());
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
@@ -115,6 +116,9 @@ pub(super) async fn document(State(app): State<App>, _: Caller) -> Response {
 pub(crate) struct Recent {
     /// The maximum number of entries.
     limit: Option<usize>,
+    /// Only entries after this place of the list: the `cursor` of the `Link` header of the page
+    /// before.
+    cursor: Option<String>,
 }
 
 /// An audit entry: an action on a discussion.
@@ -142,7 +146,8 @@ impl From<quorum::AuditEntry> for AuditEntry {
 
 /// List the audit log, newest first
 ///
-/// Every action on a discussion, who took it, and its result, refused or not.
+/// Every action on a discussion, who took it, and its result, refused or not. If there may be more,
+/// the `Link` header has the next page.
 #[utoipa::path(
     get, path = "/api/audit", tag = "server", params(Recent),
     responses((status = 200, description = "Entries: when, who, what, to which discussion, with which result", body = Vec<AuditEntry>))
@@ -150,9 +155,14 @@ impl From<quorum::AuditEntry> for AuditEntry {
 pub(super) async fn audit(
     Caller(scope): Caller,
     Params(recent): Params<Recent>,
-) -> Result<Json<Vec<AuditEntry>>, Problem> {
-    let entries = scope.audit(limit(recent.limit)?).await?;
-    Ok(Json(entries.into_iter().map(AuditEntry::from).collect()))
+) -> Result<Response, Problem> {
+    let limit = limit(recent.limit)?;
+    let before = PageCursor::read(recent.cursor.as_deref())?.map(|it| it.at.unsigned_abs());
+    let entries = scope.audit_before(before, limit).await?;
+    let next = entries.last().filter(|_| entries.len() == limit);
+    let next = next.map(|(number, it)| PageCursor { at: *number as i64, id: it.discussion.into() });
+    let entries: Vec<AuditEntry> = entries.into_iter().map(|it| it.1.into()).collect();
+    Ok((next.map(|it| it.link("/api/audit")), Json(entries)).into_response())
 }
 
 /// Get what is left of the caller's spending caps

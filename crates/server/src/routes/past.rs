@@ -122,7 +122,7 @@ async fn place_fork(
     forking: &Forking,
     key: Option<&OrderKey>,
 ) -> Result<Placed, Error> {
-    let Some(slot) = app.hub.run_slot() else {
+    let Some(slot) = app.run_slot(discussion.tenant()).await? else {
         return discussion.queue_fork_once(forking, key, app.limits().queued()).await.map(Placed::queued);
     };
     let started = discussion.fork_once(forking, key).await?;
@@ -154,7 +154,7 @@ async fn fork_run(
     let Fork { at, input, variables, rerun_tools, .. } = fork;
     let forking = RunForking { at, input, variables, order, rerun_tools };
     let forked = discussion.check_run_fork(&forking).await.map_err(workflows::refused)?;
-    let Some(slot) = app.hub.run_slot() else {
+    let Some(slot) = app.run_slot(discussion.tenant()).await? else {
         return Ok(Placed::queued(discussion.queue_fork_run(forked, key, app.limits().queued()).await?));
     };
     let started = discussion.fork_run(forked, key).await?;

@@ -98,7 +98,7 @@ async fn begun(
     let is_detached = wanted.panel.detach || waiting == Waiting::Not;
     let attended = (!is_detached).then(|| digest.clone());
     let order = ordered(app, scope, wanted, attended, waiting).await?;
-    let Some(slot) = app.hub.run_slot() else {
+    let Some(slot) = app.run_slot(scope.tenant()).await? else {
         if !is_detached {
             return Err(full(app).into());
         }
@@ -144,8 +144,13 @@ async fn joined(
 /// A client that waits for its answer is told to come back rather than kept waiting for a slot: its
 /// own time limit runs.
 fn full(app: &App) -> Problem {
-    let most = app.limits().running;
-    let message = format!("{most} discussions are running, which is this server's limit; try again later");
+    let message = match app.limits().running_of_tenant.filter(|_| app.hub.has_room()) {
+        Some(most) => format!("{most} of your discussions are running, and no more may; try again later"),
+        None => {
+            let most = app.limits().running;
+            format!("{most} discussions are running, which is this server's limit; try again later")
+        }
+    };
     Problem::new(problem::TOO_MANY_RUNNING, message).after(FULL_FOR_S)
 }
 

@@ -266,6 +266,47 @@ async fn d15_a_fork_continues_differently() {
     assert_eq!((&state["forkOf"], &state["lifecycle"]), (&json!(id), &json!("completed")));
 }
 
+/// All pages of a list, by the links between them.
+async fn pages(server: &TestServer, first: &str) -> Vec<Vec<Value>> {
+    let (mut pages, mut next) = (Vec::new(), Some(first.to_owned()));
+    while let Some(path) = next {
+        let page = server.get(&path).await;
+        assert_eq!(page.status, 200, "{}", page.text);
+        pages.push(page.json().as_array().unwrap().clone());
+        let link = page.headers.get("link").map(|it| it.to_str().unwrap());
+        let target = |it: &str| it.strip_prefix('<').unwrap().split_once('>').unwrap().0.to_owned();
+        next = link.map(|it| format!("{}&limit=2", target(it)));
+    }
+    pages
+}
+
+#[tokio::test]
+async fn sessions_and_the_audit_log_are_read_page_by_page() {
+    let server = TestServer::open(FAST).await;
+    let mut expected = Vec::new();
+    for number in 0..5 {
+        let made = server.post("/api/sessions", &json!({ "name": format!("session {number}") })).await;
+        expected.insert(0, made.json()["sessionId"].clone());
+    }
+    let sessions = pages(&server, "/api/sessions?limit=2").await;
+    assert_eq!(sessions.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 1]);
+    let ids: Vec<Value> = sessions.into_iter().flatten().map(|it| it["sessionId"].clone()).collect();
+    assert_eq!(ids, expected);
+    assert_eq!(server.get("/api/sessions").await.json().as_array().unwrap().len(), 5);
+
+    let mut expected = Vec::new();
+    for _ in 0..5 {
+        expected.insert(0, json!(server.held(&order()).await));
+    }
+    let entries = pages(&server, "/api/audit?limit=2").await;
+    assert_eq!(entries.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 1]);
+    let ids: Vec<Value> = entries.into_iter().flatten().map(|it| it["discussionId"].clone()).collect();
+    assert_eq!(ids, expected);
+    for path in ["/api/sessions?cursor=7", "/api/audit?cursor=7", "/api/audit?limit=201", "/api/sessions?limit=0"] {
+        assert_eq!(server.get(path).await.status, 400, "{path}");
+    }
+}
+
 #[tokio::test]
 async fn inv_disc_300_a_session_is_made_and_used() {
     let server = TestServer::open(FAST).await;

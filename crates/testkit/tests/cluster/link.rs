@@ -16,7 +16,7 @@ use quorum_core::{
     },
     seams::{
         Append, Claim, ClaimRequest, Created, Draw, Drawn, Duty, Node, NodeStatus, Nodes, Pulse, Queueing,
-        Release, Store, StoreError, Taken, Then, Wake,
+        Release, Runner, Store, StoreError, Taken, Then, Wake,
     },
 };
 use tokio::{
@@ -176,10 +176,10 @@ impl Store for Link {
         &self,
         id: DiscussionId,
         facts: Vec<Fact>,
-        node: NodeId,
+        runner: Runner,
     ) -> BoxFuture<'_, Result<Option<Claim>, StoreError>> {
         Box::pin(self.over(async move {
-            let begun = self.store.begin(id, facts, node).await?;
+            let begun = self.store.begin(id, facts, runner).await?;
             begun.iter().for_each(|claim| self.claimed(claim));
             Ok(begun)
         }))

@@ -238,7 +238,7 @@ impl World {
             sleep(Duration::from_millis(50)).await;
         }
         self.store.part(process.engine.health().id).await.unwrap();
-        process.engine.claim_any(1, None).await.unwrap();
+        process.engine.claim_any(1).await.unwrap();
         process.engine.health().cancelled
     }
 
@@ -280,7 +280,7 @@ impl World {
 async fn claim_on(process: Process) {
     while !process.ends.load(Ordering::SeqCst) && !process.line.is_dead() {
         let room = 16_usize.saturating_sub(process.engine.health().held);
-        let taken = process.engine.claim_any(room.min(16), None).await.unwrap_or_default();
+        let taken = process.engine.claim_any(room.min(16)).await.unwrap_or_default();
         let count = taken.len();
         for it in taken {
             if process.ends.load(Ordering::SeqCst) || process.engine.is_running(it.claim.id) {

@@ -77,7 +77,7 @@ async fn run(call: &Call) -> Result<Reply, Failure> {
         "pause" => discussion.steer(Command::Pause).await?,
         "stop" => discussion.steer(Command::Stop).await?,
         "abort" => discussion.steer(Command::Abort).await?,
-        "resume" if !call.app.hub.has_room() => {
+        "resume" if call.app.run_slot(call.scope.tenant()).await?.is_none() => {
             call.app.mcp.calls.take_pause(discussion.id());
             discussion.queue_resume(call.app.limits().queued()).await?;
             return Ok(Reply::done(call.writer().queued(&*discussion.state().await?)));

@@ -12,8 +12,8 @@ use quorum_core::{
         spec::{Simulation, Spec},
     },
     seams::{
-        Append, AuditEntry, Cursor, Query, Recalling, Release, Reservation, Retention, RunStatus, Session,
-        StoreError, Summary, Then, Wanted,
+        Append, AuditEntry, AuditWanted, Cursor, Query, Recalling, Release, Reservation, Retention, RunStatus,
+        Session, SessionsWanted, StoreError, Summary, Then, Wanted,
     },
 };
 use uuid::Uuid;
@@ -358,8 +358,37 @@ pub async fn sessions_are_newest_first<S: Whole>(subject: Subject<S>) {
     }
     let other = Session { tenant: Tenant::named("ann"), ..session("another tenant's", 3) };
     store.create_session(other.clone()).await.expect("the store is there");
-    assert_eq!(store.sessions(Tenant::default()).await, Ok(vec![newer, older]));
-    assert_eq!(store.sessions(Tenant::named("ann")).await, Ok(vec![other]));
+    assert_eq!(store.sessions(SessionsWanted::default()).await, Ok(vec![newer, older]));
+    assert_eq!(store.sessions(SessionsWanted::of(Tenant::named("ann"))).await, Ok(vec![other]));
+}
+
+/// A page begins after the last session of the one before, also if two are of the same time; names
+/// and ids are found without reading the rest.
+pub async fn sessions_are_read_in_pages<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let mut all = Vec::new();
+    for (number, at) in [(1, 1), (2, 2), (3, 2), (4, 3)] {
+        let (id, name) = (Uuid::from_u128(number), format!("session {}", number % 2));
+        all.push(Session { id, name, created_at: second(at), tenant: Tenant::default() });
+    }
+    for session in &all {
+        store.create_session(session.clone()).await.expect("the store is there");
+    }
+    all.reverse();
+    let (mut read, mut after) = (Vec::new(), None);
+    loop {
+        let wanted = SessionsWanted { limit: 3, after, ..SessionsWanted::default() };
+        let page = store.sessions(wanted).await.expect("the store is there");
+        let Some(last) = page.last() else { break };
+        after = Some((last.created_at, last.id));
+        read.extend(page);
+    }
+    assert_eq!(read, all);
+    let called = |called: String| SessionsWanted { called: Some(called), ..SessionsWanted::default() };
+    let (first, third) = (all[3].clone(), all[1].clone());
+    assert_eq!(store.sessions(called(first.name.clone())).await, Ok(vec![third, first.clone()]));
+    assert_eq!(store.sessions(called(first.id.to_string())).await, Ok(vec![first]));
+    assert_eq!(store.sessions(called("session".to_owned())).await, Ok(Vec::new()));
 }
 
 /// S12: lists, searches and sessions are limited to one tenant.
@@ -464,16 +493,24 @@ pub async fn audit_entries_are_kept_by_tenant<S: Whole>(subject: Subject<S>) {
     for entry in [&pause, &delete, &other] {
         store.log(entry.clone()).await.expect("the store is there");
     }
-    let of = |tenant: &str| store.audit_entries(Tenant::named(tenant), 9);
-    assert_eq!(of("ann").await, Ok(vec![delete.clone(), pause]));
-    assert_eq!(of("bob").await, Ok(vec![other]));
-    assert_eq!(store.audit_entries(Tenant::named("ann"), 1).await, Ok(vec![delete.clone()]));
+    let page = async |tenant: &str, limit, before| {
+        let wanted = AuditWanted { tenant: Tenant::named(tenant), limit, before };
+        store.audit_entries(wanted).await.expect("the store is there")
+    };
+    let of = async |tenant: &str| page(tenant, 9, None).await.into_iter().map(|it| it.1).collect::<Vec<_>>();
+    assert_eq!(of("ann").await, [delete.clone(), pause.clone()]);
+    assert_eq!(of("bob").await, [other]);
+    let first = page("ann", 1, None).await;
+    assert_eq!(first.iter().map(|it| &it.1).collect::<Vec<_>>(), [&delete]);
+    let second_page = page("ann", 1, Some(first[0].0)).await;
+    assert_eq!(second_page.iter().map(|it| &it.1).collect::<Vec<_>>(), [&pause]);
+    assert_eq!(page("ann", 1, Some(second_page[0].0)).await, []);
     // Entries are kept as long as their discussions: for the retention period and a week.
     let newest = second(3 + 8 * DAY);
     finish(store, "young", "new", newest).await;
     let keep = |ms| Retention { keep_ms: ms, wall: newest };
     store.expire(keep(DAY_MS + 2_000)).await.expect("the store is there");
-    assert_eq!(of("ann").await.map(|it| it.len()), Ok(2));
+    assert_eq!(of("ann").await.len(), 2);
     store.expire(keep(DAY_MS + 1_000)).await.expect("the store is there");
-    assert_eq!(of("ann").await, Ok(vec![delete]));
+    assert_eq!(of("ann").await, [delete]);
 }

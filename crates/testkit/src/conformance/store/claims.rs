@@ -33,7 +33,7 @@ pub async fn what_is_begun_is_claimed_from_the_start<S: Whole>(subject: Subject<
     let (id, facts) = (DiscussionId::fresh(), opening(about("tabs or spaces?"), second(1), None));
     let one = node(store, "one").await;
     let new = Claim { id, node: one, fence: 1 };
-    assert_eq!(store.begin(id, facts.clone(), one).await, Ok(Some(new.clone())));
+    assert_eq!(store.begin(id, facts.clone(), one.into()).await, Ok(Some(new.clone())));
     let held = StoreError::Held { id, owner: "one".to_owned() };
     assert_eq!(claim(store, id, "two").await, Err(held));
     let mut writer = Writer { store, claim: new, id, last: Seq(3) };
@@ -41,7 +41,7 @@ pub async fn what_is_begun_is_claimed_from_the_start<S: Whole>(subject: Subject<
     assert_eq!(store.read(id, Seq::START, 3).await, Ok(facts));
     let opened = open(store, "vi or emacs?", second(1)).await;
     let anew = opening(about("vi or emacs?"), second(2), None);
-    assert_eq!(store.begin(opened, anew, one).await, Ok(None));
+    assert_eq!(store.begin(opened, anew, one.into()).await, Ok(None));
     assert!(claim(store, opened, "two").await.is_ok());
 }
 

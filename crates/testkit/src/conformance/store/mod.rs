@@ -105,6 +105,7 @@ macro_rules! store_conformance {
                 a_takeover_is_told_apart
                 a_node_takes_what_it_is_able_to_run
                 a_tenant_runs_no_more_than_its_share
+                a_tenant_begins_no_more_than_its_share
                 the_list_says_what_is_run
                 watchers_hear_of_work_and_facts
             }
@@ -135,6 +136,7 @@ macro_rules! store_conformance {
                 any_signs_may_be_searched
                 a_session_must_exist
                 sessions_are_newest_first
+                sessions_are_read_in_pages
                 s12_tenants_see_their_own
                 a_name_is_for_lists_only
                 removing_takes_what_nobody_runs

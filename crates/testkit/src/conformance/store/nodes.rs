@@ -69,7 +69,7 @@ pub async fn a_node_without_a_row_claims_nothing<S: Whole>(subject: Subject<S>) 
     let any = quorum_core::seams::ClaimRequest::any(ghost, 9);
     assert_eq!(store.claim_any(any).await, Err(gone.clone()));
     let (new, facts) = (DiscussionId::fresh(), opening(about("new"), second(1), None));
-    assert_eq!(store.begin(new, facts.clone(), ghost).await, Err(gone));
+    assert_eq!(store.begin(new, facts.clone(), ghost.into()).await, Err(gone));
     assert_eq!(store.read(new, Default::default(), 9).await, Err(StoreError::Unknown(new)));
     assert_eq!(claim_any(store, 9, "one").await.map(|it| it.len()), Ok(1));
 }

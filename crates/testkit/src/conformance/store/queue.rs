@@ -12,8 +12,8 @@ use quorum_core::{
         spec::Spec,
     },
     seams::{
-        Abilities, Backlog, ClaimRequest, Created, MOST_ATTEMPTS, Queueing, Release, RunStatus, StoreError,
-        Then, Wake, Wanted, backoff_ms,
+        Abilities, Backlog, ClaimRequest, Created, MOST_ATTEMPTS, Queueing, Release, RunStatus, Runner,
+        StoreError, Then, Wake, Wanted, backoff_ms,
     },
 };
 
@@ -214,6 +214,30 @@ pub async fn a_tenant_runs_no_more_than_its_share<S: Whole>(subject: Subject<S>)
     }
     assert_eq!(counts, [2, 1], "the third of acme waits");
     assert_eq!(store.backlog(None).await.map(|it| it.queued), Ok(1));
+}
+
+/// The same for what is begun at once, on whichever node, also if many begin at the same time.
+pub async fn a_tenant_begins_no_more_than_its_share<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let mut nodes = Vec::new();
+    for name in ["one", "two"] {
+        nodes.push(node(store, name).await);
+    }
+    let begin = |place: usize, tenant: &str, most: Option<u64>| {
+        let facts = opening(of(tenant, "tabs or spaces?"), second(1), None);
+        store.begin(DiscussionId::fresh(), facts, Runner { node: nodes[place % 2], most_of_tenant: most })
+    };
+    let begun = futures::future::join_all((0..6).map(|place| begin(place, "acme", Some(3)))).await;
+    let full = StoreError::TenantFull { running: 3, most: 3 };
+    assert_eq!(begun.iter().filter(|it| matches!(it, Ok(Some(_)))).count(), 3, "{begun:?}");
+    assert_eq!(begun.iter().filter(|it| it.as_ref().err() == Some(&full)).count(), 3, "{begun:?}");
+    assert!(matches!(begin(0, "other", Some(3)).await, Ok(Some(_))));
+    assert!(matches!(begin(0, "acme", None).await, Ok(Some(_))));
+    let first = begun.into_iter().find_map(|it| it.ok().flatten()).expect("three have begun");
+    let (id, facts) = (first.id, opening(of("acme", "tabs or spaces?"), second(1), None));
+    let again = Runner { node: nodes[0], most_of_tenant: Some(3) };
+    assert_eq!(store.begin(id, facts, again).await, Ok(None), "what exists is no further one");
+    assert_eq!(store.backlog(Some(Tenant::named("acme"))).await.map(|it| it.running), Ok(4));
 }
 
 /// The list says what each waits for.
