@@ -38,12 +38,8 @@ pub use queue::{
     Abilities, Backlog, ClaimRequest, LONGEST_WAIT_MS, MOST_ATTEMPTS, Queueing, Release, RunStatus, Runner,
     Taken, backoff_ms, check_room, needs,
 };
-<<<<<<< HEAD
-pub use store::{Append, Claim, Created, Draw, Drawn, Store, StoreError, Then, admit};
-pub use telemetry::{FactFollower, Telemetry};
-=======
 pub use store::{Append, Claim, Created, Draw, Drawn, Store, StoreError, StoreFigures, Then, admit};
->>>>>>> cluster
+pub use telemetry::{FactFollower, Telemetry};
 pub use tools::{NoTools, ToolUse, Tools};
 pub use wake::{LiveText, Wake};
 
