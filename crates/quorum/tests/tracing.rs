@@ -164,7 +164,7 @@ fn check(facts: &[Fact], spans: &[CollectedSpan], name: &str) {
 
 #[tokio::test(start_paused = true)]
 async fn a_process_that_takes_over_ends_the_spans_of_one_that_was_killed() {
-    let spec = Spec { rounds: 1, ..spec("debate") };
+    let spec = spec("debate");
     let mut interrupted = 0;
     for writes in 1.. {
         let (collector, store) = (Collector::start(), memory());
