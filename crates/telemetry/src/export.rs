@@ -15,6 +15,7 @@ use opentelemetry_sdk::{
     trace::{BatchConfigBuilder, BatchSpanProcessor, SpanData, SpanExporter, SpanProcessor},
 };
 use tokio::runtime::{Builder, Runtime};
+use uuid::Uuid;
 
 use crate::{
     names,
@@ -68,15 +69,16 @@ pub(crate) fn processor(
 /// What all spans of this process have in common. The environment's values win.
 fn resource() -> Resource {
     let own = Resource::builder_empty()
-        .with_attribute(KeyValue::new("service.name", names::QUORUM))
-        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
+        .with_attribute(KeyValue::new(names::SERVICE_NAME, names::QUORUM))
+        .with_attribute(KeyValue::new(names::SERVICE_VERSION, env!("CARGO_PKG_VERSION")))
+        .with_attribute(KeyValue::new(names::SERVICE_INSTANCE, Uuid::new_v4().to_string()));
     own.with_detectors(&[Box::new(opentelemetry_sdk::resource::EnvResourceDetector::new())])
         .with_attributes(env::var("OTEL_SERVICE_NAME").ok().filter(|it| !it.is_empty()).map(service_name))
         .build()
 }
 
 fn service_name(name: String) -> KeyValue {
-    KeyValue::new("service.name", name)
+    KeyValue::new(names::SERVICE_NAME, name)
 }
 
 fn client() -> Result<reqwest::Client, reqwest::Error> {

@@ -8,6 +8,11 @@ pub(crate) const SCHEMA: &str = "https://opentelemetry.io/schemas/1.41.0";
 /// The name of our instrumentation, and the service's name unless the environment has one.
 pub(crate) const QUORUM: &str = "quorum";
 
+/// What describes the process that sends spans.
+pub(crate) const SERVICE_NAME: &str = "service.name";
+pub(crate) const SERVICE_VERSION: &str = "service.version";
+pub(crate) const SERVICE_INSTANCE: &str = "service.instance.id";
+
 /// The kinds of work: values of [`OPERATION`], and the first word of a span's name.
 pub(crate) mod operation {
     pub(crate) const WORKFLOW: &str = "invoke_workflow";
