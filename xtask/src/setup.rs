@@ -39,8 +39,9 @@ fn prepare_database() -> Result<()> {
         return Ok(());
     }
     let packages = missing.join(" ");
-    let advice =
-        format!("the tests of the store need more; as root, run `apt-get install {packages}`, then run this again");
+    let advice = format!(
+        "the tests of the store need more; as root, run `apt-get install {packages}`, then run this again"
+    );
     let Some(prefix) = may_install() else { bail!(advice) };
     println!("The tests of the store need more; installing {packages}.");
     apt(prefix, &["update"])?;

@@ -66,12 +66,13 @@ impl Metrics {
         counts.handle.render()
     }
 
-    /// Sets the figures of the queue that this tenant sees.
-    pub(crate) fn queue(&self, tenant: &Tenant, backlog: Backlog) {
+    /// Sets the figures of the queue that this tenant sees; without any, they are unknown.
+    pub(crate) fn queue(&self, tenant: &Tenant, backlog: Option<Backlog>) {
+        let figure = |of: fn(&Backlog) -> f64| backlog.as_ref().map_or(f64::NAN, of);
         with_local_recorder(&self.of(tenant).recorder, || {
-            gauge!("ax_discussions_queued").set(backlog.queued as f64);
-            gauge!("ax_queue_oldest_seconds").set(seconds(backlog.oldest_ms));
-            gauge!("ax_discussions_stuck").set(backlog.stuck as f64);
+            gauge!("ax_discussions_queued").set(figure(|it| it.queued as f64));
+            gauge!("ax_queue_oldest_seconds").set(figure(|it| seconds(it.oldest_ms)));
+            gauge!("ax_discussions_stuck").set(figure(|it| it.stuck as f64));
         });
     }
 

@@ -137,7 +137,9 @@ fn client_config(root_certificates: Option<&str>) -> Result<ClientConfig, StoreE
 
 fn roots(file: &str) -> Result<RootCertStore, StoreError> {
     let wrong = |error: &dyn fmt::Display| {
-        StoreError::UnusableServer(format!("the certificates in {file} (`sslrootcert`) can't be read: {error}"))
+        StoreError::UnusableServer(format!(
+            "the certificates in {file} (`sslrootcert`) can't be read: {error}"
+        ))
     };
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(file).map_err(|error| wrong(&error))? {

@@ -45,6 +45,11 @@ impl JobError {
         self.has_code(&SqlState::FOREIGN_KEY_VIOLATION)
     }
 
+    /// Whether the server has no connection left, for this user or at all.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.has_code(&SqlState::TOO_MANY_CONNECTIONS)
+    }
+
     /// Whether a lock was waited for in vain.
     pub(crate) fn is_lock_timeout(&self) -> bool {
         self.has_code(&SqlState::LOCK_NOT_AVAILABLE)
@@ -107,7 +112,9 @@ pub(crate) fn explain(error: &Error, database: &str) -> StoreError {
             "the database {database} is damaged ({said}); restore it from a backup"
         )),
         // Anything else would be a bug of ours, so a retry is useless.
-        _ => StoreError::UnusableServer(format!("the database {database} reported an error: {said} ({code})")),
+        _ => {
+            StoreError::UnusableServer(format!("the database {database} reported an error: {said} ({code})"))
+        }
     }
 }
 

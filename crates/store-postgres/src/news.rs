@@ -39,6 +39,7 @@ use crate::{
     connection::{Connection, Place},
     error::JobError,
     figures::Counts,
+    pool::Pool,
 };
 
 /// How long news is collected before it is sent.
@@ -95,7 +96,7 @@ struct Outbox {
 
 impl News {
     /// Connects and begins to listen.
-    pub(crate) async fn start(place: Place, store: Uuid) -> Result<Self, JobError> {
+    pub(crate) async fn start(place: Place, pool: Pool, store: Uuid) -> Result<Self, JobError> {
         let all = format!("quorum_{}", store.simple());
         let own = format!("quorum_{}", Uuid::new_v4().simple());
         let shared = Arc::new(Shared {
@@ -111,7 +112,7 @@ impl News {
             counts: place.counts.clone(),
         });
         let line = Listening::open(&place, &shared).await?;
-        let task = place.runtime.clone().spawn(run(place, shared.clone(), line));
+        let task = place.runtime.clone().spawn(run(place, pool, shared.clone(), line));
         Ok(News { shared, task })
     }
 
@@ -387,7 +388,7 @@ impl Listening {
 }
 
 /// Listens, and connects again whenever the connection breaks. What was told meanwhile is lost.
-async fn run(place: Place, shared: Arc<Shared>, first: Listening) {
+async fn run(place: Place, pool: Pool, shared: Arc<Shared>, first: Listening) {
     let mut next = Some(first);
     let [shortest, longest] = RECONNECT;
     let mut wait = shortest;
@@ -399,7 +400,11 @@ async fn run(place: Place, shared: Arc<Shared>, first: Listening) {
         }
         tokio::time::sleep(wait).await;
         wait = (2 * wait).min(longest);
-        next = Listening::open(&place, &shared).await.ok();
+        let opened = Listening::open(&place, &shared).await;
+        if opened.as_ref().is_err_and(JobError::is_crowded) {
+            pool.give_way();
+        }
+        next = opened.ok();
         if next.is_some() {
             shared.counts.reconnect();
             shared.tell(&Wake::Resync);

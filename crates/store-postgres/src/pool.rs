@@ -2,8 +2,8 @@
 
 use std::{
     ops::{Deref, DerefMut},
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
 use quorum_core::seams::StoreError;
@@ -16,6 +16,9 @@ use crate::{
 
 /// How long a free connection is waited for.
 const WAIT: Duration = Duration::from_secs(10);
+
+/// After how long a pool that gave connections up tries to have one more.
+const GROW: Duration = Duration::from_secs(30);
 
 /// Runs a job with a connection of the pool. A macro, because a future that borrows its connection
 /// and the arguments of its caller can't be described as a parameter that may be sent to another
@@ -67,13 +70,31 @@ pub(crate) use {run, transact};
 #[derive(Clone)]
 pub(crate) struct Pool {
     place: Place,
-    idle: Arc<Mutex<Vec<Connection>>>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    idle: Mutex<Vec<Connection>>,
     places: Arc<Semaphore>,
+    size: Mutex<Size>,
+}
+
+/// How many connections the pool may have.
+struct Size {
+    most: usize,
+    now: usize,
+    /// How many of those in use are closed when their jobs are done.
+    owed: usize,
+    /// When it was last made smaller or larger, unless it has its full size since the beginning.
+    changed: Option<Instant>,
 }
 
 impl Pool {
     pub(crate) fn new(place: Place, connections: usize) -> Self {
-        Pool { place, idle: Arc::default(), places: Arc::new(Semaphore::new(connections.max(1))) }
+        let most = connections.max(1);
+        let size = Mutex::new(Size { most, now: most, owed: 0, changed: None });
+        let places = Arc::new(Semaphore::new(most));
+        Pool { place, shared: Arc::new(Shared { idle: Mutex::default(), places, size }) }
     }
 
     /// The error as a message for the user.
@@ -84,40 +105,105 @@ impl Pool {
     /// A connection for one job. A job may use one connection only: with two, jobs could wait for
     /// each other.
     pub(crate) async fn lease(&self) -> Result<Lease, JobError> {
+        self.shared.grow();
+        loop {
+            let place = self.free_place().await?;
+            // A connection that broke while nobody used it is replaced.
+            let idle = std::iter::from_fn(|| lock(&self.shared.idle).pop()).find(Connection::is_usable);
+            let opened = match idle {
+                Some(connection) => Ok(connection),
+                None => Connection::open(&self.place).await,
+            };
+            match opened {
+                Ok(connection) => {
+                    let shared = self.shared.clone();
+                    return Ok(Lease { connection: Some(connection), place: Some(place), shared });
+                }
+                // The server has no more for it, so it makes do with those that it has.
+                Err(error) if error.is_crowded() && self.shared.give_up(place) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn free_place(&self) -> Result<OwnedSemaphorePermit, JobError> {
         // A task of the store's runtime waits, because the timer must be that runtime's.
-        let places = self.places.clone();
+        let places = self.shared.places.clone();
         let waiting = async move { tokio::time::timeout(WAIT, places.acquire_owned()).await.ok()?.ok() };
-        let free = match self.places.clone().try_acquire_owned() {
+        let free = match self.shared.places.clone().try_acquire_owned() {
             Ok(free) => Some(free),
             Err(_) => {
                 self.place.counts.pool_wait();
                 self.place.runtime.spawn(waiting).await.ok().flatten()
             }
         };
-        let Some(place) = free else {
+        free.ok_or_else(|| {
             let message =
                 format!("all connections to the database {} are in use; try again", self.place.address);
-            return Err(StoreError::Unavailable(message).into());
-        };
-        // A connection that broke while nobody used it is replaced.
-        let idle = std::iter::from_fn(|| self.lock().pop()).find(Connection::is_usable);
-        let connection = match idle {
-            Some(connection) => connection,
-            None => Connection::open(&self.place).await?,
-        };
-        Ok(Lease { connection: Some(connection), idle: self.idle.clone(), _place: place })
+            StoreError::Unavailable(message).into()
+        })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Closes a connection now or after its job, because the server has none for the writer or the
+    /// listener. The last one stays.
+    pub(crate) fn give_way(&self) {
+        let mut size = lock(&self.shared.size);
+        if size.now <= size.owed + 1 {
+            return;
+        }
+        match self.shared.places.clone().try_acquire_owned() {
+            Ok(place) => {
+                place.forget();
+                size.now -= 1;
+                drop(lock(&self.shared.idle).pop());
+            }
+            Err(_) => size.owed += 1,
+        }
+        size.changed = Some(Instant::now());
     }
+}
+
+impl Shared {
+    /// Does without this place, unless it is the last one; says whether it does.
+    fn give_up(&self, place: OwnedSemaphorePermit) -> bool {
+        let mut size = lock(&self.size);
+        if size.now <= size.owed + 1 {
+            return false;
+        }
+        place.forget();
+        (size.now, size.changed) = (size.now - 1, Some(Instant::now()));
+        true
+    }
+
+    /// Allows one connection more, a while after one was given up.
+    fn grow(&self) {
+        let mut size = lock(&self.size);
+        if size.now < size.most && size.changed.is_some_and(|it| GROW < it.elapsed()) {
+            (size.now, size.changed) = (size.now + 1, Some(Instant::now()));
+            self.places.add_permits(1);
+        }
+    }
+
+    /// Whether a connection whose job is done is to be closed.
+    fn is_owed(&self) -> bool {
+        let mut size = lock(&self.size);
+        let is_owed = 0 < size.owed;
+        if is_owed {
+            (size.now, size.owed) = (size.now - 1, size.owed - 1);
+        }
+        is_owed
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A connection that goes back to the pool.
 pub(crate) struct Lease {
     connection: Option<Connection>,
-    idle: Arc<Mutex<Vec<Connection>>>,
-    _place: OwnedSemaphorePermit,
+    place: Option<OwnedSemaphorePermit>,
+    shared: Arc<Shared>,
 }
 
 const TAKEN: &str = "a lease has its connection until it is dropped";
@@ -140,8 +226,11 @@ impl DerefMut for Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if let Some(connection) = self.connection.take().filter(Connection::is_usable) {
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        let connection = self.connection.take();
+        if self.shared.is_owed() {
+            self.place.take().into_iter().for_each(OwnedSemaphorePermit::forget);
+        } else if let Some(connection) = connection.filter(Connection::is_usable) {
+            lock(&self.shared.idle).push(connection);
         }
     }
 }

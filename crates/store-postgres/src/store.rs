@@ -19,10 +19,10 @@ use quorum_core::{
         time::Timestamp,
     },
     seams::{
-        Append, Archive, AuditEntry, AuditWanted, Backlog, Claim, ClaimRequest, Created, Draw, Drawn, Duty, Expired,
-        Found, KnownOutcome, MemoryQuery, NewMemory, Node, NodeStatus, Nodes, OutcomesWanted, Pulse, Query,
-        Queueing, Release, Remembered, Reservation, Retention, Runner, Session, SessionsWanted, Store, StoreError, StoreFigures, Summary, Taken,
-        Then, Wake, Wanted,
+        Append, Archive, AuditEntry, AuditWanted, Backlog, Claim, ClaimRequest, Created, Draw, Drawn, Duty,
+        Expired, Found, KnownOutcome, MemoryQuery, NewMemory, Node, NodeStatus, Nodes, OutcomesWanted, Pulse,
+        Query, Queueing, Release, Remembered, Reservation, Retention, Runner, Session, SessionsWanted, Store,
+        StoreError, StoreFigures, Summary, Taken, Then, Wake, Wanted,
         transfer::{Bundle, Bundles, Flaw, Mark, Page, Row, Table, Totals, Transfer},
     },
 };
@@ -113,7 +113,8 @@ async fn start(place: ConnectionPlace, options: Options) -> Result<Parts, StoreE
     let database = place.address.to_string();
     let extent = if options.migrating { Extent::All } else { Extent::Expanding };
     let migrated = run!(pool, connection, migrate::migrate(connection, &database, extent))?;
-    let news = News::start(place.clone(), migrated.store).await.map_err(|error| pool.explain(error))?;
+    let news = News::start(place.clone(), pool.clone(), migrated.store).await;
+    let news = news.map_err(|error| pool.explain(error))?;
     let lanes = Lanes {
         pool: pool.clone(),
         runtime: place.runtime.clone(),
@@ -121,7 +122,8 @@ async fn start(place: ConnectionPlace, options: Options) -> Result<Parts, StoreE
         counts: place.counts.clone(),
         nodes: Arc::default(),
     };
-    Ok(Parts { pool, writer: Writer::start(place), news, migrated, lanes: Arc::new(lanes) })
+    let writer = Writer::start(place, pool.clone());
+    Ok(Parts { pool, writer, news, migrated, lanes: Arc::new(lanes) })
 }
 
 impl PostgresStore {

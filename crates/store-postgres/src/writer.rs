@@ -10,6 +10,7 @@ use crate::{
     batch::{AppendRow, Columns, SQL},
     connection::{Connection, Place},
     error::JobError,
+    pool::Pool,
 };
 
 /// The maximum number of appends per statement.
@@ -41,9 +42,9 @@ struct Request {
 
 impl Writer {
     /// Starts the task. It ends when the last writer is dropped.
-    pub(crate) fn start(place: Place) -> Self {
+    pub(crate) fn start(place: Place, pool: Pool) -> Self {
         let (requests, waiting) = mpsc::channel(WAITING);
-        place.runtime.clone().spawn(write_all(waiting, Session { place, connection: None }));
+        place.runtime.clone().spawn(write_all(waiting, Session { place, pool, connection: None }));
         Writer { requests }
     }
 
@@ -101,6 +102,7 @@ fn collect(
 
 struct Session {
     place: Place,
+    pool: Pool,
     connection: Option<Connection>,
 }
 
@@ -129,7 +131,7 @@ impl Session {
     async fn try_write(&mut self, batch: &[Request]) -> Result<HashSet<i32>, JobError> {
         let mut connection = match self.connection.take().filter(Connection::is_usable) {
             Some(connection) => connection,
-            None => open(&self.place).await?,
+            None => self.open().await?,
         };
         let columns = Columns::of(batch.iter().map(|it| &it.append));
         let rows = connection.query(SQL, &columns.parameters()).await?;
@@ -137,13 +139,17 @@ impl Session {
         self.connection = Some(connection);
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
-}
 
-async fn open(place: &Place) -> Result<Connection, JobError> {
-    let mut connection = Connection::open(place).await?;
-    // Planning this statement takes longer than running it, and its plan is always the same.
-    connection.batch("SET plan_cache_mode = force_generic_plan").await?;
-    Ok(connection)
+    async fn open(&self) -> Result<Connection, JobError> {
+        let opened = Connection::open(&self.place).await;
+        if opened.as_ref().is_err_and(JobError::is_crowded) {
+            self.pool.give_way();
+        }
+        let mut connection = opened?;
+        // Planning this statement takes longer than running it, and its plan is always the same.
+        connection.batch("SET plan_cache_mode = force_generic_plan").await?;
+        Ok(connection)
+    }
 }
 
 fn answer(batch: Vec<Request>, stored: &HashSet<i32>) {

@@ -20,32 +20,38 @@ fn a_column_that_is_not_moved_is_noticed() {
     for (table, column) in told.lines().filter_map(|it| it.split_once(' ')) {
         found.entry(table.to_owned()).or_default().insert(column.to_owned());
     }
-    each_is_moved_or_left(&found, &[
-        // Numbers are given anew, in the same order.
-        ("audit", &["number"]),
-        ("memory", &["number"]),
-        ("outcomes", &["number"]),
-        // The first six follow from the facts and the commands, and nobody runs anything that is
-        // moved.
-        ("discussions", &[
-            "number",
-            "last",
-            "last_at",
-            "last_command",
-            "written_at",
-            "unindexed",
-            "node",
-            "claimed_at",
-        ]),
-        // What concerns running processes.
-        ("nodes", &[
-            "id", "beat", "name", "version", "config", "lease_ms", "draining", "channel", "knows",
-        ]),
-        ("lanes", &["name", "free_at", "closed_until"]),
-        // Made of the record.
-        ("search", &["discussion", "length", "words"]),
-        // The database itself.
-        ("schema", &["one", "version", "min_reader", "store"]),
-        ("moved", &["source", "name", "upto"]),
-    ]);
+    each_is_moved_or_left(
+        &found,
+        &[
+            // Numbers are given anew, in the same order.
+            ("audit", &["number"]),
+            ("memory", &["number"]),
+            ("outcomes", &["number"]),
+            // The first six follow from the facts and the commands, and nobody runs what is moved.
+            (
+                "discussions",
+                &[
+                    "number",
+                    "last",
+                    "last_at",
+                    "last_command",
+                    "written_at",
+                    "unindexed",
+                    "node",
+                    "claimed_at",
+                ],
+            ),
+            // What concerns running processes.
+            (
+                "nodes",
+                &["id", "beat", "name", "version", "config", "lease_ms", "draining", "channel", "knows"],
+            ),
+            ("lanes", &["name", "free_at", "closed_until"]),
+            // Made of the record.
+            ("search", &["discussion", "length", "words"]),
+            // The database itself.
+            ("schema", &["one", "version", "min_reader", "store"]),
+            ("moved", &["source", "name", "upto"]),
+        ],
+    );
 }

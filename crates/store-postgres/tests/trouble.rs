@@ -179,3 +179,31 @@ async fn a_clock_two_hours_off_is_seen() {
     assert!((7_190..7_260).contains(&ahead), "{ahead}");
     assert_eq!(store.clock().await.map(|it| it.is_some_and(|it| there <= it)), Ok(true));
 }
+
+/// Reads at the same time would take all connections and leave none for the writer.
+#[tokio::test]
+async fn a_database_with_few_connections_leaves_one_for_facts() {
+    let database = Database::fresh();
+    let name = format!("few_{}", database.run("SELECT current_schema()"));
+    database.run(&format!(
+        "CREATE ROLE {name} LOGIN CONNECTION LIMIT 3; DO $$ BEGIN
+         EXECUTE 'GRANT ALL ON SCHEMA ' || current_schema() || ' TO {name}'; END $$"
+    ));
+    let store = opened(&database.login_url(&name, "127.0.0.1", "")).unwrap();
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    let mut writer = Writer::claiming(&store, id, "one").await;
+    let reads = futures::future::join_all((0..20).map(|_| store.read(id, Seq::START, 9))).await;
+    assert!(reads.iter().all(|it| it.as_ref().is_ok_and(|facts| facts.len() == 3)), "{reads:?}");
+    let mut written = Err(StoreError::Fenced(id));
+    for _ in 0..50 {
+        written = writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await;
+        if !matches!(written, Err(StoreError::Unavailable(_))) {
+            break;
+        }
+        // It sleeps because the server has to notice that a connection was closed.
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    assert_eq!(written, Ok(Seq(4)));
+    let reads = futures::future::join_all((0..20).map(|_| store.read(id, Seq::START, 9))).await;
+    assert!(reads.iter().all(|it| it.as_ref().is_ok_and(|facts| facts.len() == 4)), "{reads:?}");
+}

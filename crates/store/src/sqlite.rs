@@ -13,10 +13,10 @@ use quorum_core::{
         time::Timestamp,
     },
     seams::{
-        Append, Archive, AuditEntry, AuditWanted, Backlog, Claim, ClaimRequest, Created, Draw, Drawn, Duty, Expired,
-        Found, KnownOutcome, MemoryQuery, NewMemory, Node, NodeStatus, Nodes, OutcomesWanted, Pulse, Query,
-        Queueing, Release, Remembered, Reservation, Retention, Runner, Session, SessionsWanted, Store, StoreError, Summary, Taken,
-        Wake, Wanted,
+        Append, Archive, AuditEntry, AuditWanted, Backlog, Claim, ClaimRequest, Created, Draw, Drawn, Duty,
+        Expired, Found, KnownOutcome, MemoryQuery, NewMemory, Node, NodeStatus, Nodes, OutcomesWanted, Pulse,
+        Query, Queueing, Release, Remembered, Reservation, Retention, Runner, Session, SessionsWanted, Store,
+        StoreError, Summary, Taken, Wake, Wanted,
         transfer::{Bundle, Bundles, Flaw, Mark, Page, Row, Table, Totals, Transfer},
     },
 };

@@ -553,19 +553,22 @@ fn a_column_that_is_not_moved_is_noticed() {
         let table = if table == "deeds" { "audit" } else { table };
         found.entry(table.to_owned()).or_default().insert(column.to_owned());
     }
-    each_is_moved_or_left(&found, &[
-        // Numbers are given anew, in the same order.
-        ("audit", &["number"]),
-        ("commands", &["number"]),
-        ("memory", &["number"]),
-        ("outcomes", &["number"]),
-        // Nobody runs anything that is moved, and the search index is made of the record.
-        ("discussions", &["number", "unindexed", "node", "claimed_at", "owner", "runner", "lease_until"]),
-        // What concerns running processes.
-        ("nodes", &["id", "beat", "name", "version", "config", "lease_ms", "draining", "runner"]),
-        // The database itself.
-        ("identity", &["store"]),
-        ("maintenance", &["forgetting"]),
-        ("moved", &["source", "name", "upto"]),
-    ]);
+    each_is_moved_or_left(
+        &found,
+        &[
+            // Numbers are given anew, in the same order.
+            ("audit", &["number"]),
+            ("commands", &["number"]),
+            ("memory", &["number"]),
+            ("outcomes", &["number"]),
+            // Nobody runs anything that is moved, and the search index is made of the record.
+            ("discussions", &["number", "unindexed", "node", "claimed_at", "owner", "runner", "lease_until"]),
+            // What concerns running processes.
+            ("nodes", &["id", "beat", "name", "version", "config", "lease_ms", "draining", "runner"]),
+            // The database itself.
+            ("identity", &["store"]),
+            ("maintenance", &["forgetting"]),
+            ("moved", &["source", "name", "upto"]),
+        ],
+    );
 }

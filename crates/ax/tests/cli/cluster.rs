@@ -1,10 +1,13 @@
 //! Two `ax serve` on one database: one is killed, stopped or told to end, and the other goes on.
 
 use std::{
+    fs,
     io::{Read, Write},
+    os::unix::fs::PermissionsExt,
     time::{Duration, Instant},
 };
 
+use quorum_testkit::own_postgres::{OwnPostgres, Stop};
 use serde_json::Value;
 
 use crate::{
@@ -230,4 +233,33 @@ fn event_ids_carry_the_epoch_of_the_log() {
     assert_eq!(first(&format!("{}-5", epoch - 1)), format!("{epoch}-1"), "an older epoch begins anew");
     one.signal("-TERM");
     one.end().ends(0);
+}
+
+#[test]
+fn while_the_database_is_away_readyz_and_metrics_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    // The database may be run by another user.
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut database = OwnPostgres::start(&folder.path().join("database"), &["fsync=off"]).unwrap();
+    let url = format!("postgres://postgres@127.0.0.1:{}/postgres", database.port());
+    let desk = Desk::new().with("AX_DATABASE_URL", &url);
+    desk.configure(LEASE);
+    let (server, address) = serve(&desk);
+    assert_eq!(json(&address, "/readyz")["status"], "ready");
+    let metrics = request(&address, "GET /metrics", "");
+    assert!(metrics.contains("ax_discussions_queued 0\n"), "{metrics}");
+    assert!(metrics.contains("ax_store_appends_total 0\n"), "{metrics}");
+    database.stop(Stop::Immediate).unwrap();
+    until(|| json(&address, "/readyz")["status"] == "unreachable");
+    let metrics = request(&address, "GET /metrics", "");
+    assert!(metrics.starts_with("HTTP/1.1 200 "), "{metrics}");
+    assert!(metrics.contains("ax_discussions_queued NaN\n"), "{metrics}");
+    assert!(metrics.contains("ax_node_heartbeat_age_seconds "), "{metrics}");
+    let refused = request(&address, "POST /api/discussions", r#"{"topic":"Tabs or spaces?"}"#);
+    assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+    database.go_on().unwrap();
+    until(|| json(&address, "/readyz")["status"] == "ready");
+    assert!(is_completed(&address, &order(&address, 1)));
+    server.signal("-TERM");
+    server.end().ends(0);
 }

@@ -107,3 +107,16 @@ fn a_database_is_migrated_once_and_then_up_to_date() {
     assert!(desk.ax(&["db", "migrate"]).ends(0).out.starts_with("Created the tables of postgres://"));
     assert!(desk.ax(&["db", "migrate"]).ends(0).out.contains("is up to date"));
 }
+
+#[test]
+fn a_database_server_that_cant_be_used_gets_advice_about_its_address_and_not_about_files() {
+    let database = Database::fresh();
+    database.run("CREATE TABLE customers (name text)");
+    for verb in [&["history"][..], &["discuss", "q"], &["doctor"], &["serve", "--port", "0"]] {
+        let said = desk(&database).ax(verb).ends(3);
+        let told = format!("{}{}", said.out, said.err);
+        assert!(told.contains("another program (customers)"), "{verb:?}: {told}");
+        assert!(told.contains("AX_DATABASE_URL"), "{verb:?}: {told}");
+        assert!(!told.contains("AX_DATA_DIR"), "{verb:?}: {told}");
+    }
+}

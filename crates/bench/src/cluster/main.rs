@@ -112,7 +112,9 @@ async fn run(words: &[String]) -> Result<bool> {
         let found = (check.run)(folder, effort).await;
         let found = found.unwrap_or_else(|error| Found { counts: format!("{error:#}"), passed: false });
         all &= found.passed;
-        rows.push(row(check, &found, started));
+        let row = row(check, &found, started);
+        eprintln!("{row}");
+        rows.push(row);
     }
     println!("| check | | seconds | counts | |\n|---|---|---|---|---|\n{}", rows.join("\n"));
     println!(

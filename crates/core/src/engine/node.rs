@@ -76,8 +76,7 @@ impl Engine {
 
     /// Claims up to `max` discussions that this process is able to run and no node runs.
     pub async fn claim_any(&self, max: usize) -> Result<Vec<Taken>, StoreError> {
-        let (store, able, most_of_tenant) =
-            (&self.services().store, self.abilities(), self.most_of_tenant());
+        let (store, able, most_of_tenant) = (&self.services().store, self.abilities(), self.most_of_tenant());
         let request = |node| ClaimRequest { node, max, able: able.clone(), most_of_tenant };
         let taken = self.as_node(|node| store.claim_any(request(node))).await?;
         let counts = &self.0.member.counts;

@@ -161,7 +161,8 @@ impl Archive for MemoryStore {
         Box::pin(async move {
             let SessionsWanted { tenant, limit, after, called } = wanted;
             let mut sessions = self.lock().sessions.clone();
-            let is_called = |it: &Session, called: &String| it.name == *called || it.id.to_string() == *called;
+            let is_called =
+                |it: &Session, called: &String| it.name == *called || it.id.to_string() == *called;
             sessions.retain(|it| {
                 it.tenant == tenant
                     && after.is_none_or(|after| (it.created_at, it.id) < after)

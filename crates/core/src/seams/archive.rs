@@ -92,10 +92,8 @@ pub trait Archive: Send + Sync {
     fn log(&self, entry: AuditEntry) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Audit entries of this tenant, newest first, each with its number, which grows with time.
-    fn audit_entries(
-        &self,
-        wanted: AuditWanted,
-    ) -> BoxFuture<'_, Result<Vec<(u64, AuditEntry)>, StoreError>>;
+    fn audit_entries(&self, wanted: AuditWanted)
+    -> BoxFuture<'_, Result<Vec<(u64, AuditEntry)>, StoreError>>;
 
     /// Creates a session.
     fn create_session(&self, session: Session) -> BoxFuture<'_, Result<(), StoreError>>;

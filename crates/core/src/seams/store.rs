@@ -281,7 +281,9 @@ pub enum StoreError {
         most: u64,
     },
     /// The tenant runs as many discussions as it may.
-    #[error("{running} discussions are running, and at most {most} may on all servers together; try again later")]
+    #[error(
+        "{running} discussions are running, and at most {most} may on all servers together; try again later"
+    )]
     TenantFull {
         /// How many run.
         running: u64,

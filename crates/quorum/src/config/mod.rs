@@ -248,7 +248,7 @@ fn with_environment(mut config: Config, mut wrong: Vec<Mistake>) -> (Config, Vec
     if let Some(url) = places::database_url() {
         match store::DatabaseUrl::parse(&url) {
             Ok(url) => config.store.url = Some(url),
-            Err(error) => wrong.push(error.into()),
+            Err(error) => wrong.push(format!("not in this file but in the environment: {error}").into()),
         }
     }
     (config, wrong)

@@ -29,16 +29,8 @@ const QUEUED: RangeInclusive<usize> = 0..=1_000_000;
 const DRAIN: RangeInclusive<u64> = 0..=3_600;
 
 /// The keys of the table.
-const KEYS: [&str; 8] = [
-    "listen",
-    "tokens",
-    "origins",
-    "max_running",
-    "max_running_of_tenant",
-    "max_queued",
-    "drain",
-    "tasks",
-];
+const KEYS: [&str; 8] =
+    ["listen", "tokens", "origins", "max_running", "max_running_of_tenant", "max_queued", "drain", "tasks"];
 
 /// The server's settings.
 #[derive(Debug, Clone, Default, PartialEq)]

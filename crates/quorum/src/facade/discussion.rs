@@ -343,9 +343,9 @@ fn refused(error: &Error) -> String {
     match error {
         Error::Store(
             StoreError::Unavailable(_)
-                | StoreError::Damaged(_)
-                | StoreError::Unusable(_)
-                | StoreError::UnusableServer(_)
+            | StoreError::Damaged(_)
+            | StoreError::Unusable(_)
+            | StoreError::UnusableServer(_),
         )
         | Error::DataDirectory { .. }
         | Error::Config(_)

@@ -18,8 +18,7 @@ impl PageCursor {
         let Some(given) = given else { return Ok(None) };
         let wrong = || Problem::parameter("cursor", "is not one that this list has given".to_owned());
         let (at, id) = given.split_once('-').ok_or_else(wrong)?;
-        let place =
-            PageCursor { at: at.parse().map_err(|_| wrong())?, id: id.parse().map_err(|_| wrong())? };
+        let place = PageCursor { at: at.parse().map_err(|_| wrong())?, id: id.parse().map_err(|_| wrong())? };
         // Other spellings of the same are none that was given.
         (place.written() == given).then_some(Some(place)).ok_or_else(wrong)
     }

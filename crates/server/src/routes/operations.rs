@@ -6,7 +6,10 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use quorum::model::{id::DiscussionId, time::iso};
+use quorum::{
+    StoreError,
+    model::{id::DiscussionId, time::iso},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
@@ -89,8 +92,12 @@ pub(crate) struct Readiness {
 )]
 pub(super) async fn metrics(State(app): State<App>, Caller(scope): Caller) -> Result<Response, Problem> {
     let tenant = Some(scope.tenant().clone()).filter(|it| !it.is_own());
-    let backlog = app.quorum().backlog(tenant.clone()).await?;
-    app.metrics.queue(scope.tenant(), backlog);
+    match app.quorum().backlog(tenant.clone()).await {
+        Ok(backlog) => app.metrics.queue(scope.tenant(), Some(backlog)),
+        // What this node knows by itself is wanted most while the store is away.
+        Err(quorum::Error::Store(StoreError::Unavailable(_))) => app.metrics.queue(scope.tenant(), None),
+        Err(error) => return Err(error.into()),
+    }
     if tenant.is_none() {
         app.metrics.node(&app.quorum().node_health());
         app.quorum().store_figures().iter().for_each(|it| app.metrics.store(it));

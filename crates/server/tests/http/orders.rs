@@ -302,7 +302,9 @@ async fn sessions_and_the_audit_log_are_read_page_by_page() {
     assert_eq!(entries.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 1]);
     let ids: Vec<Value> = entries.into_iter().flatten().map(|it| it["discussionId"].clone()).collect();
     assert_eq!(ids, expected);
-    for path in ["/api/sessions?cursor=7", "/api/audit?cursor=7", "/api/audit?limit=201", "/api/sessions?limit=0"] {
+    for path in
+        ["/api/sessions?cursor=7", "/api/audit?cursor=7", "/api/audit?limit=201", "/api/sessions?limit=0"]
+    {
         assert_eq!(server.get(path).await.status, 400, "{path}");
     }
 }

@@ -12,8 +12,8 @@ use quorum_core::{
         spec::{Simulation, Spec},
     },
     seams::{
-        Append, AuditEntry, AuditWanted, Cursor, Query, Recalling, Release, Reservation, Retention, RunStatus,
-        Session, SessionsWanted, StoreError, Summary, Then, Wanted,
+        Append, AuditEntry, AuditWanted, Cursor, Query, Recalling, Release, Reservation, Retention,
+        RunStatus, Session, SessionsWanted, StoreError, Summary, Then, Wanted,
     },
 };
 use uuid::Uuid;
