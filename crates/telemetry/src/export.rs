@@ -114,8 +114,8 @@ impl Trouble {
     }
 }
 
-/// The exporter with a runtime of its own: the thread of a batch processor has none, and that of the
-/// program may end at any time.
+/// The exporter with a runtime of its own: the thread of a batch processor has none, and that of
+/// the program may end at any time.
 #[derive(Debug)]
 struct Exporter<E> {
     inner: E,
