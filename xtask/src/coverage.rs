@@ -30,6 +30,7 @@ const AREAS: &[Area] = &[
     whole("patterns", &["patterns/src/"]),
     whole("store", &["store/src/"]),
     whole("store-postgres", &["store-postgres/src/"]),
+    whole("telemetry", &["telemetry/src/"]),
     whole("providers", &["providers/src/"]),
     whole("simulated", &["simulated/src/"]),
     whole("quorum", &["quorum/src/"]),

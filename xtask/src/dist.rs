@@ -67,7 +67,16 @@ fn has_static_target() -> bool {
 }
 
 fn build(is_static: bool) -> Result<PathBuf> {
-    let mut command = cargo::command(&["build", "--locked", "--profile", "dist", "--package", "quorum-ax"]);
+    let mut command = cargo::command(&[
+        "build",
+        "--locked",
+        "--profile",
+        "dist",
+        "--package",
+        "quorum-ax",
+        "--features",
+        "otel",
+    ]);
     let folder = match is_static {
         true => {
             command.args(["--target", STATIC_TARGET]);

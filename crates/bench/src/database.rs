@@ -74,6 +74,7 @@ impl Database {
             clock: Arc::new(WallClock),
             registry,
             caps: Default::default(),
+            telemetry: None,
         };
         Engine::new(services, node)
     }

@@ -199,6 +199,7 @@ pub(crate) fn engine(database: &Database, url: &str) -> Result<Engine> {
         clock: Arc::new(WallClock),
         registry: quorum_patterns::registry(),
         caps: Default::default(),
+        telemetry: None,
     };
     Ok(Engine::new(services, Node::fresh("bench")))
 }

@@ -6,6 +6,7 @@ mod nodes;
 mod outcomes;
 mod queue;
 mod store;
+mod telemetry;
 mod tools;
 pub mod transfer;
 mod wake;
@@ -38,6 +39,7 @@ pub use queue::{
     Taken, backoff_ms, check_room, needs,
 };
 pub use store::{Append, Claim, Created, Draw, Drawn, Store, StoreError, StoreFigures, Then, admit};
+pub use telemetry::{FactFollower, Telemetry};
 pub use tools::{NoTools, ToolUse, Tools};
 pub use wake::{LiveText, Wake};
 

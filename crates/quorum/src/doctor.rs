@@ -18,6 +18,7 @@ use crate::{
     config::{self, make_directory},
     facade::spending::configured,
     setup::{self, KeyFrom, LocalProgram, Machine, Missing, Prices, Provider, Setup, Transport},
+    telemetry::{self, TracingStatus},
 };
 
 /// A clock earlier than this is wrong: 2026-01-01, in microseconds.
@@ -137,6 +138,8 @@ pub enum Finding {
         /// How many.
         imported: usize,
     },
+    /// Traces that the environment asks for, and what becomes of them.
+    Tracing(TracingStatus),
     /// The keys or prices can't be read.
     BadSetup(config::Error),
     /// The number of providers that are available.
@@ -235,6 +238,7 @@ impl Finding {
             Finding::Spending { caps, .. } => note_if(caps.iter().any(|it| it.left_usd <= 0.0)),
             Finding::Port { trouble, .. } => note_if(trouble.is_some()),
             Finding::Provider { priced, .. } => note_if(!priced),
+            Finding::Tracing(status) => note_if(!matches!(status, TracingStatus::On { .. })),
             Finding::Configuration { .. }
             | Finding::SharedDatabase { .. }
             | Finding::Clock
@@ -264,6 +268,8 @@ pub async fn examine(machine: &Machine<'_>, registry: &Registry) -> Vec<Finding>
     findings.extend(database(&config).await);
     findings.push(port(config.server.listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], PORT)))));
     findings.extend(prices(&config.prices_file()));
+    let tracing = telemetry::set_up(machine.variable).1;
+    findings.extend((tracing != TracingStatus::Off).then_some(Finding::Tracing(tracing)));
     match setup::load(&config, machine) {
         Ok(setup) => findings.extend(providers(&setup)),
         Err(error) => findings.push(Finding::BadSetup(error)),

@@ -44,6 +44,7 @@ use crate::{
     Complaint, Config, Error, Origin, Request,
     request::{PanelChoice, Setting, Voicing, again::changed, checked_with, defaults_of, panel_choice},
     setup::Setup,
+    telemetry::TracingStatus,
 };
 
 pub use builder::Builder;
@@ -79,6 +80,7 @@ struct Inner {
     owner: String,
     locks: keyed_lock::KeyedLock,
     learned: outcomes::Learned,
+    tracing: TracingStatus,
 }
 
 impl Quorum {
@@ -98,13 +100,28 @@ impl Quorum {
     #[must_use]
     pub fn scope(&self, tenant: Tenant, who: &str) -> Scope {
         let account = spending::capped("", self.config().limits).filter(|_| tenant.is_own());
-        Scope { quorum: self.clone(), tenant, who: who.into(), account }
+        Scope { quorum: self.clone(), tenant, who: who.into(), account, caller: None }
     }
 
     /// The providers the user has configured.
     #[must_use]
     pub fn setup(&self) -> &Setup {
         &self.0.setup
+    }
+
+    /// Whether the environment asks for traces of discussions, and what became of that.
+    #[must_use]
+    pub fn tracing_status(&self) -> &TracingStatus {
+        &self.0.tracing
+    }
+
+    /// Sends what was reported to telemetry and not sent yet, within a few seconds, or says why it
+    /// can't be sent. Call it before the program ends.
+    pub async fn flush_telemetry(&self) -> Result<(), String> {
+        match &self.0.engine.services().telemetry {
+            Some(telemetry) => telemetry.flush().await,
+            None => Ok(()),
+        }
     }
 
     /// What requests are checked against.

@@ -32,6 +32,7 @@ pub mod listing;
 pub mod request;
 pub mod seeds;
 pub mod setup;
+mod telemetry;
 pub mod text;
 pub mod voices;
 pub mod workflow;
@@ -62,3 +63,4 @@ pub use quorum_core::{
 pub use quorum_patterns as patterns;
 pub use quorum_patterns::registry as built_in;
 pub use request::Request;
+pub use telemetry::TracingStatus;

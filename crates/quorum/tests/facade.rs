@@ -275,7 +275,7 @@ async fn abort_long_ago(store: &MemoryStore, scope: &Scope) {
     let spec = Arc::new(scope.check(&request(&json!({}))).unwrap());
     let id = DiscussionId::fresh();
     store
-        .create(id, vec![fact(1, Event::Opened { spec, flow: 1, lineage: None, fork: None })])
+        .create(id, vec![fact(1, Event::Opened { spec, flow: 1, lineage: None, fork: None, caller: None })])
         .await
         .unwrap();
     let someone = Node::fresh("someone");

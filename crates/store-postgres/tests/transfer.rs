@@ -1,7 +1,5 @@
 //! A move to another database leaves nothing behind.
 
-#![expect(clippy::unwrap_used, reason = "a test whose store can't be opened can only stop")]
-
 use quorum_store_postgres::{Address, PostgresStore};
 use quorum_testkit::{
     conformance::columns::{Columns, each_is_moved_or_left},

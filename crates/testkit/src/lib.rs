@@ -6,6 +6,7 @@
 pub mod attack;
 pub mod call;
 pub mod clock;
+pub mod collector;
 pub mod conformance;
 pub mod embedder;
 pub mod faulty;

@@ -11,7 +11,7 @@ use quorum_core::{
         spec::Spec,
     },
     registry::Registry,
-    seams::{NoTools, Node, Store, Tools},
+    seams::{NoTools, Node, Store, Telemetry, Tools},
 };
 
 use crate::{clock::VirtualClock, panel::Panel};
@@ -51,18 +51,16 @@ impl Table {
         registry: Registry,
         tools: Arc<dyn Tools>,
     ) -> Self {
-        let services = Services {
-            store: store.clone(),
-            voices: Arc::new(panel.clone()),
-            tools: tools.clone(),
-            clock: Arc::new(VirtualClock::start()),
-            registry: registry.clone(),
-            caps: BTreeMap::new(),
-        };
-        // The same name is the same node, so that a table set up anew may claim what it had. It
-        // beats so rarely that two tables of one name don't notice each other.
-        let node = Node { id: NodeId::named(owner), lease_ms: MONTH_MS, ..Node::fresh(owner) };
-        Table { engine: Engine::new(services, node), store, panel: panel.clone(), registry, tools }
+        let services = services(&store, panel, &registry, &tools);
+        Table { engine: Engine::new(services, node(owner)), store, panel: panel.clone(), registry, tools }
+    }
+
+    /// The same of this owner, reported to this telemetry.
+    #[must_use]
+    pub fn reported_to(self, owner: &str, telemetry: Arc<dyn Telemetry>) -> Self {
+        let services = services(&self.store, &self.panel, &self.registry, &self.tools);
+        let services = Services { telemetry: Some(telemetry), ..services };
+        Table { engine: Engine::new(services, node(owner)), ..self }
     }
 
     /// The same with tools.
@@ -97,5 +95,23 @@ impl Table {
     /// All facts of a discussion.
     pub async fn facts(&self, id: DiscussionId) -> Vec<Fact> {
         self.store.read(id, Seq::START, usize::MAX).await.unwrap_or_default()
+    }
+}
+
+/// The same name is the same node, so that a table set up anew may claim what it had. It beats so
+/// rarely that two tables of one name don't notice each other.
+fn node(owner: &str) -> Node {
+    Node { id: NodeId::named(owner), lease_ms: MONTH_MS, ..Node::fresh(owner) }
+}
+
+fn services(store: &Arc<dyn Store>, panel: &Panel, registry: &Registry, tools: &Arc<dyn Tools>) -> Services {
+    Services {
+        store: store.clone(),
+        voices: Arc::new(panel.clone()),
+        tools: tools.clone(),
+        clock: Arc::new(VirtualClock::start()),
+        registry: registry.clone(),
+        caps: BTreeMap::new(),
+        telemetry: None,
     }
 }

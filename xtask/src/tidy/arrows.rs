@@ -18,6 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("quorum-simulated", &["quorum-engine"]),
     ("quorum-store", &["quorum-engine"]),
     ("quorum-store-postgres", &["quorum-engine"]),
+    ("quorum-telemetry", &["quorum-engine"]),
     ("quorum-testkit", &["quorum-engine"]),
     (
         "quorum-panel",
@@ -28,6 +29,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "quorum-simulated",
             "quorum-store",
             "quorum-store-postgres",
+            "quorum-telemetry",
         ],
     ),
     ("quorum-server", &["quorum-panel"]),

@@ -7,8 +7,17 @@ use super::tree::{File, Tree};
 use anyhow::Result;
 
 /// The crates below `ax`.
-const BELOW: &[&str] =
-    &["core", "patterns", "providers", "simulated", "store", "store-postgres", "quorum", "server"];
+const BELOW: &[&str] = &[
+    "core",
+    "patterns",
+    "providers",
+    "simulated",
+    "store",
+    "store-postgres",
+    "telemetry",
+    "quorum",
+    "server",
+];
 
 /// Files that may name flags or variables, and why.
 const EXCUSED: &[(&str, &str)] = &[

@@ -19,6 +19,7 @@ use crate::{
         line::{Colour, Line, PLAIN},
         print, print_json, room, wording,
     },
+    verbs::telemetry,
 };
 
 /// Runs all checks; fails if something has to be fixed.
@@ -124,6 +125,7 @@ fn subject(finding: &Finding) -> String {
         Finding::Clock | Finding::EarlyClock | Finding::ClockOff { .. } => "clock".to_owned(),
         Finding::Port { .. } => "port".to_owned(),
         Finding::Prices { .. } => "prices".to_owned(),
+        Finding::Tracing(_) => "tracing".to_owned(),
         Finding::BadSetup(_) => "keys and prices".to_owned(),
         Finding::Providers { .. } => "providers".to_owned(),
         Finding::Provider { name, .. } | Finding::Lacking { name, .. } => name.clone(),
@@ -164,6 +166,7 @@ fn found(finding: &Finding) -> String {
             format!("{name}, version {version}, {what} {}{differs}", count(*held, "discussion"))
         }
         Finding::Queue { queued, stuck } => queue(*queued, *stuck),
+        Finding::Tracing(status) => telemetry::told(status),
         Finding::Clock => "it is later than every record".to_owned(),
         Finding::ClockOff { behind_ms } => {
             let side = if *behind_ms < 0 { "ahead of" } else { "behind" };

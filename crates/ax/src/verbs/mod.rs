@@ -31,6 +31,7 @@ mod sessions;
 mod shell;
 mod signals;
 mod steer;
+mod telemetry;
 pub(crate) mod watch;
 
 use std::io::{IsTerminal, stdout};
@@ -73,11 +74,20 @@ pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Demo(args) => demo::open(app, args)?,
         _ => app.open_here(app.config()?, without_providers(&verb))?,
     };
+    if runs_discussions(&verb) {
+        telemetry::announce(&quorum);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let exit = runtime.block_on(perform(app, &quorum, verb));
+    runtime.block_on(telemetry::flush(&quorum));
     // Remaining work is not awaited: anything that isn't recorded didn't happen.
     runtime.shutdown_background();
     exit
+}
+
+/// Whether this verb runs a discussion, so that there is something to trace.
+fn runs_discussions(verb: &Verb) -> bool {
+    matches!(verb, Verb::Discuss(_) | Verb::Follow(_) | Verb::Run(_) | Verb::Resume(_) | Verb::Fork(_))
 }
 
 /// Simulates only for a person at a terminal, who sees that voices are simulated before using their

@@ -14,6 +14,7 @@ use crate::{
         mcp::{tool_prefix, with_prefix},
         restore::expire_old,
         signals::CloseSignals,
+        telemetry,
     },
 };
 
@@ -39,6 +40,7 @@ async fn answer(quorum: Quorum, args: &Serve, prefix: Option<String>) -> anyhow:
     expire_old(&quorum).await;
     let settings = with_prefix(settings(args, quorum.config()), prefix);
     let is_mute = settings.voices == Voices::Available && quorum.setup().sources().is_empty();
+    telemetry::announce(&quorum);
     let (kept, others) = (quorum.clone(), quorum.clone());
     let server = Server::bind(quorum, settings).await?;
     note(&format!("Listening on http://{}  (Ctrl-C stops it; /docs lists the endpoints)", server.address()));
@@ -67,7 +69,7 @@ async fn answer(quorum: Quorum, args: &Serve, prefix: Option<String>) -> anyhow:
         told_again.received().await;
     };
     tokio::select! {
-        () = server.run(close) => {}
+        () = server.run(close) => telemetry::flush(&kept).await,
         () = twice => {}
         () = daily(|| expire_old(&kept)) => {}
     }

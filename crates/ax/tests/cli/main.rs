@@ -45,6 +45,7 @@ mod sources;
 mod steer;
 mod store;
 mod streams;
+mod tracing;
 mod user;
 mod watch;
 mod workflows;

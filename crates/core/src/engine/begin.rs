@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     engine::{
-        Engine, OpenError, RunError, Running,
+        Engine, OpenError, Order, RunError, Running,
         conduct::{Ended, conduct},
         handle::Handle,
     },
@@ -12,7 +12,6 @@ use crate::{
     model::{
         event::{Fact, Fork},
         id::DiscussionId,
-        spec::Spec,
     },
     record::{Record, control::Control, feed::Feed},
     seams::{Claim, Runner, StoreError},
@@ -31,20 +30,26 @@ pub enum BeginError {
 
 impl Engine {
     /// Opens a discussion and runs it, as [`Engine::open`] and [`Engine::run`] would, in one write.
-    pub async fn begin(&self, spec: Spec) -> Result<Handle, BeginError> {
-        self.begin_as(DiscussionId::fresh(), spec).await
+    pub async fn begin(&self, order: impl Into<Order>) -> Result<Handle, BeginError> {
+        self.begin_as(DiscussionId::fresh(), order).await
     }
 
     /// Does the same under an id of the caller's; a discussion that was opened before is run.
-    pub async fn begin_as(&self, id: DiscussionId, spec: Spec) -> Result<Handle, BeginError> {
-        let facts = self.ordered(&spec)?;
-        self.check_caps(&spec).await?;
+    pub async fn begin_as(&self, id: DiscussionId, order: impl Into<Order>) -> Result<Handle, BeginError> {
+        let order = order.into();
+        let facts = self.ordered(&order)?;
+        self.check_caps(&order.spec).await?;
         self.begin_with(id, facts).await
     }
 
     /// Forks a discussion as [`Engine::fork_as`] does, and runs the fork, in one write.
-    pub async fn begin_fork(&self, id: DiscussionId, fork: Fork, spec: Spec) -> Result<Handle, BeginError> {
-        let facts = self.forked(fork, spec).await?;
+    pub async fn begin_fork(
+        &self,
+        id: DiscussionId,
+        fork: Fork,
+        order: impl Into<Order>,
+    ) -> Result<Handle, BeginError> {
+        let facts = self.forked(fork, order.into()).await?;
         self.begin_with(id, facts).await
     }
 

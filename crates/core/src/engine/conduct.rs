@@ -72,8 +72,8 @@ fn run_sub(below: SubRun) -> BoxFuture<'static, Option<SubConcluded>> {
 async fn conduct_sub(below: SubRun) -> Option<SubConcluded> {
     let SubRun { services, claim, feed, control, above, id, spec, lineage } = below;
     let pattern = services.registry.pattern(&spec.pattern)?;
-    let opened =
-        Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: Some(lineage), fork: None };
+    let (spec, flow, lineage) = (Arc::new(spec), pattern.flow, Some(lineage));
+    let opened = Event::Opened { spec, flow, lineage, fork: None, caller: None };
     let first = first_facts(&services, opened);
     patiently(&feed, || services.store.create(id, first.clone())).await.0.ok()?;
     let record = Box::new(Record::load(services.backing(), id, claim, feed).await.ok()?);

@@ -8,6 +8,7 @@ mod heart;
 mod member;
 mod node;
 mod observer;
+mod order;
 pub(crate) mod seating;
 
 use std::{
@@ -57,6 +58,7 @@ use crate::{
 
 pub use crate::{floor::services, record::feed};
 pub use node::NodeHealth;
+pub use order::Order;
 
 /// Why a discussion could not be opened. Nothing was spent.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -204,26 +206,27 @@ impl Engine {
     }
 
     /// Checks an order and records it. Nothing runs yet, and nothing is spent.
-    pub async fn open(&self, spec: Spec) -> Result<DiscussionId, OpenError> {
+    pub async fn open(&self, order: impl Into<Order>) -> Result<DiscussionId, OpenError> {
         let id = DiscussionId::fresh();
-        self.open_as(id, spec).await?;
+        self.open_as(id, order).await?;
         Ok(id)
     }
 
     /// Does the same under an id of the caller's; opening it twice changes nothing.
-    pub async fn open_as(&self, id: DiscussionId, spec: Spec) -> Result<(), OpenError> {
-        self.enqueue_as(id, spec, Queueing::default()).await.map(drop)
+    pub async fn open_as(&self, id: DiscussionId, order: impl Into<Order>) -> Result<(), OpenError> {
+        self.enqueue_as(id, order, Queueing::default()).await.map(drop)
     }
 
     /// Checks an order and records it for any node to run, in the order of the queue.
     pub async fn enqueue_as(
         &self,
         id: DiscussionId,
-        spec: Spec,
+        order: impl Into<Order>,
         queueing: Queueing,
     ) -> Result<Created, OpenError> {
-        let facts = self.ordered(&spec)?;
-        self.check_caps(&spec).await?;
+        let order = order.into();
+        let facts = self.ordered(&order)?;
+        self.check_caps(&order.spec).await?;
         let store = &self.0.services.store;
         Ok(briefly(|| store.enqueue(id, facts.clone(), queueing)).await?)
     }
@@ -238,28 +241,33 @@ impl Engine {
     }
 
     /// The first facts of an order, or the reasons for refusing it.
-    fn ordered(&self, spec: &Spec) -> Result<Vec<Fact>, OpenError> {
+    fn ordered(&self, Order { spec, caller }: &Order) -> Result<Vec<Fact>, OpenError> {
         let refusals = self.refusals(spec);
         let Some(pattern) = self.0.services.registry.pattern(&spec.pattern).filter(|_| refusals.is_empty())
         else {
             return Err(OpenError::Refused(refusals));
         };
-        let spec = Arc::new(spec.clone());
-        let opened = Event::Opened { spec, flow: pattern.flow, lineage: None, fork: None };
+        let (spec, caller) = (Arc::new(spec.clone()), *caller);
+        let opened = Event::Opened { spec, flow: pattern.flow, lineage: None, fork: None, caller };
         Ok(first_facts(&self.0.services, opened))
     }
 
     /// Opens a discussion that continues another with a different spec. Answers up to the fork's
     /// step are taken over, and later ones if the question is the same; only the rest is asked.
-    pub async fn fork(&self, fork: Fork, spec: Spec) -> Result<DiscussionId, OpenError> {
+    pub async fn fork(&self, fork: Fork, order: impl Into<Order>) -> Result<DiscussionId, OpenError> {
         let id = DiscussionId::fresh();
-        self.fork_as(id, fork, spec).await?;
+        self.fork_as(id, fork, order).await?;
         Ok(id)
     }
 
     /// Does the same under an id of the caller's; forking it twice changes nothing.
-    pub async fn fork_as(&self, id: DiscussionId, fork: Fork, spec: Spec) -> Result<(), OpenError> {
-        let facts = self.forked(fork, spec).await?;
+    pub async fn fork_as(
+        &self,
+        id: DiscussionId,
+        fork: Fork,
+        order: impl Into<Order>,
+    ) -> Result<(), OpenError> {
+        let facts = self.forked(fork, order.into()).await?;
         self.0.services.store.create(id, facts).await?;
         Ok(())
     }
@@ -269,15 +277,15 @@ impl Engine {
         &self,
         id: DiscussionId,
         fork: Fork,
-        spec: Spec,
+        order: impl Into<Order>,
         queueing: Queueing,
     ) -> Result<Created, OpenError> {
-        let (facts, store) = (self.forked(fork, spec).await?, &self.0.services.store);
+        let (facts, store) = (self.forked(fork, order.into()).await?, &self.0.services.store);
         Ok(briefly(|| store.enqueue(id, facts.clone(), queueing)).await?)
     }
 
     /// The first facts of a fork, or the reasons for refusing it.
-    async fn forked(&self, fork: Fork, spec: Spec) -> Result<Vec<Fact>, OpenError> {
+    async fn forked(&self, fork: Fork, Order { spec, caller }: Order) -> Result<Vec<Fact>, OpenError> {
         let facts = self.0.services.store.read(fork.of, Seq::START, usize::MAX).await?;
         let steps: BTreeSet<&str> = facts.iter().filter_map(answered).collect();
         let mut refusals = self.refusals(&spec);
@@ -291,8 +299,8 @@ impl Engine {
             return Err(OpenError::Refused(refusals));
         };
         self.check_caps(&spec).await?;
-        let opened =
-            Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: None, fork: Some(fork) };
+        let (spec, flow, fork) = (Arc::new(spec), pattern.flow, Some(fork));
+        let opened = Event::Opened { spec, flow, lineage: None, fork, caller };
         Ok(first_facts(&self.0.services, opened))
     }
 

@@ -9,7 +9,7 @@ use crate::{
     },
     record::Backing,
     registry::Registry,
-    seams::{Clock, Store, Tools, Voices},
+    seams::{Clock, Store, Telemetry, Tools, Voices},
 };
 
 /// The engine's interfaces to the outside.
@@ -26,6 +26,8 @@ pub struct Services {
     pub registry: Registry,
     /// The spending caps of the accounts that the configuration knows, whether or not any are set.
     pub caps: BTreeMap<Account, Caps>,
+    /// Where discussions are reported to, if anywhere.
+    pub telemetry: Option<Arc<dyn Telemetry>>,
 }
 
 impl Services {
@@ -51,6 +53,7 @@ impl Services {
 
     /// The part of it that a record needs.
     pub(crate) fn backing(&self) -> Backing {
-        Backing { store: self.store.clone(), clock: self.clock.clone() }
+        let (store, clock, telemetry) = (self.store.clone(), self.clock.clone(), self.telemetry.clone());
+        Backing { store, clock, telemetry }
     }
 }

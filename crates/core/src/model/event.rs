@@ -26,6 +26,7 @@ use crate::model::{
     ruling::{Ruled, RulingAwaited},
     spec::Spec,
     time::Timestamp,
+    traceparent::Traceparent,
     transcript::Turn,
     window::TooLong,
 };
@@ -68,6 +69,9 @@ pub enum Event {
         /// The discussion it was forked from, for a fork.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fork: Option<Fork>,
+        /// The span of the caller that asked for it, to which its trace is linked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        caller: Option<Traceparent>,
     },
     /// The lifecycle state changed.
     LifecycleChanged {

@@ -37,6 +37,7 @@ pub mod settings;
 pub mod spec;
 pub mod state;
 pub mod time;
+pub mod traceparent;
 pub mod transcript;
 pub mod window;
 

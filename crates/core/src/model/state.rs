@@ -287,7 +287,7 @@ impl State {
     /// The state after the first fact; `None` unless that is [`Event::Opened`].
     #[must_use]
     pub fn opened(id: DiscussionId, first: &Fact) -> Option<State> {
-        let Event::Opened { spec, flow, lineage, fork } = &first.event else { return None };
+        let Event::Opened { spec, flow, lineage, fork, .. } = &first.event else { return None };
         Some(State {
             id,
             spec: spec.clone(),
@@ -463,7 +463,7 @@ pub(crate) mod tests {
 
     /// The state of this spec after these events, each with its step.
     pub(crate) fn after(spec: Spec, events: Vec<(Option<Step>, Event)>) -> State {
-        let opened = Event::Opened { spec: Arc::new(spec), flow: 1, lineage: None, fork: None };
+        let opened = Event::Opened { spec: Arc::new(spec), flow: 1, lineage: None, fork: None, caller: None };
         let all = std::iter::once((None, opened)).chain(events).zip(1..);
         let facts: Vec<Fact> = all
             .map(|((step, event), number)| Fact {

@@ -32,7 +32,7 @@ use crate::{
         index::Index,
         retry_store::{Waited, patiently},
     },
-    seams::{Append, Claim, Clock, Store, StoreError, Then},
+    seams::{Append, Claim, Clock, FactFollower, Store, StoreError, Telemetry, Then},
 };
 
 pub(crate) use index::{Past, Settled};
@@ -58,6 +58,8 @@ pub(crate) struct Record {
     backing: Backing,
     claim: Claim,
     feed: Feed,
+    /// Told of the facts, if anything is.
+    follower: Option<Box<dyn FactFollower>>,
     /// Whether the claim ended with the last append.
     gave_up_claim: bool,
     /// The active time before this run, and when this run began.
@@ -65,11 +67,12 @@ pub(crate) struct Record {
     began: Instant,
 }
 
-/// The store and the clock of a record.
+/// The store and the clock of a record, and where it is reported to.
 #[derive(Clone)]
 pub(crate) struct Backing {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) telemetry: Option<Arc<dyn Telemetry>>,
 }
 
 /// Proof that every fact that was paid for is written. Code that waits for something outside
@@ -92,7 +95,7 @@ impl Record {
             let after = record.state.seq;
             let more = patiently(&record.feed, || record.backing.store.read(id, after, PAGE)).await.0?;
             read = more.len();
-            more.iter().for_each(|fact| record.apply(fact));
+            more.iter().for_each(|fact| record.learn(fact));
         }
         Ok(record.opened())
     }
@@ -112,6 +115,7 @@ impl Record {
     fn of(backing: Backing, id: DiscussionId, claim: Claim, feed: Feed, facts: &[Fact]) -> Option<Self> {
         let (first, rest) = facts.split_first()?;
         let state = State::opened(id, first)?;
+        let follower = backing.telemetry.as_ref().map(|it| it.follow(id));
         let mut record = Record {
             written: state.seq,
             loaded: state.seq,
@@ -124,10 +128,12 @@ impl Record {
             claim,
             gave_up_claim: false,
             feed,
+            follower,
             began: Instant::now(),
         };
         record.index.add(first);
-        rest.iter().for_each(|fact| record.apply(fact));
+        record.follower.iter_mut().for_each(|it| it.learn(first));
+        rest.iter().for_each(|fact| record.learn(fact));
         Some(record)
     }
 
@@ -340,6 +346,7 @@ impl Record {
         for fact in append.facts.iter() {
             trace::fact(self.state.id, fact);
             self.feed.fact(self.state.id, fact);
+            self.follower.iter_mut().for_each(|it| it.report(fact));
         }
         Ok(())
     }
@@ -351,6 +358,12 @@ impl Record {
             |fact: &Fact| matches!(fact.event, Event::RoundClosed { .. } | Event::PanelSeated { .. });
         let is_due = append.then != Then::Continue || append.facts.iter().any(renews);
         (is_due && self.state.lineage.is_none()).then(|| Arc::new(Digest::of(&self.state)))
+    }
+
+    /// Takes in a fact that is durable already.
+    fn learn(&mut self, fact: &Fact) {
+        self.follower.iter_mut().for_each(|it| it.learn(fact));
+        self.apply(fact);
     }
 
     fn apply(&mut self, fact: &Fact) {

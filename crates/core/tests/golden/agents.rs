@@ -60,5 +60,8 @@ pub(crate) fn agents() -> Vec<Sample> {
         labels: Vec::new(),
         agents: [("reviewer".to_owned(), through)].into(),
     };
-    vec![(None, Event::Opened { spec: Arc::new(spec), flow: 1, lineage: None, fork: None }), (None, seated)]
+    vec![
+        (None, Event::Opened { spec: Arc::new(spec), flow: 1, lineage: None, fork: None, caller: None }),
+        (None, seated),
+    ]
 }

@@ -43,5 +43,5 @@ pub(crate) fn responses() -> Vec<Sample> {
 
 fn opened(client: ClientOrder) -> Sample {
     let spec = Arc::new(Spec { client: Some(client), ..(*spec()).clone() });
-    (None, Event::Opened { spec, flow: 1, lineage: None, fork: None })
+    (None, Event::Opened { spec, flow: 1, lineage: None, fork: None, caller: None })
 }

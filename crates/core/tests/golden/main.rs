@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod agents;
+mod callers;
 mod clients;
 mod recall;
 mod sources;
@@ -136,7 +137,8 @@ fn samples() -> Vec<Fact> {
         .chain(working::working())
         .chain(sources::sources())
         .chain(thinking::only_thoughts(&step))
-        .chain(clients::responses());
+        .chain(clients::responses())
+        .chain(callers::callers());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -251,7 +253,7 @@ fn opening() -> Vec<Sample> {
     let labels = vec![("KX".to_owned(), "ann".to_owned()), ("QV".to_owned(), "bob".to_owned())];
     let agents = Default::default();
     vec![
-        (None, Event::Opened { spec: spec(), flow: 1, lineage, fork: None }),
+        (None, Event::Opened { spec: spec(), flow: 1, lineage, fork: None, caller: None }),
         (None, Event::LifecycleChanged { from: Lifecycle::Ready, to: Lifecycle::Initializing }),
         (
             None,
@@ -476,7 +478,7 @@ fn comparing() -> Vec<Sample> {
         ..found.clone()
     };
     vec![
-        (None, Event::Opened { spec, flow: 2, lineage: None, fork: None }),
+        (None, Event::Opened { spec, flow: 2, lineage: None, fork: None, caller: None }),
         (Some(Step::comparison(2)), Event::Compared(found)),
         (Some(Step::comparison(3)), Event::Compared(failed)),
     ]
@@ -487,7 +489,7 @@ fn tenants() -> Vec<Sample> {
     let spec = Arc::new(Spec { tenant: Tenant::named("acme"), ..(*spec()).clone() });
     let note = Note { text: "mind the budget".into() };
     vec![
-        (None, Event::Opened { spec, flow: 1, lineage: None, fork: None }),
+        (None, Event::Opened { spec, flow: 1, lineage: None, fork: None, caller: None }),
         (None, Event::CommandTaken { id: CommandId(5), command: Command::Note(note) }),
     ]
 }
@@ -592,7 +594,7 @@ fn forks() -> Vec<Sample> {
     let fork = Fork { of: id("01890000-0000-7000-8000-000000000003"), at: Step::new(1, "speaking", "ann") };
     let judging = Step::new(2, "judging", "cyd");
     vec![
-        (None, Event::Opened { spec: spec(), flow: 2, lineage: None, fork: Some(fork) }),
+        (None, Event::Opened { spec: spec(), flow: 2, lineage: None, fork: Some(fork), caller: None }),
         (Some(judging.purpose("order")), Event::OrderDrawn { order: vec![1, 0] }),
     ]
 }

@@ -38,5 +38,5 @@ pub(crate) fn recall() -> Vec<Sample> {
         recalled: Some(vec![followed, recalled]),
         ..(*spec()).clone()
     });
-    vec![(None, Event::Opened { spec, flow: 1, lineage: None, fork: None })]
+    vec![(None, Event::Opened { spec, flow: 1, lineage: None, fork: None, caller: None })]
 }

@@ -29,7 +29,7 @@ pub(crate) fn spending_caps() -> Vec<Sample> {
         renews_at: Timestamp(1_767_312_000_000_000),
     };
     vec![
-        (None, Event::Opened { spec, flow: 1, lineage: None, fork: None }),
+        (None, Event::Opened { spec, flow: 1, lineage: None, fork: None, caller: None }),
         (Some(Step::from("2/speaking/ann/wound-up")), Event::WoundUp { reason }),
     ]
 }

@@ -46,7 +46,7 @@ pub(crate) fn windows() -> Vec<Sample> {
     };
     let full = WindUp::WindowFull { participant: "ann".into() };
     vec![
-        (None, Event::Opened { spec, flow: 1, lineage: None, fork: None }),
+        (None, Event::Opened { spec, flow: 1, lineage: None, fork: None, caller: None }),
         (
             Some(Step::from("window/ann")),
             Event::WindowTight(Tight { participant: "ann".into(), percent: 83 }),

@@ -56,7 +56,7 @@ pub(crate) fn working() -> Vec<Sample> {
     };
     let (one, two, keep) = (Some(Step::job("one")), Some(Step::job("two")), Some(Step::job("each/2/keep")));
     vec![
-        (None, Event::Opened { spec, flow: 1, lineage: None, fork: None }),
+        (None, Event::Opened { spec, flow: 1, lineage: None, fork: None, caller: None }),
         (one, Event::ChildConvened(convened)),
         (keep.clone(), Event::ToolPlaced(placed)),
         (keep.clone(), Event::ToolUsed(failed)),

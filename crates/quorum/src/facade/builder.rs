@@ -11,7 +11,7 @@ use quorum_core::{
     engine::{Engine, services::Services},
     memory::MemoryStore,
     registry::{Consensus, ContextStrategy, Detector, Pattern, Registry},
-    seams::{Archive, Clock, Node, Store, Voices},
+    seams::{Archive, Clock, Node, Store, Telemetry, Voices},
 };
 use quorum_providers::RealVoices;
 use quorum_store::SqliteStore;
@@ -24,6 +24,7 @@ use crate::{
     config::make_directory,
     request::{MissingRoles, Setting, Voicing, flags},
     setup::{self, Machine, Setup, supervisor::Supervisor},
+    telemetry::{self, TracingStatus},
     voices::{AllVoices, WorldVoices, simulated},
     workflow::tools::ToolBox,
 };
@@ -41,6 +42,7 @@ pub struct Builder {
     supervisor: Option<Supervisor>,
     project: Option<PathBuf>,
     world: Option<Arc<WorldVoices>>,
+    telemetry: TelemetryOrigin,
 }
 
 impl Default for Builder {
@@ -57,6 +59,7 @@ impl Default for Builder {
             supervisor: None,
             project: None,
             world: None,
+            telemetry: TelemetryOrigin::default(),
         }
     }
 }
@@ -88,6 +91,18 @@ struct StoreHandles {
     archive: Arc<dyn Archive>,
 }
 
+/// Where discussions are reported to.
+#[derive(Default)]
+enum TelemetryOrigin {
+    /// Nowhere.
+    #[default]
+    Unset,
+    /// Where the environment says.
+    User,
+    /// To the program's own telemetry.
+    Given(Arc<dyn Telemetry>),
+}
+
 /// The source of voices.
 #[derive(Default)]
 enum VoiceOrigin {
@@ -105,11 +120,20 @@ enum VoiceOrigin {
 }
 
 impl Builder {
-    /// Uses the user's own configuration, database and providers. Opens their database.
+    /// Uses the user's own configuration, database and providers, and traces discussions if the
+    /// environment asks for it. Opens their database.
     #[must_use]
     pub fn user(mut self, config: Config) -> Self {
         (self.store, self.voices) = (Storage::User, VoiceOrigin::User);
+        self.telemetry = TelemetryOrigin::User;
         self.config(config)
+    }
+
+    /// Reports discussions to this telemetry, whatever the environment says.
+    #[must_use]
+    pub fn telemetry(mut self, telemetry: Arc<dyn Telemetry>) -> Self {
+        self.telemetry = TelemetryOrigin::Given(telemetry);
+        self
     }
 
     /// Adds the program's own pattern.
@@ -274,6 +298,7 @@ impl Builder {
             supervisor,
             project,
             world,
+            telemetry,
         } = self;
         registry.validate(&flags::reserved())?;
         let config = config.unwrap_or_default();
@@ -291,14 +316,15 @@ impl Builder {
             supervisor: supervisor.clone(),
         });
         let caps = spending::configured(&config);
-        let services = Services { store, voices, tools, clock, registry: registry.clone(), caps };
+        let (telemetry, tracing) = telemetry.found();
+        let services = Services { store, voices, tools, clock, registry: registry.clone(), caps, telemetry };
         let agents = Folders::beside(&config.file);
         let agents = project.map_or(agents.clone(), |it| agents.with_project(&it));
         let voicing = simulating.voicing(&setup);
         let setting = Setting { voicing, missing_roles, registry, agents, ..Setting::of(&setup) };
         let engine = Engine::new(services, node);
         let (locks, learned) = Default::default();
-        let inner = Inner { engine, archive, config, setting, setup, owner: name, locks, learned };
+        let inner = Inner { engine, archive, config, setting, setup, owner: name, locks, learned, tracing };
         Ok(Quorum(Arc::new(inner)))
     }
 }
@@ -331,6 +357,16 @@ impl Storage {
                 StoreHandles::of(Arc::new(SqliteStore::open(config.database())?))
             }
         })
+    }
+}
+
+impl TelemetryOrigin {
+    fn found(self) -> (Option<Arc<dyn Telemetry>>, TracingStatus) {
+        match self {
+            TelemetryOrigin::Unset => (None, TracingStatus::Off),
+            TelemetryOrigin::User => telemetry::set_up(&|name| std::env::var(name).ok()),
+            TelemetryOrigin::Given(telemetry) => (Some(telemetry), TracingStatus::Off),
+        }
     }
 }
 

@@ -131,7 +131,7 @@ impl Scope {
         }
         self.quorum.check_windows(&spec).await?;
         let queueing = Queueing { most: Some(most), ..Queueing::default() };
-        let queued = self.quorum.0.engine.enqueue_fork(id, fork, self.as_own(spec), queueing).await;
+        let queued = self.quorum.0.engine.enqueue_fork(id, fork, self.ordered(spec), queueing).await;
         Ok((self.named(id), queued?))
     }
 
@@ -151,7 +151,7 @@ impl Scope {
         }
         let spec = self.ready(spec).await?;
         let engine = &self.quorum.0.engine;
-        engine.fork_as(id, fork, self.as_own(spec)).await?;
+        engine.fork_as(id, fork, self.ordered(spec)).await?;
         let discussion = self.named(id);
         discussion.log("start", "done").await;
         Ok(Started { discussion, handle: Some(engine.run(id).await?) })
@@ -165,7 +165,7 @@ impl Scope {
     ) -> Result<(Discussion, Handle), Error> {
         self.quorum.check_windows(&spec).await?;
         let engine = &self.quorum.0.engine;
-        Ok((self.named(id), engine.begin_fork(id, fork, self.as_own(spec)).await?))
+        Ok((self.named(id), engine.begin_fork(id, fork, self.ordered(spec)).await?))
     }
 }
 

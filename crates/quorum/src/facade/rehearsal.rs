@@ -88,6 +88,7 @@ impl Quorum {
             clock: Arc::new(Rehearsed::default()),
             registry: self.0.engine.services().registry.clone(),
             caps: BTreeMap::new(),
+            telemetry: None,
         };
         let engine = Engine::new(services, Node::fresh("a rehearsal"));
         let id = engine.open(spec).await?;

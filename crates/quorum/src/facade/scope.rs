@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use futures::future::join;
 use quorum_core::{
-    engine::handle::Handle,
+    engine::{Order, handle::Handle},
     model::{
         account::CappedAccount,
         error::{Code, Refusal},
         event::{Event, Fact},
         id::{DiscussionId, Seq, Tenant},
         spec::Spec,
+        traceparent::Traceparent,
     },
     seams::{Archive, AuditEntry, AuditWanted, Created, Queueing, Reservation, StoreError},
 };
@@ -33,6 +34,8 @@ pub struct Scope {
     pub(super) who: Arc<str>,
     /// What it starts is charged to this account, if that has caps.
     pub(super) account: Option<CappedAccount>,
+    /// The span that called, which the records of what it starts are linked to.
+    pub(super) caller: Option<Traceparent>,
 }
 
 /// A discussion, and the handle of its run if this call started it.
@@ -63,6 +66,17 @@ impl Scope {
     #[must_use]
     pub fn who(&self) -> &str {
         &self.who
+    }
+
+    /// The same for a call from this span: the traces of what it starts are linked to it.
+    #[must_use]
+    pub fn called_by(self, caller: Traceparent) -> Scope {
+        Scope { caller: Some(caller), ..self }
+    }
+
+    /// This order as one of this tenant, account and caller.
+    pub(super) fn ordered(&self, spec: Spec) -> Order {
+        Order { spec: self.as_own(spec), caller: self.caller }
     }
 
     /// The [`Quorum`] behind this scope.
@@ -200,7 +214,7 @@ impl Scope {
         let _locked = self.quorum.0.locks.lock(id).await;
         let (spec, discussion) = (self.ready(spec).await?, self.named(id));
         let queueing = Queueing { most: Some(most), ..Queueing::default() };
-        let queued = self.quorum.0.engine.enqueue_as(id, self.as_own(spec), queueing).await;
+        let queued = self.quorum.0.engine.enqueue_as(id, self.ordered(spec), queueing).await;
         let created = discussion.logged("start", queued.map_err(Error::from)).await?;
         Ok((discussion, created))
     }
@@ -208,7 +222,7 @@ impl Scope {
     async fn begin(&self, id: DiscussionId, spec: Spec) -> Result<(Discussion, Handle), Error> {
         let spec = self.ready(spec).await?;
         let discussion = self.named(id);
-        let begun = self.quorum.0.engine.begin_as(id, self.as_own(spec));
+        let begun = self.quorum.0.engine.begin_as(id, self.ordered(spec));
         // Concurrently, the audit entry first: even if the process dies, nothing has run without a
         // record of who started it.
         let ((), begun) = join(discussion.log("start", "done"), begun).await;
@@ -232,7 +246,7 @@ impl Scope {
         let spec = self.ready(spec).await?;
         let discussion = self.named(DiscussionId::fresh());
         let kept = Queueing { ready_in_ms: KEPT_MS, most: None };
-        let opened = self.quorum.0.engine.enqueue_as(discussion.id, self.as_own(spec), kept).await;
+        let opened = self.quorum.0.engine.enqueue_as(discussion.id, self.ordered(spec), kept).await;
         discussion.logged("start", opened.map_err(Error::from)).await?;
         Ok(discussion)
     }

@@ -48,7 +48,7 @@ impl Talk<'_> {
     fn facts(&self) -> Vec<Fact> {
         let moved = |from, to| Event::LifecycleChanged { from, to };
         let events = [
-            Event::Opened { spec: Arc::new(self.spec()), flow: 1, lineage: None, fork: None },
+            Event::Opened { spec: Arc::new(self.spec()), flow: 1, lineage: None, fork: None, caller: None },
             Event::PanelSeated {
                 seated: vec!["claude".into(), "gemini".into()],
                 absent: vec![],

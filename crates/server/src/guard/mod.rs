@@ -51,6 +51,9 @@ const OPEN: &[&str] = &[ALIVE, "/readyz"];
 
 const ALIVE: &str = "/healthz";
 
+/// The header with the span that a request comes from.
+const TRACEPARENT: &str = "traceparent";
+
 /// The host names this server answers to.
 #[derive(Debug)]
 pub(crate) struct Names {
@@ -102,10 +105,23 @@ pub(crate) async fn names(State(app): State<App>, request: Request, next: Next) 
 pub(crate) async fn callers(State(app): State<App>, mut request: Request, next: Next) -> Response {
     match admit(&app, &request) {
         Ok(scope) => {
+            let scope = scope.map(|it| called_by(it, request.headers()));
             scope.and_then(|scope| request.extensions_mut().insert(scope));
             next.run(request).await
         }
         Err(problem) => problem.into_response(),
+    }
+}
+
+/// The scope for the caller's span, if its headers name one. A broken header is ignored, as the
+/// W3C says.
+fn called_by(scope: Scope, headers: &HeaderMap) -> Scope {
+    let mut all = headers.get_all(TRACEPARENT).iter();
+    let (first, second) = (all.next(), all.next());
+    let sent = first.filter(|_| second.is_none()).and_then(|it| it.to_str().ok()?.parse().ok());
+    match sent {
+        Some(caller) => scope.called_by(caller),
+        None => scope,
     }
 }
 

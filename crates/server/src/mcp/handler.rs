@@ -99,6 +99,11 @@ impl Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<Call, ErrorData> {
         let scope = self.scope(&context.extensions)?;
+        // What the client says about this call is nearer than the header of a connection.
+        let scope = match context.meta.get_traceparent().and_then(|it| it.parse().ok()) {
+            Some(caller) => scope.called_by(caller),
+            None => scope,
+        };
         let earlier = request.request_state.as_deref().and_then(|it| it.parse().ok());
         Ok(Call {
             app: self.app.clone(),

@@ -3,6 +3,7 @@
 mod answers;
 mod asked;
 mod bounds;
+mod callers;
 mod client;
 mod counted;
 mod fixture;

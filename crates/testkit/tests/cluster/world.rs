@@ -104,6 +104,7 @@ impl World {
             clock: Arc::new(Skewed(VirtualClock::start(), skew)),
             registry: registry(),
             caps: BTreeMap::new(),
+            telemetry: None,
         };
         let node = Node { lease_ms: LEASE_MS, ..Node::fresh(&format!("node {place}")) };
         let process = Process { number, engine: Engine::new(services, node), line, ends: Arc::default() };

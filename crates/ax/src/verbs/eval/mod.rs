@@ -33,7 +33,7 @@ use crate::{
     exit::{Exit, Usage},
     local,
     render::{note, note_always, print, print_json},
-    verbs::{restore::expire_old, signals::CloseSignals},
+    verbs::{restore::expire_old, signals::CloseSignals, telemetry},
 };
 
 /// Runs an evaluation, or continues one.
@@ -47,9 +47,11 @@ pub(crate) fn eval(app: &App, args: &Eval) -> anyhow::Result<Exit> {
     };
     let world = world_of(&settings, &questions.questions)?;
     let quorum = app.open_in_world(app.config()?, WithoutProviders::Refuse, world)?;
+    telemetry::announce(&quorum);
     // Discussions run side by side, so that every core is used.
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let exit = runtime.block_on(held(&quorum, args, (&folder, &settings), questions));
+    runtime.block_on(telemetry::flush(&quorum));
     runtime.shutdown_background();
     exit
 }

@@ -15,7 +15,7 @@ use crate::{
     exit::{Exit, Usage},
     local,
     render::note,
-    verbs::{restore::expire_old, signals::CloseSignals},
+    verbs::{restore::expire_old, signals::CloseSignals, telemetry},
 };
 
 const NO_PROVIDER: &str = "\
@@ -56,8 +56,10 @@ async fn answer(quorum: Quorum, args: &Mcp, prefix: Option<String>) -> anyhow::R
     } else if quorum.setup().sources().is_empty() {
         note(NO_PROVIDER);
     }
-    let scope = local::scope(&quorum);
+    telemetry::announce(&quorum);
+    let (scope, kept) = (local::scope(&quorum), quorum.clone());
     mcp::on_standard_streams(quorum, settings, scope, async move { told.received().await }).await;
+    telemetry::flush(&kept).await;
     Ok(Exit::Done)
 }
 

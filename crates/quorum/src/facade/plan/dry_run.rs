@@ -232,6 +232,7 @@ impl<'s> Runner<'s> {
             clock: Arc::new(SystemClock),
             registry,
             caps: BTreeMap::new(),
+            telemetry: None,
         };
         let engine = Engine::new(services, Node::fresh("a dry run"));
         let id = self.open(&engine, &*store, spec).await?;

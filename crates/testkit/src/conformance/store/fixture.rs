@@ -76,7 +76,7 @@ pub fn moved(from: Lifecycle, to: Lifecycle) -> Event {
 /// The first facts of a discussion.
 #[must_use]
 pub fn opening(spec: Spec, at: Timestamp, lineage: Option<Lineage>) -> Vec<Fact> {
-    let opened = Event::Opened { spec: Arc::new(spec), flow: 1, lineage, fork: None };
+    let opened = Event::Opened { spec: Arc::new(spec), flow: 1, lineage, fork: None, caller: None };
     let checked = moved(Lifecycle::Configuring, Lifecycle::Validating);
     numbered(Seq::START, at, vec![opened, checked, moved(Lifecycle::Validating, Lifecycle::Ready)])
 }
