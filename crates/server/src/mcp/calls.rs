@@ -84,7 +84,7 @@ impl Calls {
         lock(&self.recent).entry(mark.clone()).or_insert(recent);
     }
 
-    /// Forgets an order whose discussion nobody can join any more, unless it has another key by now.
+    /// Forgets an order whose discussion can no longer be joined, unless it has another key by now.
     pub(crate) fn forget(&self, mark: &OrderMark, key: &OrderKey) {
         let mut recent = lock(&self.recent);
         if recent.get(mark).is_some_and(|it| it.key == *key) {
