@@ -242,9 +242,9 @@ fn while_the_database_is_away_readyz_and_metrics_say_so() {
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let mut database = OwnPostgres::start(&folder.path().join("database"), &["fsync=off"]).unwrap();
     let url = format!("postgres://postgres@127.0.0.1:{}/postgres", database.port());
-    let desk = Desk::new().with("AX_DATABASE_URL", &url);
-    desk.configure(LEASE);
-    let (server, address) = serve(&desk);
+    let user = User::new().with("AX_DATABASE_URL", &url);
+    user.configure(LEASE);
+    let (server, address) = serve(&user);
     assert_eq!(json(&address, "/readyz")["status"], "ready");
     let metrics = request(&address, "GET /metrics", "");
     assert!(metrics.contains("ax_discussions_queued 0\n"), "{metrics}");

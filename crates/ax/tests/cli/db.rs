@@ -113,7 +113,7 @@ fn a_database_server_that_cant_be_used_gets_advice_about_its_address_and_not_abo
     let database = Database::fresh();
     database.run("CREATE TABLE customers (name text)");
     for verb in [&["history"][..], &["discuss", "q"], &["doctor"], &["serve", "--port", "0"]] {
-        let said = desk(&database).ax(verb).ends(3);
+        let said = user(&database).ax(verb).ends(3);
         let told = format!("{}{}", said.out, said.err);
         assert!(told.contains("another program (customers)"), "{verb:?}: {told}");
         assert!(told.contains("AX_DATABASE_URL"), "{verb:?}: {told}");

@@ -67,20 +67,20 @@ fn inv_disc_300_sessions_are_created_and_listed() {
 
 #[test]
 fn a_session_is_renamed_and_deleted_when_it_is_empty() {
-    let desk = Desk::new();
-    let id = desk.ax(&["sessions", "create", "Biling"]).ends(0).out.trim().to_owned();
-    desk.ax(&["sessions", "rename", "Biling", " "]).ends(2).says(&["a session needs a name"]);
-    desk.ax(&["sessions", "rename", "Travel", "Lunch"]).ends(2).says(&["there is no session Travel"]);
-    desk.ax(&["sessions", "rename", "Biling", "Billing"]).ends(0).says(&["Renamed the session to Billing."]);
-    assert_eq!(desk.ax(&["sessions", "--json"]).ends(0).json()[0]["name"], "Billing");
-    desk.ax(&["discuss", "In it", "--session", "Billing"]).ends(0);
-    desk.ax(&["sessions", "delete", "Billing"]).ends(2).says(&[
+    let user = User::new();
+    let id = user.ax(&["sessions", "create", "Biling"]).ends(0).out.trim().to_owned();
+    user.ax(&["sessions", "rename", "Biling", " "]).ends(2).says(&["a session needs a name"]);
+    user.ax(&["sessions", "rename", "Travel", "Lunch"]).ends(2).says(&["there is no session Travel"]);
+    user.ax(&["sessions", "rename", "Biling", "Billing"]).ends(0).says(&["Renamed the session to Billing."]);
+    assert_eq!(user.ax(&["sessions", "--json"]).ends(0).json()[0]["name"], "Billing");
+    user.ax(&["discuss", "In it", "--session", "Billing"]).ends(0);
+    user.ax(&["sessions", "delete", "Billing"]).ends(2).says(&[
         &format!("session {id} has 1 discussion; nothing was changed; delete its discussions first"),
         "`ax history --session ID` lists them",
     ]);
-    desk.ax(&["delete", "last", "--yes"]).ends(0);
-    desk.ax(&["sessions", "delete", &id]).ends(0).says(&[&format!("Deleted the session {id}")]);
-    desk.ax(&["sessions"]).ends(0).says(&["no sessions yet"]).prints_nothing();
+    user.ax(&["delete", "last", "--yes"]).ends(0);
+    user.ax(&["sessions", "delete", &id]).ends(0).says(&[&format!("Deleted the session {id}")]);
+    user.ax(&["sessions"]).ends(0).says(&["no sessions yet"]).prints_nothing();
 }
 
 #[test]

@@ -52,17 +52,17 @@ pub(crate) fn is_completed(address: &str, id: &str) -> bool {
 
 #[test]
 fn b08_a_server_offers_no_agents_of_the_folder_it_was_started_in() {
-    let desk = Desk::new();
+    let user = User::new();
     for (folder, id) in [("agents", "ours"), (".quorum/agents", "theirs"), (".automatosx/agents", "others")] {
-        let folder = desk.home().join(folder);
+        let folder = user.home().join(folder);
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join(format!("{id}.yaml")), format!("agentId: {id}\n")).unwrap();
     }
     let ids = |listed: &Value| -> Vec<String> {
         listed.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(ids(&desk.ax(&["agents", "--json"]).ends(0).json()), ["theirs", "ours", "others"]);
-    let (_server, address) = serve(&desk);
+    assert_eq!(ids(&user.ax(&["agents", "--json"]).ends(0).json()), ["theirs", "ours", "others"]);
+    let (_server, address) = serve(&user);
     assert_eq!(ids(&json(&address, "/api/agents")), ["ours"]);
 }
 

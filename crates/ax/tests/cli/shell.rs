@@ -97,13 +97,13 @@ fn is_mark(word: &str) -> bool {
 
 #[test]
 fn no_help_names_a_test_or_a_requirement() {
-    let desk = Desk::new();
-    let overview = desk.ax(&["man"]).ends(0).out;
+    let user = User::new();
+    let overview = user.ax(&["man"]).ends(0).out;
     let verbs: BTreeSet<&str> =
         overview.split("ax\\-").skip(1).filter_map(|it| it.split_once("(1)")).map(|it| it.0).collect();
     assert!(verbs.len() > 30, "{verbs:?}");
     for verb in verbs.iter().map(|it| it.replace('\\', "")) {
-        let help = desk.ax(&["help", &verb]).ends(0).out + &desk.ax(&["man", &verb]).ends(0).out;
+        let help = user.ax(&["help", &verb]).ends(0).out + &user.ax(&["man", &verb]).ends(0).out;
         let mut words = help.split(|it: char| !it.is_ascii_alphanumeric() && it != '-');
         assert_eq!(words.find(|it| is_mark(it)), None, "{verb}: {help}");
     }

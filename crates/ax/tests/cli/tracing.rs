@@ -10,22 +10,22 @@ use quorum_testkit::collector::{CollectedSpan, Collector};
 use serde_json::Value;
 
 use crate::{
-    desk::{Desk, Said},
     serve::{is_completed, json, serve},
+    user::{Said, User},
 };
 
 const SECRET: &str = "canary-4711";
 
-/// A desk whose traces go to this collector, with a secret among the headers and the whole log.
-fn traced(endpoint: &str) -> Desk {
-    Desk::new()
+/// A user whose traces go to this collector, with a secret among the headers and the whole log.
+fn traced(endpoint: &str) -> User {
+    User::new()
         .with("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
         .with("OTEL_EXPORTER_OTLP_HEADERS", &format!("authorization=Bearer%20{SECRET}"))
         .with("AX_LOG", "json")
 }
 
-fn discussed(desk: &Desk) -> Said {
-    desk.ax(&["discuss", "Tabs or spaces?", "--offline", "--pattern", "round-robin", "--rounds", "1"])
+fn discussed(user: &User) -> Said {
+    user.ax(&["discuss", "Tabs or spaces?", "--offline", "--pattern", "round-robin", "--rounds", "1"])
 }
 
 #[track_caller]
@@ -36,13 +36,13 @@ fn keeps_the_secret(said: &Said) {
 #[test]
 fn a_command_has_sent_its_trace_when_it_ends() {
     let collector = Collector::start();
-    let desk = traced(&collector.base())
+    let user = traced(&collector.base())
         .with("OTEL_SERVICE_NAME", "panel")
         .with("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test");
-    let said = discussed(&desk).ends(0);
+    let said = discussed(&user).ends(0);
     keeps_the_secret(&said);
     assert!(!said.err.contains("warning"), "{said:#?}");
-    let id = desk.ax(&["history", "--json"]).json()[0]["discussionId"].as_str().unwrap().replace('-', "");
+    let id = user.ax(&["history", "--json"]).json()[0]["discussionId"].as_str().unwrap().replace('-', "");
     let spans = collector.spans();
     assert!(spans.iter().all(|it| it.trace == id), "{spans:#?}");
     assert!(spans.iter().any(|it| it.parent.is_empty() && it.name == "invoke_workflow round-robin"));
@@ -72,11 +72,11 @@ fn a_collector_that_refuses_or_is_away_costs_a_warning() {
 
 #[test]
 fn the_doctor_knows_about_traces() {
-    let row = |desk: &Desk| {
-        let rows = desk.ax(&["doctor", "--json"]).json();
+    let row = |user: &User| {
+        let rows = user.ax(&["doctor", "--json"]).json();
         rows.as_array().unwrap().iter().find(|it| it["what"] == "tracing").cloned().unwrap_or(Value::Null)
     };
-    let there = Desk::new().with("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9");
+    let there = User::new().with("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9");
     let found = row(&there);
     assert_eq!(found["state"], "well");
     assert_eq!(found["found"], "traces are sent to the collector in OTEL_EXPORTER_OTLP_ENDPOINT");
@@ -86,7 +86,7 @@ fn the_doctor_knows_about_traces() {
     assert!(row(&other)["found"].as_str().unwrap().contains(reason), "{}", row(&other));
     discussed(&other).ends(0).says(&["warning: OTEL_EXPORTER_OTLP_ENDPOINT is set, but", reason]);
     assert_eq!(row(&other.with("OTEL_SDK_DISABLED", "true")), Value::Null);
-    assert_eq!(row(&Desk::new()), Value::Null);
+    assert_eq!(row(&User::new()), Value::Null);
 }
 
 /// Orders a discussion from this span, and returns its id.
@@ -107,8 +107,8 @@ fn order(address: &str, traceparent: &str) -> String {
 fn a_server_that_takes_over_completes_the_trace_of_one_that_was_killed() {
     for signal in ["-KILL", "-TERM"] {
         let collector = Collector::start();
-        let desk = traced(&collector.base()).with("OTEL_BSP_SCHEDULE_DELAY", "50");
-        let (server, address) = serve(&desk);
+        let user = traced(&collector.base()).with("OTEL_BSP_SCHEDULE_DELAY", "50");
+        let (server, address) = serve(&user);
         let id = order(&address, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
         // Until a span of the first server has arrived.
         while collector.requests().is_empty() {
@@ -117,7 +117,7 @@ fn a_server_that_takes_over_completes_the_trace_of_one_that_was_killed() {
         server.signal(signal);
         keeps_the_secret(&server.end());
         let before = collector.spans().len();
-        let (server, address) = serve(&desk);
+        let (server, address) = serve(&user);
         assert!(is_completed(&address, &id));
         server.signal("-TERM");
         keeps_the_secret(&server.end().ends(0));
