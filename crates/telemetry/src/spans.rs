@@ -238,10 +238,8 @@ impl Spans {
     fn note_ending(&mut self, event: &Event) {
         let ending = &mut self.ending;
         match event {
-            Event::Decided { decision } => {
-                if self.content == Content::Captured {
-                    ending.attributes.push(content::answered(&decision.synthesis, "stop"));
-                }
+            Event::Decided { decision } if self.content == Content::Captured => {
+                ending.attributes.push(content::answered(&decision.synthesis, "stop"));
             }
             Event::Concluded(end) => {
                 ending.attributes.push(KeyValue::new(names::SUCCESS, end.success));
