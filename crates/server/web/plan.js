@@ -58,7 +58,7 @@ export const listed = (names) =>
 const basis = (past) =>
   past
     ? `Answers as long as in ${past} past ${past === 1 ? 'discussion' : 'discussions'} of these models`
-    : 'Answers as long as such answers usually are; nothing is recorded of these models yet';
+    : 'No discussion of these models is recorded yet, so usual lengths of answers are assumed';
 
 /** What everyone is shown of earlier discussions, in a line. */
 function recall(shown) {

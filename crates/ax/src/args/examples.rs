@@ -224,7 +224,7 @@ Examples:
 pub(super) const SESSIONS: &str = "\
 Examples:
   ax sessions create \"Billing rewrite\"
-  ax sessions rename \"Billing rewrite\" Billing
+  ax sessions rename Travel Holidays
   ax sessions list --json
   ax history --session Travel";
 

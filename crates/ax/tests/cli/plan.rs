@@ -138,7 +138,7 @@ fn the_forecast_was_27_dollars_for_ten_cents() {
         matches!(figures[..], [one] if one.starts_with("typically") && one.ends_with(&typical)),
         "{said:#?}"
     );
-    assert!(said.out.contains("nothing is recorded of these models yet"), "{said:#?}");
+    assert!(said.out.contains("No discussion of these models is recorded yet"), "{said:#?}");
     let said = user.ax(&[&args[..], &["--worst-case"]].concat()).ends(0);
     assert!(said.out.contains(&format!("${:.4}", cost("most"))), "{said:#?}");
     user.ax(&["discuss", "q", "--worst-case"]).ends(2).says(&["--dry-run"]);
