@@ -48,7 +48,7 @@ const PATH: &str = "/v1/messages";
     post, path = "/v1/messages", operation_id = "create_message", tag = "panel as a model", request_body = crate::wire::panel_model::MessageOrder,
     params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
     responses((status = 200, description = "The message, or its events", content(
-        (crate::wire::answers::VendorMessage = "application/json"), (String = "text/event-stream")
+        (crate::wire::answers::VendorMessage = "application/json"), (crate::wire::panel_model::VendorEvent = "text/event-stream")
     )), (status = 404, description = "There is no such model", body = crate::wire::panel_model::VendorError))
 )]
 pub(super) async fn create(

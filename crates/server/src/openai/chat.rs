@@ -46,7 +46,7 @@ const PATH: &str = "/v1/chat/completions";
     post, path = "/v1/chat/completions", operation_id = "create_chat_completion", tag = "panel as a model", request_body = crate::wire::panel_model::ChatOrder,
     params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
     responses((status = 200, description = "The answer, or its events", content(
-        (crate::wire::answers::ChatCompletion = "application/json"), (String = "text/event-stream")
+        (crate::wire::answers::ChatCompletion = "application/json"), (crate::wire::panel_model::VendorEvent = "text/event-stream")
     )), (status = 404, description = "There is no such model", body = crate::wire::panel_model::VendorError))
 )]
 pub(super) async fn complete(

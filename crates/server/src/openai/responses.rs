@@ -47,7 +47,7 @@ const PATH: &str = "/v1/responses";
     params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
     responses(
         (status = 200, description = "The response, or its events", content(
-            (crate::wire::answers::VendorResponse = "application/json"), (String = "text/event-stream")
+            (crate::wire::answers::VendorResponse = "application/json"), (crate::wire::panel_model::VendorEvent = "text/event-stream")
         )),
         (status = 404, description = "There is no such model or previous response", body = crate::wire::panel_model::VendorError)
     )

@@ -32,7 +32,9 @@ fn checked(mut given: Given) -> Result<Value, Fault> {
     let Some(schema) = given.take("schema") else {
         return Err(invalid(&param, "there is no schema"));
     };
-    schema.as_object().map_or(Ok(()), |it| few_fields(it, &param))?;
+    // The schema `false` is valid and no value satisfies it, so the panel would be asked in vain.
+    let Some(words) = schema.as_object() else { return Err(invalid(&param, "must be an object")) };
+    few_fields(words, &param)?;
     let unknown = if strict { UnknownWords::Refused } else { UnknownWords::Ignored };
     match complaint(&schema, unknown) {
         None => Ok(schema),

@@ -52,6 +52,17 @@ bodies! {
     MessageOrder;
 }
 
+/// One event of a stream under `/v1`, as SSE clients receive it.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it documents the wire format; events are rendered by their vendor's form")]
+pub(crate) struct VendorEvent {
+    /// Its name, in the formats that name their events.
+    #[schema(value_type = String, required = false)]
+    event: Option<String>,
+    /// A JSON document in the vendor's format; `[DONE]` at the end of a chat completion.
+    data: String,
+}
+
 /// An error under `/v1`: OpenAI's form, or Anthropic's where `type` is `error`.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it documents the wire format; errors are rendered by their vendor's form")]

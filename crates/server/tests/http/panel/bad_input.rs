@@ -223,6 +223,7 @@ async fn a9_schemas_that_are_none_are_refused() {
         json!({ "$defs": { "a": { "properties": { "a": { "$ref": "#/$defs/a" } } } }, "$ref": "#/$defs/a" });
     for schema in [
         json!("object"),
+        json!(false),
         json!({ "type": "thing" }),
         recursive,
         json!({ "description": "a".repeat(65 << 10) }),
