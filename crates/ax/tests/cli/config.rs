@@ -69,7 +69,7 @@ fn all_mistakes_are_listed_at_once_with_exit_code_3() {
     let user = User::new();
     user.configure("[defaults]\nround = 3\nbudget = 3\n[zzz]");
     let said = user.ax(&["config", "check"]).ends(3).prints_nothing();
-    said.says(&["did you mean rounds?", "defaults.budget: is a time", "no section named zzz"]);
+    said.says(&["did you mean rounds?", "defaults.budget: must be a time", "no section named zzz"]);
     // `config path` works even with an invalid configuration.
     user.ax(&["config", "path"]).ends(0);
     user.configure("[defaults]\nrounds = 99\n[presets.a]\nthreshold = 7\n");

@@ -14,7 +14,7 @@ fn a_right_answer_is_recorded_and_shown_in_the_calibration() {
     user.ax(&["resolve", "last", "tabs", "--by", "the review"])
         .ends(0)
         .says(&["Recorded tabs: the result was"]);
-    user.ax(&["resolve", "last", "SPACES"]).ends(0).says(&["Recorded spaces", "both stay"]);
+    user.ax(&["resolve", "last", "SPACES"]).ends(0).says(&["Recorded spaces", "both are kept"]);
     let json = user.ax(&["calibration", "--simulated", "--json"]).ends(0).json();
     assert_eq!((&json["outcomes"], &json["simulated"]), (&json!(1), &json!(true)));
     let shown = user.ax(&["calibration", "--simulated"]).ends(0);

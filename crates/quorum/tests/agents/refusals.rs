@@ -74,7 +74,7 @@ fn b08_a_task_or_weight_without_an_agent_that_has_it_is_refused() {
     let fixture = Fixture::with(&json!({ "abilities": { "taskBased": { "triage": [] } } }));
     let panel = ["claude", "reviewer:agent"];
     let message = refused(&fixture, &json!({ "participants": panel, "task": "triag" })).message;
-    assert_eq!(message, "no agent here knows the task triag; did you mean triage?");
+    assert_eq!(message, "no agent here has the task triag; did you mean triage?");
     let message = refused(&fixture, &json!({ "task": "triage" })).message;
     assert_eq!(message, "applies only to agents, and none takes part; leave this out");
     let message = refused(&fixture, &json!({ "agentWeight": 1.5 })).message;

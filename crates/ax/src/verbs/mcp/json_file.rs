@@ -257,7 +257,7 @@ mod tests {
         check("{} {}", "is not readable as JSON (line 1)");
         check("{ \"a\": tru }", "is not readable as JSON (line 1)");
         check("[]", "is not a JSON object");
-        check("{\"mcpServers\": []}", "has a mcpServers that is no object");
+        check("{\"mcpServers\": []}", "has a mcpServers that is not an object");
         check("{\"mcpServers\": {\"quorum\": {\"command\": \"mine\"}}}", "has another entry named quorum");
         check(&"[".repeat(5_000), "is not readable as JSON (line 1)");
     }
