@@ -26,7 +26,7 @@ async fn a_wrong_number_or_id_is_refused() {
     check(json!({ "from": ["the first"] }), words).await;
     check(json!({ "most": 1, "session": "x" }), "recall.session: x is not a session's id").await;
     let session = "01890000-0000-7000-8000-000000000000";
-    let alone = "recall.session: limits a search; say how many to recall at most";
+    let alone = "recall.session: limits a search; also say how many discussions to recall at most";
     check(json!({ "session": session }), alone).await;
     check(json!({ "from": vec!["last"; 11] }), "recall.from: may have at most 10 entries; there are 11")
         .await;
