@@ -33,9 +33,11 @@ pub(super) async fn health() -> Json<Value> {
     Json(json!({ "status": "ok" }))
 }
 
-/// Check that this server accepts orders Ready while the server's heartbeat reaches the store and
-/// it is not shutting down; otherwise a 503 with the same details. It does not query the store, so
-/// it may be called often. Needs no token.
+/// Check that this server accepts orders
+///
+/// Ready while the server's heartbeat reaches the store and it is not shutting down; otherwise a
+/// 503 with the same details. It does not query the store, so it may be called often. Needs no
+/// token.
 #[utoipa::path(
     get, path = "/readyz", tag = "server",
     responses(
