@@ -102,7 +102,14 @@ impl AppState {
     /// Runs one of them, if it needs no client; says whether it did.
     async fn go_on_with(self: &Arc<Self>, taken: Taken) -> Result<bool, quorum::Error> {
         let discussion = self.quorum().taken(&taken);
-        let state = discussion.state().await?;
+        let state = match discussion.state().await {
+            Ok(state) => state,
+            // Otherwise it would stay claimed, and no node could run it or give it up for good.
+            Err(error) => {
+                self.quorum().hand_back(taken, Release::Failed).await;
+                return Err(error);
+            }
+        };
         if let Some(order) = state.spec.client.as_ref().and_then(|it| it.attended.as_ref()) {
             // It runs only while its client waits, which may come back here.
             self.quorum().hand_back(taken, Release::After(KEPT_MS)).await;

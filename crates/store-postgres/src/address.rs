@@ -29,6 +29,9 @@ pub(crate) type Connected =
 /// After how long without an answer a connection counts as broken.
 const SILENCE: Duration = Duration::from_secs(10);
 
+/// The time between the probes of an idle connection: three unanswered ones end it.
+const PROBES: Duration = Duration::from_secs(3);
+
 /// How long a statement may run, as an option for the server.
 const STATEMENT_TIMEOUT: &str = "-c statement_timeout=10s -c idle_in_transaction_session_timeout=30s";
 
@@ -90,6 +93,7 @@ impl fmt::Debug for Address {
 
 fn set_defaults(config: &mut Config) {
     config.connect_timeout(CONNECT).keepalives_idle(SILENCE).tcp_user_timeout(SILENCE);
+    config.keepalives_interval(PROBES).keepalives_retries(3);
     if config.get_application_name().is_none() {
         config.application_name("quorum");
     }

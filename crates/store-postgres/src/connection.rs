@@ -72,7 +72,7 @@ impl Connection {
         let was_busy = std::mem::replace(&mut self.is_busy, true);
         let statement = self.prepared(sql).await?;
         let rows = in_time(&self.runtime, self.client.query(&statement, parameters)).await;
-        self.is_busy = was_busy;
+        self.is_busy = was_busy || is_silent(&rows);
         rows
     }
 
@@ -97,7 +97,7 @@ impl Connection {
         let was_busy = std::mem::replace(&mut self.is_busy, true);
         let statement = self.prepared(sql).await?;
         let changed = in_time(&self.runtime, self.client.execute(&statement, parameters)).await;
-        self.is_busy = was_busy;
+        self.is_busy = was_busy || is_silent(&changed);
         changed
     }
 
@@ -105,7 +105,7 @@ impl Connection {
     pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), JobError> {
         let was_busy = std::mem::replace(&mut self.is_busy, true);
         let done = in_time(&self.runtime, self.client.batch_execute(sql)).await;
-        self.is_busy = was_busy;
+        self.is_busy = was_busy || is_silent(&done);
         done
     }
 
@@ -129,13 +129,17 @@ impl Connection {
             return Ok(statement.clone());
         }
         let prepared = in_time(&self.runtime, self.client.prepare(sql)).await;
-        if prepared.is_err() {
-            self.is_busy = false;
-        }
+        self.is_busy = self.is_busy && (prepared.is_ok() || is_silent(&prepared));
         let statement = prepared?;
         self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
+}
+
+/// Whether no answer came in time. Such a connection may never answer again, so it is not used for
+/// anything else.
+fn is_silent<T>(done: &Result<T, JobError>) -> bool {
+    matches!(done, Err(JobError::Silent))
 }
 
 async fn in_time<T>(

@@ -32,9 +32,13 @@ pub(crate) struct Lanes {
     pub(crate) nodes: Arc<AtomicUsize>,
 }
 
-/// Takes the time after everything that was granted, and after the provider's wait.
+/// Takes the time after everything that was granted, and after the provider's wait. A grant more
+/// than ten minutes ahead, or a wait of more than an hour, was written by a clock that was set back
+/// since, as after a failover: it counts as now.
 const TAKE: &str = "INSERT INTO lanes AS l (name, free_at) SELECT $1, now_us() + $2
-    ON CONFLICT (name) DO UPDATE SET free_at = greatest(l.free_at, l.closed_until, now_us()) + $2
+    ON CONFLICT (name) DO UPDATE SET free_at = greatest(now_us(),
+        CASE WHEN l.free_at < now_us() + 600000000 THEN l.free_at END,
+        CASE WHEN l.closed_until < now_us() + 3600000000 THEN l.closed_until END) + $2
     RETURNING free_at, greatest(free_at - $2 - now_us(), 0)";
 
 const CLOSE: &str = "INSERT INTO lanes AS l (name, closed_until) SELECT $1, now_us() + $2

@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, Write},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use quorum::{
@@ -121,10 +121,11 @@ async fn lines_typed(earlier: Vec<String>) -> anyhow::Result<Option<Vec<String>>
     let mut stopped = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
     // A terminal that can't move its cursor edits lines itself.
     let mode = terminal::allows_live_view().then(LineMode::begin).transpose()?.map(Arc::new);
-    let of_thread = mode.clone();
-    let mut typing = tokio::task::spawn_blocking(move || match of_thread {
-        Some(mode) => edited(&mode, Editor::with_history(earlier)),
-        None => lines(),
+    let prompt = Arc::new(Prompt::default());
+    let of_thread = (mode.clone(), prompt.clone());
+    let mut typing = tokio::task::spawn_blocking(move || match &of_thread {
+        (Some(mode), prompt) => edited(mode, prompt, Editor::with_history(earlier)),
+        (None, _) => lines(),
     });
     loop {
         tokio::select! {
@@ -140,18 +141,19 @@ async fn lines_typed(earlier: Vec<String>) -> anyhow::Result<Option<Vec<String>>
         }
     }
     // The thread waits for a key for as long as this process lives, and holds the mode.
+    prompt.close();
     mode.iter().for_each(|it| it.pause());
     Ok(None)
 }
 
 /// The lines that are edited here.
-fn edited(mode: &LineMode, mut editor: Editor) -> Vec<String> {
+fn edited(mode: &LineMode, prompt: &Prompt, mut editor: Editor) -> Vec<String> {
     let mut lines = Vec::new();
-    draw(&editor.drawn(terminal::size().columns));
+    prompt.draw(&editor.drawn(terminal::size().columns));
     while let Some(byte) = terminal::next_byte() {
         match editor.feed(byte) {
             Some(Typing::Line(line)) => {
-                draw(&Editor::drawn_whole(&line));
+                prompt.draw(&Editor::drawn_whole(&line));
                 if line.trim() == END {
                     return lines;
                 }
@@ -159,19 +161,19 @@ fn edited(mode: &LineMode, mut editor: Editor) -> Vec<String> {
             }
             Some(Typing::End) => break,
             Some(Typing::Editor) => {
-                lines = in_program(mode, lines);
+                lines = in_program(mode, prompt, lines);
             }
             None => {}
         }
-        draw(&editor.drawn(terminal::size().columns));
+        prompt.draw(&editor.drawn(terminal::size().columns));
     }
-    draw("\r\n");
+    prompt.draw("\r\n");
     lines
 }
 
 /// The answer as the person's own editor leaves it, shown again. Typing goes on after it.
-fn in_program(mode: &LineMode, lines: Vec<String>) -> Vec<String> {
-    draw("\r\n");
+fn in_program(mode: &LineMode, prompt: &Prompt, lines: Vec<String>) -> Vec<String> {
+    prompt.draw("\r\n");
     mode.pause();
     let edited = own_editor::edit(&lines.join("\n"));
     if let Err(error) = mode.again() {
@@ -184,13 +186,30 @@ fn in_program(mode: &LineMode, lines: Vec<String>) -> Vec<String> {
             lines
         }
     };
-    lines.iter().for_each(|line| draw(&Editor::drawn_whole(line)));
+    lines.iter().for_each(|line| prompt.draw(&Editor::drawn_whole(line)));
     lines
 }
 
-fn draw(text: &str) {
-    // A closed terminal ends the input too.
-    let _ = std::io::stderr().write_all(text.as_bytes());
+/// The line being typed, as it is drawn. The thread that reads keys outlives it, and must not draw
+/// over what is printed after it.
+#[derive(Default)]
+struct Prompt {
+    is_closed: Mutex<bool>,
+}
+
+impl Prompt {
+    fn draw(&self, text: &str) {
+        // Held while writing, so that nothing is drawn after `close` returned.
+        let is_closed = self.is_closed.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*is_closed {
+            // A closed terminal ends the input too.
+            let _ = std::io::stderr().write_all(text.as_bytes());
+        }
+    }
+
+    fn close(&self) {
+        *self.is_closed.lock().unwrap_or_else(PoisonError::into_inner) = true;
+    }
 }
 
 /// What this person said before, line by line, for the keys that recall it.

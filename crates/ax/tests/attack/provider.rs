@@ -131,14 +131,14 @@ fn late(took: Duration) -> Option<String> {
     (LONGEST < took).then(|| format!("it took {took:.1?}"))
 }
 
-/// A crash, or something that moves a terminal.
+/// Reports a crash, or output with terminal control characters.
 fn unclean(said: &Said) -> Option<String> {
     let both = format!("{}{}", said.out, said.err);
     let is_raw = both.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\0']);
     (is_raw || said.err.contains("panicked")).then(|| "it crashed, or wrote what moves a terminal".to_owned())
 }
 
-/// An answer that was not given in full, or one that was and is missing.
+/// Reports an incomplete answer that was recorded, or a complete one that was not.
 fn unexpected(said: &Said, expected: Expected) -> Option<String> {
     let result: Value = serde_json::from_str(&said.out).ok()?;
     let responses = result["rounds"].as_array()?.iter().flat_map(|it| it["responses"].as_array());
@@ -155,7 +155,7 @@ fn unexpected(said: &Said, expected: Expected) -> Option<String> {
     (!is_as_expected || !others).then(|| format!("{recorded:?} was recorded of the hostile participant"))
 }
 
-/// A key in what was written.
+/// Reports a key in the output or in a file.
 fn leaked(user: &User, said: &Said) -> Option<String> {
     let keys = ["ann", "bob", "mal"].map(key);
     let shown = [said.out.as_bytes(), said.err.as_bytes()].concat();
@@ -164,7 +164,7 @@ fn leaked(user: &User, said: &Said) -> Option<String> {
     all.into_iter().any(|it| finds(it, &keys)).then(|| "a key was written".to_owned())
 }
 
-/// Whether the bytes contain one of these, or half of it.
+/// Whether the bytes contain one of these secrets, or its first half.
 pub(crate) fn finds(bytes: &[u8], secrets: &[String]) -> bool {
     let half = |it: &String| it.as_bytes()[..it.len() / 2].to_vec();
     let parts: Vec<Vec<u8>> = secrets.iter().map(half).collect();
@@ -174,7 +174,7 @@ pub(crate) fn finds(bytes: &[u8], secrets: &[String]) -> bool {
 /// All files below a folder.
 pub(crate) fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    // A link leads to what is not ours to search: the program itself.
+    // A symbolic link is not followed: it leads to the program itself.
     let paths = entries.map(|it| it.unwrap().path()).filter(|it| !it.is_symlink());
     let read = |path: std::path::PathBuf| match path.is_dir() {
         true => files(&path),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{provider::peak, user::User};
 
-/// A server that takes longer to answer hangs.
+/// A server that takes longer than this to answer is considered hung.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Served {
@@ -112,7 +112,7 @@ impl Served {
         stream
     }
 
-    /// The most memory in KiB that it had so far.
+    /// Its peak memory so far, in KiB.
     pub(crate) fn peak(&self) -> u64 {
         peak(&format!("/proc/{}/status", self.child.id())).unwrap_or(u64::MAX)
     }

@@ -12,8 +12,8 @@ use crate::{
     user::User,
 };
 
-/// The marks of commands that can't run here, and how many may have one. A command is marked in the
-/// document itself, with `# needs …`.
+/// The mark of commands that can't run here, and how many commands may have it. A command is marked
+/// in the document itself, with `# needs …`.
 const MARK: &str = "# needs ";
 const MOST_MARKED: usize = 8;
 
@@ -106,7 +106,7 @@ fn run_block(name: &str, commands: &[String]) -> usize {
             continue;
         }
         let line = command.replace("01a1e7e1", &past[..13]).replace(" RUN ", &format!(" {run} "));
-        let line = line.replace("cargo run --release -- ", "ax ");
+        let line = line.replace("cargo run -- ", "ax ");
         match &server {
             _ if line.starts_with("ax serve") => assert!(server.is_some(), "{name}: {command}"),
             Some((_, address)) => run_line(&user, name, &at_server(&line, address, &past)),

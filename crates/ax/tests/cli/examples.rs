@@ -170,7 +170,7 @@ fn of_readme() -> BTreeSet<String> {
     let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
     let blocks = readme.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let lines = blocks.flat_map(str::lines).map(|line| line.trim_start_matches("$ "));
-    let lines = lines.map(|line| line.replace("cargo run --release -- ", "ax "));
+    let lines = lines.map(|line| line.replace("cargo run -- ", "ax "));
     lines.filter(|line| line.starts_with("ax ") || line.contains("| ax ")).collect()
 }
 

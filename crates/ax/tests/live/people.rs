@@ -33,6 +33,8 @@ fn ctrl_c_and_a_closed_window_leave_the_turn_for_later() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let mut terminal = table("1", &[], &Setup { columns: 100, ..Setup::default() });
         terminal.types("A brid");
+        // Perhaps only the terminal's own echo: then the signal comes while the editor still draws,
+        // and nothing may be drawn into what follows.
         terminal.sees("A brid");
         terminal.signal(signal);
         let shown = terminal.ends(130);

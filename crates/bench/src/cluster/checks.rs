@@ -15,10 +15,10 @@ use super::{
     stand::{NODES, Setup, Stand},
 };
 
-/// How many discussions the checks run that count repeated answers.
+/// The number of discussions in checks that count repeated answers.
 const LOAD: usize = 100;
 
-/// A stand with this many discussions, each of which has an answer on average.
+/// Starts nodes with this many discussions, and waits until as many answers are recorded.
 async fn busy(folder: PathBuf, setup: Setup, count: usize) -> Result<Stand> {
     let stand = Stand::start(&folder, setup).await?;
     stand.order(count, 2).await?;
@@ -77,7 +77,7 @@ pub(crate) async fn stop(folder: PathBuf, effort: Effort) -> Result<Found> {
     Found::of(&stand, &counts, 0 < held && 0 < dropped && reaped == 1, held)
 }
 
-/// Check 4. Whatever happens to the database, no node is taken for dead and no answer is repeated.
+/// Check 4. Whatever happens to the database, no node is considered dead and no answer is repeated.
 pub(crate) async fn database_down(folder: PathBuf, effort: Effort) -> Result<Found> {
     let down = Duration::from_secs(if effort == Effort::Short { 5 } else { 30 });
     let mut stand = busy(folder, Setup::default(), LOAD).await?;
@@ -137,8 +137,8 @@ pub(crate) async fn rolling_restart(folder: PathBuf, effort: Effort) -> Result<F
     Found::of(&stand, &counts, passed, 0)
 }
 
-/// Check 7. One node's connections are swallowed for longer than a lease; then all are slow; then
-/// all are cut every two seconds.
+/// Check 7. One node's connections drop all traffic for longer than a lease; then all connections
+/// are slow; then all are cut every two seconds.
 pub(crate) async fn bad_network(folder: PathBuf, _: Effort) -> Result<Found> {
     let stand = busy(folder, Setup::default(), 60).await?;
     stand.quiesce().await?;
@@ -179,7 +179,7 @@ pub(crate) async fn few_connections(folder: PathBuf, _: Effort) -> Result<Found>
     let setup = Setup { user: "few", nodes: 1, ..Setup::default() };
     let stand = Stand::start(&folder, setup).await?;
     stand.database.sql("ALTER USER few CONNECTION LIMIT 4").map_err(anyhow::Error::msg)?;
-    // Those that are open already count, so they are cut.
+    // Connections that are already open count towards the limit, so they are cut.
     stand.proxies[0].cut();
     let began = Instant::now();
     stand.order(200, 1).await?;

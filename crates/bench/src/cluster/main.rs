@@ -18,12 +18,12 @@ use futures::future::LocalBoxFuture;
 
 use stand::Stand;
 
-/// How much is done.
+/// How much of each check is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effort {
     /// Shortened, for every run of the tests.
     Short,
-    /// As the specification has it.
+    /// As the specification requires.
     Full,
 }
 
@@ -34,8 +34,8 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// The verdict on a stand at the end of a check: its own condition and the ten invariants. The
-    /// ninth: no more answers were repeated than `in_flight`.
+    /// The verdict at the end of a check: its own condition, and the ten invariants of a cluster.
+    /// The ninth is that at most `in_flight` answers were repeated.
     pub(crate) fn of(stand: &Stand, counts: &str, passed: bool, in_flight: u64) -> Result<Self> {
         let (repeated, broken) = (stand.repeated()?, history::broken(&stand.database)?);
         let is_ninth_kept = repeated <= in_flight;
@@ -53,7 +53,7 @@ type Run = fn(PathBuf, Effort) -> LocalBoxFuture<'static, Result<Found>>;
 struct Check {
     number: u32,
     name: &'static str,
-    /// Whether it is one of the short run.
+    /// Whether it is part of the short run.
     is_short: bool,
     run: Run,
 }
@@ -85,7 +85,7 @@ const CHECKS: &[Check] = &[
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> ExitCode {
-    // It fails only if one is installed, which serves as well.
+    // This fails only if a provider is already installed, and then that one is used.
     drop(rustls::crypto::ring::default_provider().install_default());
     let words: Vec<String> = std::env::args().skip(1).collect();
     let checked = tokio::select! {

@@ -22,13 +22,13 @@ use quorum::{
 
 use quorum_patterns::evidence::{KnownAnswer, KnownQuestion};
 
-/// What protocols came to on the engine.
+/// The results of protocols on the engine.
 pub(crate) struct Ran {
     pub(crate) majority: f64,
     pub(crate) voting: f64,
     pub(crate) settle: f64,
     pub(crate) settle_calls: f64,
-    /// Protocols that are shown and have no bar.
+    /// Protocols that are only shown, without a bar.
     pub(crate) shown: Vec<(String, f64)>,
 }
 
@@ -39,7 +39,7 @@ const SHOWN: &str = "synthesis:2,debate:2";
 /// A pattern for two voices, which is only shown.
 const OF_TWO: &str = "dialogue";
 
-/// How many questions the protocols are asked that are only shown.
+/// The number of questions for protocols that are only shown.
 const SHOWN_QUESTIONS: usize = 200;
 
 /// Runs a world on the engine with this many questions.
@@ -61,7 +61,7 @@ pub(crate) async fn ran(world: &World, questions: usize) -> Result<Ran> {
     })
 }
 
-/// What `settle` came to with learned weights.
+/// The results of `settle` with learned weights.
 pub(crate) struct Learned {
     /// The first answers that it learned from.
     pub(crate) known: Vec<KnownQuestion>,
@@ -172,7 +172,7 @@ fn evaluation(
     })
 }
 
-/// Tells the voices of a world what is right.
+/// Tells the voices of a world the right answers.
 fn know(voices: &WorldVoices, evaluation: &Evaluation) {
     for question in &evaluation.questions {
         let posed = question.posed(evaluation.seed);

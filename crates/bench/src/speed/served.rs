@@ -1,5 +1,5 @@
-//! A server against a relay that passes a vendor's stream on as it is: the latency of a piece, and
-//! its processor time.
+//! Compares a server with a relay that passes a vendor's stream on unchanged: latency and processor
+//! time for each piece of text.
 
 use anyhow::Result;
 use tokio::task::spawn_blocking;
@@ -21,10 +21,11 @@ use crate::{
 /// Fifty pieces a second, after enough time for every client to connect.
 const SPACED: Pace = Pace { first: 3_000, next: 20, pieces: 100 };
 
-/// How long clients listen: until every stream has ended, and no second one has begun.
+/// How long clients listen: long enough for every stream to end, and too short for a second one to
+/// begin.
 const LISTENING_MS: u64 = 6_000;
 
-/// The latency from a provider's piece to a client's event. The goal is to stay as good as it is.
+/// The latency from a provider's piece to a client's event. The goal is not to get worse.
 pub(crate) async fn latency(_: &Database, table: &mut Table) -> Result<()> {
     for (streams, most_ms) in [(50, 0.7), (200, 1.6)] {
         let measured = [served(Kind::Floor, streams).await?, served(Kind::Ours, streams).await?];

@@ -14,7 +14,7 @@ use crate::{
         retry::{Failures, Retries},
         tokens::{self, Family},
     },
-    floor::{Floor, halt::Halt, reuse::digest_of},
+    floor::{Floor, group::waiting::Listener, halt::Halt, reuse::digest_of},
     model::{
         error::{ErrorClass, ProviderError},
         event::{Abandoned, Event, Placed},
@@ -180,11 +180,11 @@ impl Floor {
         deadline: Instant,
     ) -> Result<Result<Embedded, ProviderError>, Halt> {
         let mut embedding = embedder.embed(wanted.texts.clone());
-        let control = self.control.clone();
+        let mut listener = Listener::of(self);
         loop {
             tokio::select! {
                 biased;
-                () = control.woken() => {
+                () = listener.spoken_to() => {
                     if let Err(aborted) = self.take_commands().await {
                         let (participant, why) = (wanted.model.clone(), Abandoned::Aborted);
                         let abandoned = Event::CallAbandoned { attempt, participant, why, written: 0 };

@@ -20,7 +20,7 @@ use crate::{
             calls::Calls,
             waiting::{Happened, Listener},
         },
-        halt::Halt,
+        halt::{Halt, Why},
         open_subs::WENT_ON,
         request::Queued,
         seat::{Seat, Stage, Sub, outcome::News},
@@ -271,12 +271,16 @@ impl<'f, 'e> Group<'f, 'e> {
     async fn take_commands(&mut self, draining: Option<Draining>) -> Result<Option<Draining>, Halt> {
         match self.floor.take_commands().await {
             Ok(new) => Ok(draining.or(new)),
-            Err(aborted) => {
+            Err(Halt(Why::Aborted)) => {
                 self.take_in_arrived().await?;
                 self.abandon(Abandoned::Aborted).await?;
+                self.give_back();
                 self.leave();
-                Err(aborted)
+                Err(Halt::aborted())
             }
+            // The inbox can't be read, for example. Nothing was aborted, so nothing is recorded as
+            // aborted.
+            Err(halt) => Err(halt),
         }
     }
 

@@ -108,8 +108,8 @@ pub(crate) struct Now {
     /// Whether deliberation was wound up and only a last word may be asked for.
     pub(crate) closing: bool,
     pub(crate) transcript: Vec<Arc<Turn>>,
-    /// Each turn, and the same under the labels of the panel, by step, so that they are not covered
-    /// again for every request.
+    /// Each turn with the panel's labels in place of names, beside the turn itself, by step.
+    /// Cached, so that names are not replaced again for every request.
     pub(crate) covered: HashMap<Step, (Arc<Turn>, Arc<Turn>)>,
     /// The system text with which each participant was last asked to speak.
     pub(crate) systems: BTreeMap<String, Arc<str>>,
@@ -189,7 +189,7 @@ impl Floor {
         &self.now.transcript
     }
 
-    /// What of this turn can stand in for an answer that nobody could write; `None` if it is no
+    /// The part of this turn that can stand in for a missing answer; `None` if the turn contains no
     /// answer.
     #[must_use]
     pub fn answer_in(&self, turn: &Turn) -> Option<String> {
@@ -230,14 +230,15 @@ impl Floor {
         among.iter().filter(|it| seated(&it.name)).cloned().collect()
     }
 
-    /// All turns on record, of the talk and beside it. On a replay also those that are still to
-    /// come, so a pattern notes what it makes of them.
+    /// All turns on record, of the talk and beside it. During a replay this includes turns that are
+    /// still to come, so a pattern must record what it concludes from them as a note.
     #[must_use]
     pub fn turns(&self) -> &[Arc<Turn>] {
         &self.record.state.turns
     }
 
-    /// What is spent so far, with the same reservation.
+    /// What is spent so far. During a replay this includes what is still to come, as in
+    /// [`Floor::turns`].
     #[must_use]
     pub fn spent(&self) -> Spent {
         self.record.state.spent
@@ -319,7 +320,7 @@ impl Floor {
         self.now.phase = None;
     }
 
-    /// Seats those again that a retry brought back at this phase.
+    /// Seats the participants again that a retry brought back at this phase.
     pub(crate) fn reseat(&mut self) {
         let Now { round, phase, retries, out, .. } = &mut self.now;
         let phase = phase.unwrap_or_default();

@@ -21,7 +21,8 @@ pub struct Agent {
     /// Its own part of the system text, under its heading; empty if the profile has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// The heading of the rest of the system text, which tells that the rest prevails on form.
+    /// The heading of the rest of the system text, which says that the rest takes precedence on the
+    /// form of replies.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub rest: String,
     /// The abilities that are shown to the agent through at least one of its candidates.
@@ -98,9 +99,9 @@ pub enum Reason {
     Preferred,
     /// It is the profile's fallback.
     Fallback,
-    /// The profile takes any provider that can be asked.
+    /// The profile accepts any available provider.
     Any,
-    /// It is the provider of agents that name no other.
+    /// It is the default provider of agents.
     Usual,
 }
 
@@ -169,7 +170,7 @@ impl Participant {
         Participant { provider, model, aliases, strengths, ..self }
     }
 
-    /// The same seat; an agent in it may speak through no other provider than now.
+    /// The same seat, with its agent restricted to the current provider.
     #[must_use]
     pub(crate) fn settled(mut self) -> Self {
         let behind = self.agent.as_ref().and_then(|it| it.behind(&self)).cloned();

@@ -13,7 +13,7 @@ pub struct Digest {
     /// The decision that is awaited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<RulingAwaited>,
-    /// The tokens of all calls, with everything below it.
+    /// The tokens of all calls, including those of sub-discussions.
     pub tokens: u64,
     /// Their cost; absent if a participant without a known price was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
 //! Whole discussions as rows of text, to move them from one database to another and to check them.
 //!
 //! Stores that are databases have the same tables, apart from what concerns running processes. The
-//! tables are described here once; each store makes its statements of that.
+//! tables are described here once; each store builds its SQL statements from that.
 
 use futures::future::BoxFuture;
 use uuid::Uuid;
@@ -11,20 +11,20 @@ use crate::model::id::DiscussionId;
 
 /// A store whose discussions can be moved and checked.
 ///
-/// - [`Transfer::import`] is atomic, and writes its mark in the same transaction: what has a mark
-///   is there, so a move that was cut off can be repeated.
+/// - [`Transfer::import`] is atomic, and writes its mark in the same transaction: a discussion with
+///   a mark is complete, so an interrupted move can be repeated.
 /// - The source of a move is only read.
 pub trait Transfer: Send + Sync {
-    /// The id of this store, which it keeps for good.
+    /// The id of this store, which never changes.
     fn identity(&self) -> BoxFuture<'_, Result<Uuid, StoreError>>;
 
-    /// How much there is.
+    /// The numbers of discussions and facts.
     fn totals(&self) -> BoxFuture<'_, Result<Totals, StoreError>>;
 
     /// Reads discussions, in the order of their numbers.
     fn bundles(&self, wanted: Bundles) -> BoxFuture<'_, Result<Vec<Bundle>, StoreError>>;
 
-    /// Writes a discussion that is not there yet.
+    /// Writes a discussion that does not exist here yet.
     fn import(&self, bundle: Bundle, mark: Mark) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Reads rows that belong to no discussion, in a fixed order.
@@ -45,17 +45,17 @@ pub trait Transfer: Send + Sync {
         names: Vec<String>,
     ) -> BoxFuture<'_, Result<Vec<(String, u64)>, StoreError>>;
 
-    /// How many discussions are here that were not moved from this source.
+    /// How many discussions in this store were not moved from this source.
     fn strangers(&self, source: Uuid) -> BoxFuture<'_, Result<u64, StoreError>>;
 
     /// What is wrong with the tables: one entry for each rule that is broken.
     fn flaws(&self) -> BoxFuture<'_, Result<Vec<Flaw>, StoreError>>;
 }
 
-/// How much there is in a store.
+/// The numbers of discussions and facts in a store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Discussions, with those below others.
+    /// All discussions, including sub-discussions.
     pub discussions: u64,
     /// Facts.
     pub facts: u64,
@@ -68,16 +68,16 @@ pub struct Totals {
 /// Which discussions are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Bundles {
-    /// So many after this number.
+    /// The next discussions after this number, at most this many.
     After(u64, usize),
-    /// These.
+    /// The discussions with these ids.
     Of(Vec<DiscussionId>),
 }
 
 /// The columns of one row, in the order of its table.
 pub type Row = Vec<Option<String>>;
 
-/// Everything of one discussion, without the discussions below it.
+/// Everything that is stored about one discussion, without its sub-discussions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
     /// Its number in the store it was read from.
@@ -104,7 +104,7 @@ impl Bundle {
         self.discussion.get(DISCUSSIONS.place(name)?)?.as_deref()
     }
 
-    /// The same for the text of a column, to change it.
+    /// The same as a mutable reference.
     pub fn column_mut(&mut self, name: &str) -> Option<&mut Option<String>> {
         self.discussion.get_mut(DISCUSSIONS.place(name)?)
     }
@@ -121,14 +121,14 @@ pub struct Page {
     pub limit: usize,
 }
 
-/// Says that something was moved.
+/// A record in the target that something was moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     /// The store it came from.
     pub source: Uuid,
     /// The id of a discussion, or the name of a table.
     pub name: String,
-    /// The number of the discussion there, or how many rows of the table are here now.
+    /// The number of the discussion in the source, or how many rows of the table were moved.
     pub upto: u64,
 }
 
@@ -146,7 +146,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The place of a column.
+    /// The index of a column.
     #[must_use]
     pub fn place(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|it| it.name == name)
@@ -181,7 +181,7 @@ const fn column(name: &'static str, kind: Kind) -> Column {
     Column { name, kind }
 }
 
-/// Discussions, without what concerns the process that runs one.
+/// Discussions, without the columns about the process that runs one.
 pub const DISCUSSIONS: Table = Table {
     name: "discussions",
     columns: &[
@@ -417,20 +417,21 @@ pub struct Flaw {
     pub examples: Vec<String>,
 }
 
-/// What must be so in every store.
+/// The rules that every store must keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     /// The facts of a discussion are numbered from 1 without a gap.
     Numbers,
-    /// Fences never go back: nothing was done under a newer claim than the newest.
+    /// Fences never decrease: no fact was written under a newer claim than the discussion's newest
+    /// one.
     Fences,
-    /// A discussion that is over stays so, and nothing follows.
+    /// A discussion that is over stays over, and no fact follows its end.
     Over,
-    /// No discussion is held by a node that is not registered.
+    /// No discussion is claimed by a node that is not registered.
     Held,
-    /// Everything belongs to a discussion that is there.
+    /// Every row belongs to a discussion that exists.
     Orphans,
-    /// What is kept beside the facts follows from them.
+    /// The tables that are derived from facts agree with them.
     Projections,
 }
 

@@ -29,8 +29,12 @@ pub(super) async fn formatted(floor: &mut Floor, decision: Decision) -> Result<D
     // A writer that was asked for the value in its synthesis has had its repetition.
     let was_asked = !floor.unread(floor.round(), SYNTHESIS).is_empty();
     let is_empty = decision.synthesis.trim().is_empty();
-    if was_asked || is_empty || fitting(values.schema(), &decision.synthesis).is_ok() {
+    if was_asked || is_empty {
         return Ok(decision);
+    }
+    if let Ok(value) = fitting(values.schema(), &decision.synthesis) {
+        // Without a code fence around it.
+        return Ok(Decision { synthesis: value, ..decision });
     }
     let mut writers = ranking::strongest_first(floor.present(&spec.participants), &spec.topic);
     writers.retain(|it| !it.is_person());

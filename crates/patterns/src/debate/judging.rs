@@ -264,8 +264,8 @@ fn unassessed(state: &State, rounds: &[JudgedRound]) -> Vec<u32> {
     over.filter(|round| !rounds.iter().any(|it| it.round == *round)).collect()
 }
 
-/// Whether judgements by this judge are made in both orders. A person sees names, so no order can
-/// bias it, and is asked once.
+/// Whether judgements by this judge are made in both orders. A person sees names, so the order
+/// makes no difference, and is asked only once.
 pub(super) fn is_checked(state: &State, judge: &str) -> bool {
     DebateSpec::of(&state.spec).swap_check && !state.spec.seat(judge).is_some_and(Participant::is_person)
 }

@@ -146,7 +146,7 @@ impl Verdicts {
         Ok(points.collect())
     }
 
-    /// A person's words: the summary, and the winner if a line says nothing else than who won.
+    /// A person's words: the summary, and the winner if a line says only who won.
     fn of_words(&self, reply: &str) -> Option<Verdict> {
         let called = |name: &str| {
             let by_name = self.debaters.iter().find(|it| it.eq_ignore_ascii_case(name)).cloned();
@@ -160,7 +160,7 @@ impl Verdicts {
             }
         }
         let left = words.join("\n");
-        // Two winners are none, and a verdict without other words still has a summary.
+        // Two winners count as no winner, and a verdict without other words still has a summary.
         let winner = if winners.len() == 1 { winners.pop_first() } else { None };
         let summary = if winner.is_none() || left.trim().is_empty() { reply.trim() } else { left.trim() };
         let winner = winner.map(|participant| Winner { participant, reasoning: String::new() });

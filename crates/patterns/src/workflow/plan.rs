@@ -26,7 +26,7 @@ pub struct Plan {
     /// Whether a fork may use tools again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rerun_tools: bool,
-    /// The run that a fork goes on from: `run.id` and `run.startedAt` stay as they were there, so
+    /// The run that a fork continues from: `run.id` and `run.startedAt` stay as they were there, so
     /// that equal steps stay equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_run: Option<FirstRun>,
@@ -49,13 +49,13 @@ pub struct PlanStep {
     /// The step's type, as the file calls it.
     #[serde(rename = "type")]
     pub step_type: String,
-    /// The steps beside it that must be over first.
+    /// The steps in the same list that must be over first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
     /// The time limit in active time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Whether the run goes on without its output if it fails.
+    /// Whether the run continues without this step's output if the step fails.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_fail: bool,
     /// What it does.
@@ -90,13 +90,13 @@ pub enum Action {
     },
     /// Runs steps again and again.
     Loop {
-        /// What it goes through.
+        /// What it iterates over.
         over: Turns,
-        /// The steps of a turn.
+        /// The steps of an iteration.
         steps: Vec<PlanStep>,
-        /// The most turns.
+        /// The maximum number of iterations.
         most: usize,
-        /// How many turns run at once.
+        /// How many iterations run at once.
         concurrency: usize,
     },
 }
@@ -143,13 +143,13 @@ pub struct ToolAction {
     pub retry: Option<RetryPolicy>,
 }
 
-/// What a loop goes through.
+/// What a loop iterates over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Turns {
     /// The items of a list, or of an expression's value.
     Items(Value),
-    /// Turns as long as a condition is true.
+    /// Iterations as long as a condition is true.
     While(String),
 }
 

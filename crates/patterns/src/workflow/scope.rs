@@ -1,4 +1,4 @@
-//! Where the paths of expressions lead at a step.
+//! Resolves the paths of expressions at a step.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::workflow::{
     template::{Scope, at},
 };
 
-/// The turns of the loops around a step, outermost first.
+/// The iterations of the loops around a step, outermost first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Frame {
     pub(super) turns: Vec<Turn>,
@@ -20,13 +20,13 @@ pub(super) struct Frame {
     pub(super) deadline_ms: Option<u64>,
 }
 
-/// One turn of a loop.
+/// One iteration of a loop.
 #[derive(Debug, Clone)]
 pub(super) struct Turn {
     pub(super) of: String,
-    /// Its place in the names of the steps inside.
+    /// Its number in the names of the steps inside.
     pub(super) index: usize,
-    /// What `index` is there.
+    /// The value of `index` in this iteration.
     pub(super) shown: usize,
     pub(super) item: Value,
 }
@@ -42,7 +42,7 @@ pub(super) struct View<'c> {
     pub(super) started_at: &'c str,
 }
 
-/// The name of a step in the run: its id, after the turns of the loops around it.
+/// The name of a step in the run: its id, after the iterations of the loops around it.
 pub(super) fn path_of(id: &str, loops: &BTreeMap<String, Vec<String>>, frame: &Frame) -> String {
     let mut path = String::new();
     for around in loops.get(id).into_iter().flatten() {

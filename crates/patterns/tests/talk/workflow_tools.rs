@@ -10,6 +10,7 @@ use futures::future::BoxFuture;
 use quorum_core::{
     memory::MemoryStore,
     model::{
+        command::Command,
         event::{Event, Fork, ToolError},
         id::{DiscussionId, Seq, Step},
         retry_policy::RetryPolicy,
@@ -135,6 +136,25 @@ async fn b11_a_tool_has_its_effect_once_whenever_the_process_ends() {
         deaths += 1;
     }
     assert!(deaths >= 15 && interrupted >= 4, "{deaths} deaths, {interrupted} interrupted a tool");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b11_a_pause_started_the_next_attempt_of_a_tool() {
+    let tools = Counted::default();
+    let table = table(&panel()).using(Arc::new(tools.clone()));
+    let id = table.open(run_of(vec![step("flaky", &[], tool("flaky", false))])).await.unwrap();
+    let handle = table.engine.run(id).await.unwrap();
+    // Virtual time; it sleeps because the pause must come between the end of the first attempt, after
+    // 100 ms, and that of the wait for the second, after 200 ms.
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    table.engine.send(id, Command::Pause).await.unwrap();
+    let _ = handle.finished().await.unwrap();
+    assert_eq!(tools.effects().into_values().collect::<Vec<_>>(), [1]);
+    table.engine.send(id, Command::Resume).await.unwrap();
+    let outcome = table.run(id).await.unwrap().outcome();
+    // It counts as the first attempt here, since the effects were taken above, and fails once more.
+    assert!(outcome.success, "{:?}", outcome.error);
+    assert_eq!((results(&outcome)[0].retry_count, tools.effects().into_values().max()), (2, Some(2)));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,5 @@
-//! Recognises frames that differ from an earlier one in a single text: most frames of an answer
-//! are such, and need not be parsed.
+//! Recognises frames that differ from an earlier frame only in their text. Most frames of an answer
+//! do, and need not be parsed.
 
 /// A frame that was parsed, without its text.
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ pub(super) struct Repeated {
 
 impl Repeated {
     /// The text of a frame that is otherwise equal to the one remembered. `None` if the frame has
-    /// to be parsed, also because something in its text is escaped.
+    /// to be parsed, for instance because its text contains an escape sequence.
     pub(super) fn text<'f>(&self, frame: &'f str) -> Option<&'f str> {
         if self.before.is_empty() {
             return None;
@@ -21,8 +21,8 @@ impl Repeated {
         text.bytes().all(is_plain).then_some(text)
     }
 
-    /// Remembers a frame, if this text was borrowed from it. Everything else in the frame must be
-    /// such that reading it twice is the same as reading it once.
+    /// Remembers a frame, if this text was borrowed from it. Reading everything else in the frame a
+    /// second time must have no further effect.
     pub(super) fn remember(&mut self, frame: &str, text: &str) {
         let Some(begins) = text.as_ptr().addr().checked_sub(frame.as_ptr().addr()) else { return };
         let parts = frame.get(..begins).zip(frame.get(begins..).and_then(|it| it.strip_prefix(text)));

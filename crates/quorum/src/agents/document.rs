@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::AgentError;
 use crate::request::written::AnyValue;
 
-/// The endings of files that are read, in the order in which they are preferred.
+/// The file name extensions that are read, in order of preference.
 pub(super) const ENDINGS: [&str; 4] = ["json", "yaml", "yml", "md"];
 
 /// The largest file that is read, in bytes.
@@ -27,7 +27,7 @@ pub(super) struct Document {
     pub(super) body: Option<String>,
 }
 
-/// Reads the text of this file. The ending tells the format.
+/// Reads the text of this file. The extension determines the format.
 pub(super) fn read(file: &Path, text: &str) -> Result<Document, AgentError> {
     let ending = file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -39,7 +39,7 @@ pub(super) fn read(file: &Path, text: &str) -> Result<Document, AgentError> {
     }
 }
 
-/// The ending that fits a text without a file name, such as one from standard input.
+/// The extension that fits a text without a file name, such as one from standard input.
 pub(super) fn ending_of(text: &str) -> &'static str {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if text.starts_with('{') {

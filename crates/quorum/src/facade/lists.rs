@@ -77,7 +77,7 @@ impl Scope {
         self.list_after(None, limit, session).await
     }
 
-    /// The same from a place of the list on.
+    /// The same, starting after a cursor.
     pub async fn list_after(
         &self,
         after: Option<Cursor>,
@@ -188,7 +188,7 @@ impl Quorum {
             if !slice.more {
                 return Ok(all);
             }
-            // Between slices, others write.
+            // Other writers get their turn between slices.
             tokio::task::yield_now().await;
         }
     }

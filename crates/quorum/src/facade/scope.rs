@@ -210,8 +210,11 @@ impl Scope {
         most: u64,
     ) -> Result<(Discussion, Created), Error> {
         self.quorum.switched_on()?;
-        let (id, _) = self.place(key).await?;
+        let (id, began) = self.place(key).await?;
         let _locked = self.quorum.0.locks.lock(id).await;
+        if began && self.own(id).await.is_ok() {
+            return Ok((self.named(id), Created::Existed));
+        }
         let (spec, discussion) = (self.ready(spec).await?, self.named(id));
         let queueing = Queueing { most: Some(most), ..Queueing::default() };
         let queued = self.quorum.0.engine.enqueue_as(id, self.ordered(spec), queueing).await;

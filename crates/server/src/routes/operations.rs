@@ -94,7 +94,7 @@ pub(super) async fn metrics(State(app): State<App>, Caller(scope): Caller) -> Re
     let tenant = Some(scope.tenant().clone()).filter(|it| !it.is_own());
     match app.quorum().backlog(tenant.clone()).await {
         Ok(backlog) => app.metrics.queue(scope.tenant(), Some(backlog)),
-        // What this node knows by itself is wanted most while the store is away.
+        // The node's own metrics are needed most while the store is unavailable.
         Err(quorum::Error::Store(StoreError::Unavailable(_))) => app.metrics.queue(scope.tenant(), None),
         Err(error) => return Err(error.into()),
     }

@@ -20,12 +20,13 @@ pub(crate) const DISCUSSION: &str = "x-quorum-discussion";
 
 /// A finished answer.
 pub(crate) struct Answer {
-    /// The line on what it is, where there is one.
+    /// The first line, if there is something to know about the answer: degraded, simulated, not
+    /// adopted.
     pub(crate) line: Option<String>,
     /// The text, within the bounds that the client set.
     pub(crate) text: String,
     pub(crate) ended: Ended,
-    /// The text at which it ended.
+    /// The stop sequence at which it ended.
     pub(crate) stop: Option<String>,
     pub(crate) usage: Usage,
     pub(crate) outcome: Outcome,
@@ -34,7 +35,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// The text, opened by the line on what it is.
+    /// The text, after that line if there is one.
     pub(crate) fn content(&self) -> String {
         self.line.as_ref().map_or_else(|| self.text.clone(), |line| format!("{line}\n\n{}", self.text))
     }
@@ -45,18 +46,18 @@ impl Answer {
 pub(crate) struct Usage {
     pub(crate) prompt: u64,
     pub(crate) completion: u64,
-    /// How many of the completion tokens were written outside of the answer.
+    /// How many of the completion tokens are not part of the answer.
     pub(crate) reasoning: u64,
     pub(crate) cached: u64,
     pub(crate) cache_written: u64,
-    /// In USD, in all and for completions; none if a price is unknown.
+    /// The cost in USD: of everything, and of the completions. `None` if a price is unknown.
     pub(crate) cost: Option<(f64, f64)>,
 }
 
 impl Usage {
-    /// These fields with the cost, in OpenRouter's terms. An unknown price is left out, never told
-    /// as 0. OpenRouter's own clients refuse details of which one is missing, and name the two
-    /// parts after the tokens of each format.
+    /// These fields with the cost, in OpenRouter's terms. An unknown cost is left out, never
+    /// reported as 0. OpenRouter's own clients reject cost details that are incomplete. In each
+    /// format, the two parts are named after its token fields.
     pub(crate) fn with_cost(&self, mut told: Value, [read, written]: [&str; 2]) -> Value {
         if let Some((cost, of_written)) = self.cost {
             // Amounts are exact to a billionth of a dollar.
@@ -81,9 +82,17 @@ pub(crate) fn answer(state: &State, registry: &Registry) -> Result<Answer, Fault
     let mut cut = Cut::of(client);
     let text = cut.push(&outcome.synthesis) + &cut.end();
     let line = status_line(&outcome).filter(|_| state.spec.answer_schema().is_none());
-    let (ended, stop) = (cut.ended(), cut.stop().map(str::to_owned));
+    let stop = cut.stop().map(str::to_owned);
+    let ended = if is_cut_by_provider(state) { cut.ended().or_length() } else { cut.ended() };
     let (usage, quorum) = (usage(state, &outcome), quorum(state, &outcome));
     Ok(Answer { line, text, ended, stop, usage, outcome, quorum })
+}
+
+/// Whether the provider of a single voice cut its answer. It is sent the client's limit, and counts
+/// its own tokens.
+fn is_cut_by_provider(state: &State) -> bool {
+    let is_one_voice = state.spec.participants.len() == 1;
+    is_one_voice && state.turns.last().is_some_and(|it| it.finish.is_cut_off())
 }
 
 /// The error of a discussion without an answer.

@@ -13,6 +13,16 @@ pub(crate) enum Ended {
     Stopped,
 }
 
+impl Ended {
+    /// `Length` for an answer that only looks complete.
+    pub(crate) fn or_length(self) -> Self {
+        match self {
+            Ended::Complete => Ended::Length,
+            Ended::Length | Ended::Stopped => self,
+        }
+    }
+}
+
 /// Passes an answer on as far as its bounds allow, piece by piece.
 #[derive(Debug, Default)]
 pub(crate) struct Cut {

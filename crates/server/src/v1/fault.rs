@@ -140,14 +140,17 @@ impl Fault {
         format!("{place}{}", self.message)
     }
 
-    fn rendered(&self, dialect: Dialect) -> Response {
+    /// Gives the response this error's status, headers and body. Headers that other parts of the
+    /// server have added stay, such as those for pages of other origins.
+    fn rendered(&self, dialect: Dialect, mut response: Response) -> Response {
         let body = match dialect {
             Dialect::OpenAi => self.openai(),
             Dialect::Anthropic => self.anthropic(),
         };
-        let mut response = Response::new(Body::from(body.to_string()));
+        *response.body_mut() = Body::from(body.to_string());
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
+        headers.remove(header::CONTENT_LENGTH);
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(seconds) = self.retry_after_s {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
@@ -182,9 +185,17 @@ pub(crate) async fn envelopes(request: Request, next: Next) -> Response {
     let extensions = response.extensions_mut();
     let of_problem = |it: Problem| Fault::from(it);
     match extensions.remove::<Fault>().or_else(|| extensions.remove::<Problem>().map(of_problem)) {
-        Some(fault) => fault.rendered(dialect),
+        Some(fault) => fault.rendered(dialect, response),
+        None if response.status().is_client_error() => {
+            unreadable(response.status()).rendered(dialect, response)
+        }
         None => response,
     }
+}
+
+/// The error of a request that no endpoint has seen, because its path or query can't be decoded.
+fn unreadable(status: StatusCode) -> Fault {
+    Fault::new(status, "invalid_request_error", "the path or the query can't be read: is it valid UTF-8?")
 }
 
 /// The code of a spending cap, which renews much later than a client repeats a request.

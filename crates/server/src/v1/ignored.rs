@@ -15,7 +15,7 @@ pub(super) fn without_effect(panel: &PanelOptions, spec: &Spec, registry: &Regis
     settings.chain(options.map(|_| "options".to_owned())).map(|it| format!("quorum.{it}")).collect()
 }
 
-/// The fields that describe a panel, which one voice is not.
+/// The fields that describe a panel. They have no effect if one voice answers.
 pub(super) fn of_panel(panel: &PanelOptions) -> Vec<String> {
     let own = [
         ("rounds", panel.rounds.is_some()),
@@ -27,7 +27,7 @@ pub(super) fn of_panel(panel: &PanelOptions) -> Vec<String> {
     own.chain(panel.settings.keys().map(|it| field_of(it))).map(|it| format!("quorum.{it}")).collect()
 }
 
-/// All ignored fields of this request, these among them.
+/// All ignored fields of this request, including these.
 pub(super) fn all(wanted: &Wanted, more: Vec<String>) -> Vec<String> {
     let fusion = wanted.fusion.iter().flat_map(|it| &it.ignored);
     let told = wanted.ignored.iter().chain(&wanted.panel.ignored).chain(fusion);

@@ -80,6 +80,7 @@ pub(crate) async fn ordered(
             let question = Some(wanted.asked.question.clone());
             let client = Some(ClientOrder { question, ..client });
             let spec = one_voice(app, scope, wanted, &name, Request { client, ..request })?;
+            enough(app, scope, &spec).await?;
             telling(spec, wanted, ignored::of_panel(&wanted.panel))
         }
         panel => {

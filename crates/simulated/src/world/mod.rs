@@ -1,9 +1,9 @@
-//! Reference worlds: voices with a known chance to be right, which err together as much as the
-//! world says, and which are persuaded as it says. For measuring patterns where the truth is known.
+//! Reference worlds: voices whose accuracy, correlated errors and persuadability are set by the
+//! world. They measure patterns on questions with known answers.
 //!
-//! The truth is in the world alone: it is given with [`WorldVoices::know`] and is never part of a
-//! prompt. What a voice answers follows from the world's seed, the question, the voice and the
-//! number of the draw; what it heard is taken from the call's messages.
+//! Only the world knows the right answers: they are set with [`WorldVoices::know`] and are never
+//! part of a prompt. A voice's answer is derived from the world's seed, the question, the voice and
+//! the number of the draw; what it heard is taken from the call's messages.
 
 mod draws;
 mod named;
@@ -25,9 +25,9 @@ pub struct World {
     pub talk: Talk,
     /// The chances of the voices to be right.
     pub panel: Panel,
-    /// How far the voices err together: the correlation of a Gaussian copula.
+    /// How strongly the voices' errors are correlated: the correlation of a Gaussian copula.
     pub correlation: f64,
-    /// What a stated confidence says.
+    /// How a stated confidence depends on the chance to be right.
     pub confidence: Stating,
     /// The seed of everything that is drawn.
     pub seed: u64,
@@ -64,7 +64,7 @@ pub struct Stating {
     pub slope: f64,
     /// The offset.
     pub offset: f64,
-    /// How little a voice's chance varies from question to question: the sum of the two parameters
-    /// of a Beta distribution.
+    /// How concentrated a voice's chance is over all questions: the sum of the two parameters of a
+    /// Beta distribution.
     pub concentration: f64,
 }

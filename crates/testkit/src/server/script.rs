@@ -85,7 +85,8 @@ pub(super) enum Kind {
 }
 
 impl Script {
-    /// Sets this model's text where it has no form; where it has one, it follows the form.
+    /// Sets this model's text for requests without a form. A request with a form gets a reply in
+    /// that form.
     #[must_use]
     pub fn says(self, model: &str, text: &str) -> Self {
         self.line(model, Line::Says(text.to_owned()))

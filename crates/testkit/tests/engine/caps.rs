@@ -25,7 +25,7 @@ use quorum_core::{
         state::State,
         time::Timestamp,
     },
-    seams::{Archive, ClaimRequest, Clock, Node, Store, StoreError, Wanted},
+    seams::{Archive, ClaimRequest, Clock, Node, Store, StoreError, Voices, Wanted},
 };
 use quorum_testkit::{
     clock::VirtualClock,
@@ -182,6 +182,22 @@ async fn s14_what_a_provider_charges_beyond_its_worst_case_is_counted_and_ends_a
     assert_eq!(table.panel.steps(), ["1/talking/ann"], "three dollars for one answer");
     assert_eq!(outcome.error.unwrap().code, Code::CostBudgetExceeded);
     assert_eq!(of_day(&table, per_day(1.0)).await, (usd(3.0), Usd::ZERO));
+}
+
+#[tokio::test(start_paused = true)]
+async fn s14_an_abort_charged_for_a_call_that_waited_in_its_lane() {
+    let table = table(&priced(panel().uses("*", 1_000, 200)));
+    let spec = charged(order("in-turn"), per_day(1.0));
+    let lane = table.panel.voice(&spec, &spec.participants[0]).unwrap().lane;
+    lane.close_for(Duration::from_secs(50));
+    let id = table.open(spec).await.unwrap();
+    let handle = table.engine.run(id).await.unwrap();
+    // Virtual time; it sleeps because the abort must come while the call waits in its lane.
+    sleep(Duration::from_secs(1)).await;
+    table.engine.send(id, Command::Abort).await.unwrap();
+    assert_eq!(handle.finished().await.unwrap().outcome().status, Lifecycle::Aborted);
+    assert_eq!(table.panel.steps(), [""; 0], "nothing was asked");
+    assert_eq!(of_day(&table, per_day(1.0)).await, (Usd::ZERO, Usd::ZERO));
 }
 
 #[tokio::test(start_paused = true)]

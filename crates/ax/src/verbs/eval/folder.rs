@@ -60,7 +60,7 @@ impl Settings {
         format!("eval {stem} {}", &self.run[self.run.len().saturating_sub(8)..])
     }
 
-    /// What these arguments ask for, as a new run.
+    /// The settings of a new run with these arguments.
     fn new(args: &Eval, bytes: &[u8]) -> Settings {
         Settings {
             run: DiscussionId::fresh().to_string(),
@@ -84,8 +84,8 @@ impl Settings {
         }
     }
 
-    /// The settings of an earlier run with the budget of these arguments; a flag that says
-    /// something else is refused.
+    /// The settings of an earlier run with the budget of these arguments; a flag that contradicts
+    /// these settings is refused.
     fn resumed(self, args: &Eval, bytes: &[u8]) -> Result<Settings, Usage> {
         if self.digest != digest(bytes) {
             let message =
@@ -121,7 +121,7 @@ impl Folder {
         Folder { path: args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{stem}-eval"))) }
     }
 
-    /// What the run is started with, or was started with.
+    /// The settings of the run: new ones, or those that it was started with.
     pub(super) fn settings(&self, args: &Eval, bytes: &[u8]) -> anyhow::Result<Settings> {
         let manifest = self.path.join(MANIFEST);
         let (shown, is_there) = (self.path.display(), manifest.exists());
@@ -184,7 +184,8 @@ impl Folder {
     }
 }
 
-/// A file of questions. One byte more than may be read shows that it is too large.
+/// Reads a file of questions. It reads one byte more than allowed, to find out whether the file is
+/// too large.
 pub(super) fn read_file(file: &Path) -> anyhow::Result<Vec<u8>> {
     let wrong = |error: std::io::Error| Usage(format!("{}: {error}", file.display()));
     let mut bytes = Vec::new();

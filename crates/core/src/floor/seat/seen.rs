@@ -60,7 +60,8 @@ impl Seat {
         view.masked(ask, &self.labels.mask, |turn| floor.now.covered_turn(turn).filter(|_| !self.labels.own))
     }
 
-    /// A short hash of these messages. Labels never change it; seeing names is another question.
+    /// A short hash of these messages. Labels never change it, but a question that shows names has
+    /// another hash.
     fn digest_of(&self, floor: &Floor, messages: &[Message]) -> String {
         let digest = digest(self.question.ask(), messages);
         if floor.record.state.spec.show_names {

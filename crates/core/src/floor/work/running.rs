@@ -13,7 +13,7 @@ use crate::{
         convene::{Above, SubRun},
         gate::Draining,
         group::{calls::Calls, waiting::Listener},
-        halt::Halt,
+        halt::{Halt, Why},
     },
     model::{
         command::Command,
@@ -183,13 +183,26 @@ impl<'f, 's> Running<'f, 's> {
                 }
                 Ok(())
             }
-            Err(aborted) => {
-                while let Some((index, Ok(news))) = self.calls.arrived() {
-                    self.take_in(index, news).await?;
-                }
-                Err(aborted)
+            Err(Halt(Why::Aborted)) => {
+                self.draining = Some(Draining::Leave);
+                self.take_in_arrived().await?;
+                Err(Halt::aborted())
+            }
+            Err(halt) => Err(halt),
+        }
+    }
+
+    /// Records everything that has arrived. A panic of one job is resumed only after the others
+    /// were recorded.
+    async fn take_in_arrived(&mut self) -> Result<(), Halt> {
+        let mut fault = None;
+        while let Some((index, news)) = self.calls.arrived() {
+            match news {
+                Ok(news) => self.take_in(index, news).await?,
+                Err(panic) => fault = fault.or(Some(panic)),
             }
         }
+        fault.map_or(Ok(()), |panic| resume_unwind(panic))
     }
 
     /// The facts that come before a job begins, unless it was begun before.
@@ -309,8 +322,10 @@ impl<'f, 's> Running<'f, 's> {
             () = listener.spoken_to() => Ok(Happened::Command),
             Some((index, news)) = self.calls.next(&paid) => match news {
                 Ok(news) => Ok(Happened::Arrival(index, news)),
-                // Whatever else was paid for is written.
-                Err(panic) => resume_unwind(panic),
+                Err(panic) => {
+                    self.take_in_arrived().await?;
+                    resume_unwind(panic)
+                }
             },
             () = sleep_until(deadline), if is_open => Ok(Happened::Deadline),
         }
@@ -342,6 +357,8 @@ impl<'f, 's> Running<'f, 's> {
                 self.schedule.ended(&name, JobEnd { from_ms, result });
             }
             News::Tool { outcome, took_ms } => self.take_tool(index, outcome, took_ms).await?,
+            // Nothing new begins any more. After a resume, the wait begins again.
+            News::Waited if self.draining.is_some() => self.under_way -= 1,
             News::Waited => {
                 let Work::Tool(call) = self.begun[index].work.clone() else { return Ok(()) };
                 let attempt = self.floor.record.state.tools.get(&step).map_or(1, |it| it.attempt + 1);

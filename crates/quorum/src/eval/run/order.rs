@@ -16,11 +16,11 @@ use crate::{
 /// A discussion to be held.
 #[derive(Debug, Clone)]
 pub(crate) struct Job {
-    /// The place of the question.
+    /// The index of the question.
     pub(crate) question: usize,
     /// The repeat, from 0.
     pub(crate) repeat: u32,
-    /// The place of the protocol; `None` where only the first answers are wanted.
+    /// The index of the protocol; `None` if only first answers are asked for.
     pub(crate) protocol: Option<usize>,
     /// Its name in the key.
     pub(super) name: String,
@@ -67,7 +67,8 @@ impl Evaluation {
             let request = of_fixed(BASELINE, self.asking(posed, repeat));
             return self.job((question, repeat, baseline), BASELINE.name, posed, request);
         }
-        // An open question has no vote: the first discussion that is held anyway has the answers.
+        // An open question has no vote, so its first answers come from the first protocol that
+        // holds a discussion anyway.
         let held = self.protocols.iter().enumerate().find(|(_, it)| it.way.is_held() && it.fits(posed));
         match held {
             Some((place, protocol)) => {

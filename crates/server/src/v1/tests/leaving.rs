@@ -95,8 +95,7 @@ async fn a2_a_time_out_of_1_s_with_two_repetitions_is_one_discussion() {
     assert_eq!(response.status(), 200);
     assert_eq!(panel.discussions().await, [id], "one discussion");
     assert_eq!(panel.calls(id).await.len(), PLANNED);
-    // What ended a short while ago is the answer of a declared repetition, and not of a new
-    // question.
+    // A discussion that ended recently answers a declared retry, but not a new request.
     assert_eq!(discussion(&panel.repeat(CHAT, &question(), 1).await), id);
     assert_ne!(discussion(&panel.repeat(CHAT, &question(), 0).await), id);
     sleep(Duration::from_secs(601)).await;

@@ -278,6 +278,14 @@ async fn a9_strangers_are_refused_in_the_vendors_form() {
 }
 
 #[tokio::test]
+async fn a9_a_path_that_is_not_utf8_was_refused_in_plain_text() {
+    let server = TestServer::open(FAST).await;
+    for path in ["/v1/models/%FF", "/v1/responses/%FF"] {
+        refused(&server.get(path).await, 400, "invalid_request_error", None);
+    }
+}
+
+#[tokio::test]
 async fn a9_a_budget_that_is_too_small_is_refused_with_the_least_figure() {
     let vendor = vendor().start();
     let server = TestServer::voiced(&config(&vendor)).await;
@@ -285,8 +293,11 @@ async fn a9_a_budget_that_is_too_small_is_refused_with_the_least_figure() {
     let answer = chat(&server, &calls_left).await;
     refused(&answer, 400, "budget_too_small", Some("quorum.max_calls"));
     assert!(answer.text.contains("take 4"), "{}", answer.text);
-    let money = with(question("quorum"), json!({ "quorum": { "max_cost": 0.000_001 } }));
-    refused(&chat(&server, &money).await, 400, "budget_too_small", Some("quorum.max_cost"));
+    // A single voice with too little money was answered with a 503.
+    for model in ["quorum", "alpha"] {
+        let money = with(question(model), json!({ "quorum": { "max_cost": 0.000_001 } }));
+        refused(&chat(&server, &money).await, 400, "budget_too_small", Some("quorum.max_cost"));
+    }
     assert_eq!(calls(&vendor).len(), 0);
     // Reached on the way: an answer that says so.
     let enough = with(question("quorum"), json!({ "quorum": { "max_calls": 5 } }));

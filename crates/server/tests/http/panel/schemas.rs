@@ -51,6 +51,15 @@ async fn i19_the_answer_is_the_value_and_the_structure_after_it_is_ours() {
 }
 
 #[tokio::test]
+async fn i19_a_single_voices_value_in_a_code_fence_was_a_502() {
+    let vendor = vendor().says("*", &format!("```json\n{VALUE}\n```")).start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let told = chat(&server, &order("beta", &schema())).await.json();
+    assert_eq!(told["choices"][0]["message"]["content"], VALUE, "{told}");
+    assert_eq!(calls(&vendor).len(), 1);
+}
+
+#[tokio::test]
 async fn i19_methods_without_a_synthesis_get_one_call_for_the_value() {
     let vendor = vendor().replies("*", |asked| {
         let last = asked.last();

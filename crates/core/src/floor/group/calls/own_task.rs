@@ -1,6 +1,7 @@
 //! A future that runs in a task of its own, and is dropped at once with its handle.
 
 use std::{
+    panic::resume_unwind,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, ready},
@@ -51,6 +52,8 @@ impl<T> Future for OwnTask<T> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         match ready!(Pin::new(&mut self.task).poll(context)) {
             Ok(Some(output)) => Poll::Ready(output),
+            // A panic while the ended future was dropped: the future itself catches its own.
+            Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
             // Only its handle drops it before its end, and otherwise the runtime when it ends: then
             // nothing else is polled any more either.
             Ok(None) | Err(_) => Poll::Pending,
