@@ -144,8 +144,8 @@ async fn b11_a_pause_started_the_next_attempt_of_a_tool() {
     let table = table(&panel()).using(Arc::new(tools.clone()));
     let id = table.open(run_of(vec![step("flaky", &[], tool("flaky", false))])).await.unwrap();
     let handle = table.engine.run(id).await.unwrap();
-    // Virtual time; it sleeps because the pause must come between the end of the first attempt, after
-    // 100 ms, and that of the wait for the second, after 200 ms.
+    // Virtual time; it sleeps because the pause must come between the end of the first attempt,
+    // after 100 ms, and the end of the wait for the second, after 200 ms.
     tokio::time::sleep(Duration::from_millis(150)).await;
     table.engine.send(id, Command::Pause).await.unwrap();
     let _ = handle.finished().await.unwrap();
