@@ -246,6 +246,15 @@ impl Running {
         self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
         self.lines.read_to_string(&mut self.heard).unwrap();
         let code = self.child.wait().unwrap().code().unwrap_or(-1);
-        Said { code, out, err: self.heard }
+        Said { code, out, err: std::mem::take(&mut self.heard) }
+    }
+}
+
+/// A process that a test did not end, as when it fails, does not outlive it.
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Fails only if it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
