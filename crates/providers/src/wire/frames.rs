@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr2;
 use quorum_core::model::error::{ErrorClass, ProviderError};
 
 /// The largest frame in bytes.
@@ -69,7 +70,7 @@ impl Frames {
                 bytes = &bytes[1..];
                 continue;
             }
-            let Some(end) = bytes.iter().position(|it| matches!(it, b'\n' | b'\r')) else {
+            let Some(end) = memchr2(b'\n', b'\r', bytes) else {
                 self.line.extend_from_slice(bytes);
                 break;
             };
@@ -87,11 +88,11 @@ impl Frames {
         each: &mut impl FnMut(Frame<'_>) -> Result<(), ProviderError>,
     ) -> Result<(), ProviderError> {
         if self.line.is_empty() {
-            return self.take_line(&String::from_utf8_lossy(rest), each);
+            return self.take_line(&text(rest), each);
         }
         let mut line = std::mem::take(&mut self.line);
         line.extend_from_slice(rest);
-        self.take_line(&String::from_utf8_lossy(&line), each)?;
+        self.take_line(&text(&line), each)?;
         line.clear();
         self.line = line;
         self.check_size()
@@ -151,6 +152,11 @@ impl Frames {
         let message = format!("a frame of the answer is larger than {} MiB", MAX_FRAME >> 20);
         Err(ProviderError::new(ErrorClass::InvalidResponse, message))
     }
+}
+
+/// The text of a line. Most lines are valid, which is found out faster than what is not.
+fn text(line: &[u8]) -> Cow<'_, str> {
+    str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed)
 }
 
 /// Replaces lone surrogates in JSON by U+FFFD. Some servers cut text between the two halves of a
