@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_comes_out_again() {
+    fn packed_news_is_unpacked_unchanged() {
         let id = DiscussionId::fresh();
         let lines = vec![
             Line::Work,

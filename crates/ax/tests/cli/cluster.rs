@@ -107,7 +107,7 @@ fn f17_commands_and_watchers_reach_a_discussion_from_the_other_server() {
 }
 
 #[test]
-fn f17_a_pause_of_what_nobody_runs_is_obeyed_by_the_next_server() {
+fn f17_a_pause_of_an_idle_discussion_is_obeyed_by_the_next_server() {
     let user = User::new();
     user.configure(LEASE);
     let (one, first) = serve(&user);

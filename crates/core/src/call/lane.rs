@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_nobody_needs_any_more_is_given_back() {
+    async fn unused_lane_time_is_given_back() {
         let (lane, store) = shared(Width { per_minute: Some(600), ..Width::at_once(90) });
         *store.free.lock().unwrap() = Some(Instant::now() + Duration::from_secs(2));
         let calls = futures::future::join_all((0..9).map(|_| lane.enter(0)));

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn f17_a_beat_that_stands_still_for_a_lease_is_a_death() {
+    async fn f17_a_node_whose_beat_is_unchanged_for_a_lease_is_dead() {
         assert_eq!(died(&[(0, 7), (1_000, 7), (2_000, 7), (2_999, 7)]), None);
         assert_eq!(died(&[(0, 7), (1_000, 7), (2_000, 7), (3_000, 7)]), Some(3_000));
         assert_eq!(died(&[(0, 7), (1_000, 8), (2_000, 8), (3_000, 8), (4_000, 8)]), Some(4_000));
@@ -84,13 +84,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn f17_a_store_that_was_away_makes_nobody_dead() {
+    async fn f17_an_outage_of_the_store_makes_no_node_dead() {
         assert_eq!(died(&[(0, 7), (1_000, 7), (11_000, 7), (12_000, 8)]), None);
         assert_eq!(died(&[(0, 7), (11_000, 7), (12_000, 7), (13_000, 7), (14_000, 7)]), Some(14_000));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slow_look_counts_only_the_time_that_surely_passed() {
+    async fn a_slow_read_of_beats_counts_only_the_time_that_surely_passed() {
         let (me, other) = (NodeId::named("me"), NodeId::named("other"));
         let own = Beat { node: me, beat: 1, lease_ms: 15_000 };
         let beats = [own, Beat { node: other, beat: 7, lease_ms: LEASE_MS }];

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_judges_is_shown_a_part_of_every_turn() {
+    fn a_judge_is_shown_a_part_of_every_turn() {
         let every = |room| told(every(&three_rounds(), WHOLE, room));
         assert_eq!(every(3_300), "0 1 2 3 4 5");
         assert_eq!(every(1_500), "0:328 1 2:328 3 4:328 5");
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn room_that_one_leaves_goes_to_the_others() {
+    fn room_that_one_speaker_leaves_goes_to_the_others() {
         assert_eq!(level(vec![10, 100, 100], 110), 50);
         assert_eq!(level(vec![100, 10, 20], 90), 60);
         assert_eq!(level(vec![10, 20], 90), 20);

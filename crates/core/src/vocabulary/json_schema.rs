@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_is_none_is_refused() {
+    fn an_invalid_schema_is_refused() {
         let check = |schema: Value, expected: &str| {
             assert_eq!(complaint(&schema, UnknownWords::Refused).as_deref(), Some(expected), "{schema}");
         };

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn voices_that_never_met_count_by_the_pairs_that_did() {
+    fn voices_without_common_questions_count_by_the_other_pairs() {
         let mut questions = two(25, 25, 25, 25);
         questions.extend(vec![question(&[("bob", true), ("cyd", true)]); 20]);
         questions.extend(vec![question(&[("bob", false), ("cyd", false)]); 20]);

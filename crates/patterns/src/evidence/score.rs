@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stated_has_no_score() {
+    fn without_stated_chances_there_is_no_score() {
         assert_eq!((accuracy(&[]), brier(&[]), calibration_error(&[])), (None, None, None));
     }
 

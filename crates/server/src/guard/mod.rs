@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn s3_only_our_own_names_are_answered_to() {
+    fn s3_requests_to_other_host_names_are_refused() {
         let check = |hosts: &[&str], expected: bool| {
             hosts.iter().for_each(|host| assert_eq!(names().answers_to(host), expected, "{host}"));
         };
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn s3_only_our_own_pages_are_welcome() {
+    fn s3_requests_of_other_origins_are_refused() {
         let check = |origin: &str, expected: bool| {
             assert_eq!(names().welcomes(origin, "localhost:3000"), expected, "{origin}");
         };

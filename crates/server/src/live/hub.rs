@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f13_who_reconnected_before_the_log_was_read_got_everything_twice() {
+    async fn f13_a_client_that_reconnected_before_the_log_was_read_got_everything_twice() {
         let folder = tempfile::tempdir().unwrap();
         let quorum = simulated(folder.path());
         let discussion = over(&quorum).await.discussion;

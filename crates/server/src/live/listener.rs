@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn facts_that_a_wait_passed_over_are_taken_afterwards() {
+    async fn facts_that_a_wait_skipped_are_read_afterwards() {
         let quorum = Quorum::builder().simulated().build().unwrap();
         let scope = quorum.scope(Tenant::default(), "a test");
         let order = json!({ "topic": "Tabs or spaces?", "rounds": 1, "providers": ["claude", "gemini"] });

@@ -107,7 +107,7 @@ fn normalised(story: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn inv_disc_400_the_dead_one_is_not_asked_again() {
+async fn inv_disc_400_a_dead_participant_is_not_asked_again() {
     let table = table(&panel().fails("bob", ErrorClass::Authentication));
     let (outcome, _) = table.hold(Spec { rounds: 3, ..order("synthesis") }).await;
     let asked = table.panel.steps().iter().filter(|step| step.ends_with("bob")).count();

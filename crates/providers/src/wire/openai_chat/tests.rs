@@ -185,7 +185,7 @@ fn e01_a_tool_call_is_collected_over_its_frames() {
 }
 
 #[test]
-fn thoughts_are_not_said_wherever_they_stand() {
+fn thoughts_are_removed_wherever_they_are() {
     let check = |deltas: &[&str], expected: &str| {
         let (text, others, error) = outcome(&WIRE, with_delta(deltas).as_bytes());
         assert_eq!((text.as_str(), others.len(), error), (expected, 1, None), "{deltas:?}");

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_difference_is_told() {
+    fn a_large_difference_is_detected() {
         let first = vec![1.0; 200];
         let second: Vec<f64> = (0..200).map(|it| f64::from(u8::from(it % 5 != 0))).collect();
         let found = Comparison::of(&first, &second, 1).unwrap();
