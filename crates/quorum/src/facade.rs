@@ -124,7 +124,7 @@ impl Quorum {
         }
     }
 
-    /// What requests are checked against.
+    /// The vocabulary that requests are checked against.
     pub(crate) fn setting(&self) -> &Setting {
         &self.0.setting
     }

@@ -1,4 +1,4 @@
-//! What lanes of several processes share: the time of a provider, granted in pieces.
+//! The time of a provider, granted in pieces to the lanes of several processes.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub trait Grants: Send + Sync {
     /// How many processes share the providers, with this one.
     fn sharers(&self) -> usize;
 
-    /// For how long a provider asked, through any process, to be left alone.
+    /// How long a provider asked any process to wait.
     fn closed_for(&self, lane: &str) -> Duration;
 
     /// Closes a lane for all processes, soon.

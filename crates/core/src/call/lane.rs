@@ -23,7 +23,7 @@ use crate::call::{
 /// How much of a provider's time is taken at once, at most.
 const MOST_TAKEN: Duration = Duration::from_secs(1);
 
-/// How long a store that can't be asked is left alone.
+/// How long a store that can't be asked is not asked again.
 const AWAY: Duration = Duration::from_millis(250);
 
 /// One provider's lane, shared by all discussions of a process, and with other processes if their
@@ -53,7 +53,7 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// What is left of the last grant.
+/// The unused part of the last grant.
 #[derive(Default)]
 struct Granted {
     piece: Option<Piece>,

@@ -24,7 +24,7 @@ pub enum Short {
     Budget(WindUp),
     /// The root's allowance is used up, and may be raised.
     Allowance {
-        /// What may have been spent in all once this is spent, and what must still follow.
+        /// The allowance needed in all: for this amount, and for what must still follow.
         target: Usd,
         /// How much of that is wanted now.
         wanted: Usd,
@@ -67,7 +67,7 @@ impl Ledger {
         self.account().allowance = Some(allowance);
     }
 
-    /// What is spent, without what is reserved for calls that have not ended.
+    /// The amount spent, without reservations for calls that have not ended.
     #[must_use]
     pub fn settled(&self) -> Usd {
         let account = *self.account();
@@ -157,7 +157,7 @@ impl Ledger {
         }
     }
 
-    /// What is spent or reserved.
+    /// The amounts spent or reserved.
     #[must_use]
     pub fn taken(&self) -> Spent {
         self.account().taken
@@ -189,7 +189,7 @@ impl Ledger {
 }
 
 impl Account {
-    /// What costs nothing needs no allowance.
+    /// An amount of zero needs no allowance.
     fn allows(&self, wanted: Usd, held: Usd) -> Result<(), Short> {
         let target = self.taken.usd + held + wanted;
         match self.allowance {

@@ -304,7 +304,7 @@ impl Engine {
         Ok(first_facts(&self.0.services, opened))
     }
 
-    /// What a fork of a discussion whose pattern runs jobs would take over. Nothing is begun.
+    /// The jobs that a fork of this discussion would take over, if there are any. Begins nothing.
     pub async fn reusable_jobs(
         &self,
         fork: Fork,

@@ -63,13 +63,13 @@ struct Contents {
     audit_entries: Vec<(u64, AuditEntry)>,
     /// How many audit entries there were ever.
     audited: u64,
-    /// What each account spent, by day.
+    /// The spending of each account, by day.
     spending: BTreeMap<(Account, i64), Usd>,
-    /// What each root has set aside.
+    /// The amount that each root has set aside.
     allowances: BTreeMap<DiscussionId, Allowance>,
-    /// What workflows keep, with its version.
+    /// The values that workflows keep, with their versions.
     kept: Vec<(NewMemory, u64)>,
-    /// What turned out to be right, oldest first.
+    /// The recorded outcomes, oldest first.
     outcomes: Vec<KnownOutcome>,
     nodes: BTreeMap<NodeId, Row>,
     /// The next turn of each tenant in the queue.
@@ -87,7 +87,7 @@ struct Discussion {
     fence: u64,
     holder: Option<NodeId>,
     queued: Queued,
-    /// What lists show besides the status.
+    /// The data that lists show besides the status.
     digest: Digest,
     /// The number of the last write to this discussion.
     written: u64,

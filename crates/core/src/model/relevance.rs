@@ -37,7 +37,7 @@ pub fn words(text: &str) -> Vec<String> {
     fold::words(text)
 }
 
-/// Tells which words of a text say nothing about what it is about, given all its [`words`].
+/// Recognises the function words of a text, given all its [`words`].
 pub fn function_words(words: &[String]) -> impl Fn(&str) -> bool {
     function_words::of(words)
 }

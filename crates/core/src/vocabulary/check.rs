@@ -189,7 +189,7 @@ fn unfit_rows(value: &Value, cells: &[RowCell], most: usize, seats: Option<&[&st
     named.find_map(|name| not_a_seat(name, seats))
 }
 
-/// Says so if a cell holds more than anybody reads.
+/// Complains about a cell that holds more than anybody would read.
 fn unfit_row(row: &Value, cells: &[RowCell]) -> Option<String> {
     let seat = cells.iter().find(|it| it.kind == RowCellKind::Seat).and_then(|it| row.get(it.name)?.as_str());
     let of = seat.map(|it| format!(" of {}", in_short(it))).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! How good stated chances were, once it is known what was right.
+//! Scores stated probabilities once the right answers are known.
 
 /// The classes of confidence that calibration is judged in.
 pub const BINS: usize = 10;

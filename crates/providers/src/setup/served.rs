@@ -16,7 +16,7 @@ use crate::{
 /// How long a server may take to list its models. Nothing else happens meanwhile.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Words in the names of models that hold no conversation.
+/// Words in the names of models that are not for chat.
 const NO_CHAT: [&str; 3] = ["embed", "rerank", "whisper"];
 
 /// The models a server lists, in its order; none where it is not available.

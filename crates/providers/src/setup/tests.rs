@@ -159,10 +159,10 @@ fn a_local_server_is_found_by_its_port_or_the_configuration() {
 
 #[test]
 fn d14_a_server_on_this_machine_gets_one_call_at_a_time() {
-    let check = |base: &str, said: Option<usize>, expected: usize| {
+    let check = |base: &str, set: Option<usize>, expected: usize| {
         let base_url = Some(base.parse().unwrap());
         let overrides =
-            Overrides { name: "alpha".to_owned(), base_url, concurrency: said, ..Overrides::default() };
+            Overrides { name: "alpha".to_owned(), base_url, concurrency: set, ..Overrides::default() };
         let setup = setup(&[overrides], &Keys::default(), &[], &[], false);
         assert_eq!(setup.provider("alpha").unwrap().width.concurrency, expected, "{base}");
     };

@@ -26,7 +26,7 @@ use crate::{
     record::Entry,
 };
 
-/// What to start once the facts are recorded.
+/// The actions to start once the facts are recorded.
 enum Start {
     Call(Request),
     Queue(Duration),

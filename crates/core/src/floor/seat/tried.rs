@@ -29,7 +29,7 @@ pub(crate) struct Tried {
     /// When the latest call was placed, and its size in tokens by our count.
     pub(crate) placed_at: Timestamp,
     pub(crate) counted: u64,
-    /// What has arrived of the answer to the latest call.
+    /// The part of the answer to the latest call that has arrived.
     pub(crate) arrived: Arrived,
     /// The ledger's reservation for the next call, or for the one under way.
     pub(crate) reserved: Option<Spent>,

@@ -93,7 +93,7 @@ fn digest_of_spec(spec: &Spec) -> String {
     digest_of([written.as_str()].into_iter())
 }
 
-/// What a fork takes over of the jobs of its original.
+/// The jobs that a fork takes over from its original.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reusable {
     /// The jobs that are taken over.

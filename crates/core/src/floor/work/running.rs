@@ -34,7 +34,7 @@ const JUST_OVER_MS: u64 = 20;
 /// The code of a tool that a fork would have to use again.
 const NOT_AGAIN: &str = "TOOL_NOT_RERUN";
 
-/// What arrives from a job under way.
+/// A message from a job under way.
 enum News {
     /// A discussion ended; `None` if it is suspended.
     Discussion(Result<Option<JobResult>, StoreError>),

@@ -203,7 +203,7 @@ pub(super) fn ordinary_names(who: &Participant) -> Vec<String> {
 }
 
 impl Mask {
-    /// What participants or users wrote, with labels in place of names: of `@ann` always, in
+    /// Text of participants or users, with labels in place of names: of `@ann` always, in
     /// citations, and of names, providers and models that stand alone.
     #[must_use]
     pub fn cover(&self, text: &str) -> String {

@@ -1,4 +1,4 @@
-//! Cache marks: the API caches what stands before a mark, and reads a beginning that an earlier
+//! Cache marks: the API caches the text before a mark, and reads a beginning that an earlier
 //! request of the same seat marked.
 //!
 //! What is written to the cache costs more than usual and pays off only when it is read, so marks
@@ -63,7 +63,7 @@ fn sizes(body: &Value, texts: &[(MessageRole, String)]) -> Vec<u64> {
     texts.iter().map(add).collect()
 }
 
-/// The tokens of what stands before the messages: tools and instructions.
+/// The tokens of the parts before the messages: tools and instructions.
 fn size_before_messages(body: &Value) -> u64 {
     let tools = body.get("tools").map_or(0, |it| tokens::estimate(&it.to_string()));
     tools + body["system"].as_str().map_or(0, tokens::estimate)

@@ -10,7 +10,7 @@ use super::{Mistake, records::Record};
 
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What stands in place of bytes that are no UTF-8.
+/// The replacement for bytes that are not UTF-8.
 const REPLACED: char = char::REPLACEMENT_CHARACTER;
 
 /// A decoded file.
@@ -21,7 +21,7 @@ pub(super) struct Decoded<'b> {
     wrong: Vec<(usize, Wrong)>,
 }
 
-/// What is wrong with a line.
+/// A flaw of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrong {
     ByteOrderMark,

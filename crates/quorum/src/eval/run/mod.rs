@@ -77,11 +77,11 @@ pub struct Answers {
     /// The voice that protocols of the best voice used, and whether that is known only in
     /// hindsight.
     pub best: Option<Best>,
-    /// What kept it from finishing.
+    /// The reason why it did not finish.
     pub stopped: Option<Stopped>,
     /// Discussions that failed, with the reason.
     pub failed: Vec<(String, String)>,
-    /// What was spent, in USD, with what grading cost.
+    /// The amount spent, in USD, grading included.
     pub spent_usd: f64,
     /// Grading by a model.
     pub grading: Grading,
@@ -89,7 +89,7 @@ pub struct Answers {
     pub calls: u64,
 }
 
-/// What grading by a model took.
+/// The cost of grading by a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Grading {
     /// Answers that were graded.
@@ -111,7 +111,7 @@ pub struct Best {
     pub in_hindsight: bool,
 }
 
-/// What kept an evaluation from finishing.
+/// The reason why an evaluation did not finish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
     /// The budget is used up.
@@ -129,7 +129,7 @@ pub struct Progress {
     pub all: usize,
     /// How many of them an earlier process had finished.
     pub found: usize,
-    /// What was spent, in USD.
+    /// The amount spent, in USD.
     pub usd: f64,
 }
 
