@@ -122,7 +122,7 @@ impl Node {
         Ok(self.start.clone())
     }
 
-    /// Tells it to end, waits for that, and returns how long it took.
+    /// Asks it to end, waits for that, and returns how long it took.
     pub(crate) async fn end(mut self) -> Result<(Start, Duration)> {
         let began = Instant::now();
         self.signal("-TERM")?;

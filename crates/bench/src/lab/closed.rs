@@ -1,8 +1,8 @@
 //! The closed form: the accuracy of protocols in a world, computed without the engine from the same
 //! description.
 //!
-//! The engine is compared with this. It is written anew from the protocols' descriptions, so that a
-//! mistake of the engine is not repeated here.
+//! The engine is compared with this. It is written separately, from the protocols' descriptions, so
+//! that a mistake of the engine is not repeated here.
 
 use quorum::voices::world::{Drawn, Heard, Lots, World, persuaded};
 

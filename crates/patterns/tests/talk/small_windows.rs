@@ -41,7 +41,7 @@ fn calls_of(asked: &[AskedCall], who: &str, step: &str) -> Vec<AskedCall> {
     asked.iter().filter(wanted).cloned().collect()
 }
 
-/// How many turns of each round and label a call shows.
+/// How many turns under a label a call shows.
 fn shown(asked: &AskedCall) -> usize {
     let said = asked.call.messages.iter();
     said.filter(|it| matches!(it, Message::Said { turn, .. } if turn.participant.starts_with('@'))).count()

@@ -1,5 +1,5 @@
-//! What a result tells of its calls and of everyone at the table: models, tokens, costs, early
-//! exits, lists, and whether a retry helps.
+//! What a result reports about its calls and participants: models, tokens, costs, early exits,
+//! lists, and whether a retry helps.
 
 use quorum_core::model::{
     error::{Code, ErrorClass},
@@ -30,7 +30,7 @@ fn lists(outcome: &Outcome) -> [Vec<&str>; 3] {
     lists.map(|it| it.iter().map(String::as_str).collect())
 }
 
-/// Ann and bob are sure at once, and cyd is not waited for.
+/// A discussion in which ann and bob are sure at once, and cyd is not waited for.
 fn sure(pattern: &str) -> (Panel, Spec) {
     let panel = panel().votes("*", "tabs", 0.99).says("*", "Sure.\n\nConfidence: 0.99");
     let panel = panel.takes("ann", 10).takes("bob", 20).takes("cyd", 5_000);

@@ -195,7 +195,7 @@ impl Hub {
         }
     }
 
-    /// Ends the streams of an older epoch of the log; their clients ask again and begin anew.
+    /// Ends the streams of an older epoch of the log; their clients ask again and start over.
     fn drop_outdated(&self) {
         let mut channels = self.channels();
         let outdated: Vec<_> = channels.values().filter(|it| it.is_outdated()).cloned().collect();

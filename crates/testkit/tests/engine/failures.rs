@@ -134,7 +134,7 @@ async fn a_failure_of_all_participants_is_reported() {
     let table = table(&panel().fails("*", ErrorClass::Authentication));
     let (outcome, _) = table.hold(order("synthesis")).await;
     assert_eq!(outcome.error.unwrap().code, Code::AllProvidersFailed);
-    assert_eq!(table.panel.steps().len(), 3, "nobody is asked to sum up nothing");
+    assert_eq!(table.panel.steps().len(), 3, "no synthesis is asked for without answers");
 }
 
 #[tokio::test(start_paused = true)]

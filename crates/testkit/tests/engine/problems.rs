@@ -1,4 +1,4 @@
-//! What a failed discussion says: a standard code (INV-DISC-401), and whether trying again may help
+//! The error of a failed discussion: a standard code (INV-DISC-401), and whether a retry may help
 //! (INV-DISC-402).
 
 use quorum_core::model::{

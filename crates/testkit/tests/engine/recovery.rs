@@ -1,4 +1,4 @@
-//! Recovery (issue 14, item 8): what a discussion does when providers fail, and how it goes on.
+//! Recovery: what a discussion does when providers fail, and how it continues.
 
 use std::sync::Arc;
 

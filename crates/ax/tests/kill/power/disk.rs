@@ -1,4 +1,4 @@
-//! What a disk has of some files, from the calls that a process made.
+//! The state of files on a disk, derived from the calls that a process made.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(super) enum Step {
     Told(u64),
 }
 
-/// What becomes of writes that were not synced when the power fails.
+/// The fate of writes that were not synced when the power fails.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Unsynced {
     Lost,

@@ -122,8 +122,9 @@ fn thoughts_are_removed_wherever_they_are() {
         assert_eq!((said.as_str(), others.len(), error), (text, 1, None), "{stream}");
     };
     check(&[r#"{"message":{"content":"","thinking":"Hm."}}"#, r#"{"message":{"content":"Tabs."}}"#], "Tabs.");
-    let aloud = [r#"{"message":{"content":"<think>Hm."}}"#, r#"{"message":{"content":"</think>\n\nTabs."}}"#];
-    check(&aloud, "Tabs.");
+    let thinking =
+        [r#"{"message":{"content":"<think>Hm."}}"#, r#"{"message":{"content":"</think>\n\nTabs."}}"#];
+    check(&thinking, "Tabs.");
 }
 
 #[test]

@@ -192,8 +192,9 @@ fn thoughts_are_removed_wherever_they_are() {
     };
     check(&[r#"{"reasoning_content":"Hm."}"#, r#"{"content":"Tabs."}"#], "Tabs.");
     check(&[r#"{"reasoning":"Hm.","content":null}"#, r#"{"content":"Tabs."}"#], "Tabs.");
-    let aloud = [r#"{"content":"<think>\nHm."}"#, r#"{"content":"</th"}"#, r#"{"content":"ink>\n\nTabs."}"#];
-    check(&aloud, "Tabs.");
+    let thinking =
+        [r#"{"content":"<think>\nHm."}"#, r#"{"content":"</th"}"#, r#"{"content":"ink>\n\nTabs."}"#];
+    check(&thinking, "Tabs.");
     check(&[r#"{"content":"<think>Hm."}"#], "");
     check(&[r#"{"content":"<th"}"#], "<th");
     check(&[r#"{"content":"The mark <think> means thinking."}"#], "The mark <think> means thinking.");
