@@ -21,7 +21,7 @@ pub(crate) enum Line {
     Facts(DiscussionId, Seq),
     /// The process at this channel follows a discussion.
     Follow(DiscussionId, String),
-    /// A provider asked to wait for so many milliseconds.
+    /// A provider asked to wait for this many milliseconds.
     Closed(String, u64),
     /// Text of a turn under way.
     Piece(Box<Piece>),

@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
-            eprintln!("the laboratory found something that is not as it should be");
+            eprintln!("the laboratory missed a goal; the tables above show which");
             ExitCode::FAILURE
         }
         Err(error) => {

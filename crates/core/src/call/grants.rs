@@ -18,7 +18,7 @@ pub trait Grants: Send + Sync {
     /// Closes a lane for all processes, soon.
     fn close(&self, lane: &str, wait: Duration);
 
-    /// Takes so much of a lane's time, as soon as it is free and the lane is open.
+    /// Takes this much of a lane's time, as soon as it is free and the lane is open.
     fn take(&self, lane: &str, time: Duration) -> BoxFuture<'_, Result<Grant, Away>>;
 
     /// Gives back the end of a grant that isn't needed, soon, unless more was granted after it.

@@ -164,7 +164,7 @@ impl Lane {
         Ok(Place(permit))
     }
 
-    /// Closes the lane for so long, because the provider asked us to wait.
+    /// Closes the lane for this long, because the provider asked us to wait.
     pub fn close_for(&self, wait: Duration) {
         let until = Instant::now() + wait;
         let mut times = self.times();

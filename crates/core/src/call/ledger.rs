@@ -46,7 +46,7 @@ struct Account {
 }
 
 impl Ledger {
-    /// A ledger of which so much is already used.
+    /// A ledger of which this much is already used.
     #[must_use]
     pub fn new(limits: Limits, taken: Spent, above: Option<Arc<Ledger>>) -> Self {
         Ledger { limits, account: Mutex::new(Account { taken, ..Account::default() }), above }

@@ -155,8 +155,8 @@ struct Selection {
 }
 
 impl Selection {
-    /// The turns to show in so much room: for a summary, the previous one and the turns since; for
-    /// everything else, as the strategy wants it.
+    /// The turns to show in this much room: for a summary, the previous one and the turns since;
+    /// for everything else, as the strategy wants it.
     fn of(ask: &Ask, window: &Window<'_>, room: u64) -> Selection {
         let Some(Stretch { from, to }) = ask.stretch else {
             return match ask.hears {

@@ -157,7 +157,7 @@ fn newest(speaker: &Shown<'_>, before: Before, share: u64) -> Option<Vec<Excerpt
     Some(excerpts)
 }
 
-/// A turn of this size in so much room; `None` if that is too little to be worth showing.
+/// A turn of this size in this much room; `None` if that is too little to be worth showing.
 fn excerpt(turn: usize, size: u64, room: u64) -> Option<Excerpt> {
     if size <= room {
         return Some(Excerpt { turn, tokens: None });

@@ -175,11 +175,11 @@ pub struct Seating<'a> {
     pub settings: &'a Settings,
     /// The question; participants are ranked by how well they suit it.
     pub topic: &'a str,
-    /// What to do about roles that nobody has.
+    /// What to do about roles that no participant has.
     pub missing: MissingRoles,
 }
 
-/// What to do about roles that nobody has.
+/// What to do about roles that no participant has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MissingRoles {
     /// Refuse: a program should know which participant argues for which side (INV-DISC-008).

@@ -23,7 +23,7 @@ fn tight(size: u64, room: u64) -> Option<u32> {
     (size > share(room, TIGHT)).then_some(u32::try_from(percent).unwrap_or(u32::MAX))
 }
 
-/// The talk in so much of the room, with a warning if it is tight.
+/// The talk in this share of the room, with a warning if it is tight.
 fn fit_in(talk: &Length<'_>, before: Before, room: u64) -> Fit {
     Fit { before, room, sum_up: None, tight: tight(talk.since(0), talk.room) }
 }

@@ -19,10 +19,10 @@ use crate::{
 };
 
 const JSON: &str = "content-type: application/json";
-const PATIENCE_MS: u64 = 60_000;
+const TIMEOUT_MS: u64 = 60_000;
 
 fn seat(server: &Raw) -> Seat<'_> {
-    Seat { url: &server.url, key: Some("a-key"), first_ms: PATIENCE_MS, idle_ms: PATIENCE_MS }
+    Seat { url: &server.url, key: Some("a-key"), first_ms: TIMEOUT_MS, idle_ms: TIMEOUT_MS }
 }
 
 fn at(wire: &str, path: &str, server: &Raw) -> Voice {

@@ -158,7 +158,7 @@ impl Scope {
         wrong.map_or(Ok(()), |message| Err(refused("workflow", message)))
     }
 
-    /// The spec with the budgets that are given anew.
+    /// The spec with the newly given budgets.
     fn with_budgets(&self, spec: Spec, request: &Request) -> Spec {
         let mut spec = self.as_own(spec);
         spec.limits.calls = request.max_calls.or(spec.limits.calls);

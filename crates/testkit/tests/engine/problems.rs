@@ -85,7 +85,7 @@ fn impossible_orders() -> Vec<Case> {
     ]
 }
 
-/// Code and retryability as they stand in a result's JSON.
+/// Code and retryability as a result's JSON has them.
 fn error(outcome: &Outcome) -> (String, bool) {
     let result = serde_json::to_value(outcome).unwrap();
     let error = &result["error"];

@@ -114,7 +114,7 @@ async fn inv_disc_612_time_below_counts_for_the_total_and_not_for_the_level() {
     assert_eq!(outcome.total_duration_ms, 56_000);
 }
 
-/// When a discussion was told to come to an end, if it was.
+/// When a discussion was wound up, if it was.
 async fn wound_up(table: &Table, id: DiscussionId) -> Option<u64> {
     let facts = table.facts(id).await;
     facts.iter().find(|it| matches!(it.event, Event::WoundUp { .. })).map(|it| it.active_ms)

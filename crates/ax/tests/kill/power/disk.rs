@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// A disk writes a sector whole, or not at all.
 const SECTOR: usize = 512;
 
-/// A call that changes files, or tells something.
+/// A call that changes files, or prints something.
 #[derive(Debug)]
 pub(super) enum Step {
     Create(String),

@@ -65,7 +65,7 @@ impl Tried {
         Owed { wait: Duration::from_millis(owed_ms), closes_lane: self.limited && owed_ms > 0 }
     }
 
-    /// Waits for a rate limit beyond the time of the step, which begins anew afterwards.
+    /// Waits for a rate limit beyond the time of the step, which starts over afterwards.
     pub(crate) fn hold(&mut self, failed: Box<Failed>) {
         (self.held, self.time) = (Some(failed), None);
     }

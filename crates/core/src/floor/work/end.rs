@@ -98,7 +98,7 @@ fn digest_of_spec(spec: &Spec) -> String {
 pub struct Reusable {
     /// The jobs that are taken over.
     pub kept: Vec<String>,
-    /// The jobs that have all they need and are done anew. Further ones may follow from them.
+    /// The jobs that have all they need and are done again. Further ones may follow from them.
     pub fresh: Vec<String>,
 }
 

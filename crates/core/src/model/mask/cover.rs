@@ -190,8 +190,8 @@ pub(super) fn is_common(word: &str) -> bool {
 }
 
 /// The names of an agent that are ordinary words, in lower case: its id if that is one word, and a
-/// display name that is a word of the id. Nobody else knows these names, and an agent called
-/// *editor* must not turn every editor of a text into a label.
+/// display name that is a word of the id. No other participant knows these names, and an agent
+/// called *editor* must not turn every editor of a text into a label.
 pub(super) fn ordinary_names(who: &Participant) -> Vec<String> {
     let Some(agent) = &who.agent else { return Vec::new() };
     let id = who.name.to_lowercase();

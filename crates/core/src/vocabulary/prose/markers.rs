@@ -15,7 +15,7 @@ use marker::{Found, Taken, marker_at, wrapped_at};
 pub struct Marker {
     /// Where it stood, in Unicode scalar values of the text without markers.
     pub at: usize,
-    /// What it cites: `ann:2`, `ann:1-2`, `all`, or a label that nobody has.
+    /// What it cites: `ann:2`, `ann:1-2`, `all`, or a label that no seat has.
     pub cites: Vec<String>,
 }
 

@@ -33,7 +33,7 @@ const OPEN: [char; 3] = ['[', '［', '【'];
 const CLOSE: [char; 3] = [']', '］', '】'];
 const SEPARATORS: [char; 7] = [',', ';', '、', '，', '；', '&', '/'];
 
-/// Letters of labels. A label that nobody has is taken out, too, and cites nothing that exists.
+/// Letters of labels. A label that no seat has is taken out, too, and cites nothing.
 const RARE: &str = "JKQVWXZ";
 
 /// The marker between backticks at the start of this text.
