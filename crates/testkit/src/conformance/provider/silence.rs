@@ -7,7 +7,7 @@ use quorum_core::{model::error::ErrorClass, seams::Chunk};
 
 use super::{
     Subject,
-    fixture::{LATE, call, failing, soon, timed, voice, with_timeout},
+    fixture::{LATE, call, failing, impatient, soon, timed, voice},
 };
 use crate::server::{End, Fault, Place, Server};
 
@@ -24,13 +24,13 @@ pub async fn f2_a_hang_is_noticed_in_time_and_nothing_is_left(subject: Subject) 
     let limit = Duration::from_millis(TIMEOUT_MS);
     for place in [Place::Head, Place::FirstChunk, Place::Between] {
         let server = failing(Fault::Hang(place)).start();
-        let (received, took) = timed(&with_timeout(subject, &server, TIMEOUT_MS), call()).await;
+        let (received, took) = timed(&impatient(subject, &server, TIMEOUT_MS), call()).await;
         assert_eq!((received.class(), received.end), (Some(ErrorClass::Timeout), None), "{place:?}");
         assert!(limit <= took.all && took.own < limit + LATE, "{place:?}: {took:?}");
         nothing_is_left(&server).await;
     }
     let server = failing(Fault::Hang(Place::End)).start();
-    let (received, took) = timed(&with_timeout(subject, &server, TIMEOUT_MS), call()).await;
+    let (received, took) = timed(&impatient(subject, &server, TIMEOUT_MS), call()).await;
     assert!(received.end.is_some() && took.own < LATE, "{received:?} in {took:?}");
     nothing_is_left(&server).await;
 }
@@ -38,7 +38,7 @@ pub async fn f2_a_hang_is_noticed_in_time_and_nothing_is_left(subject: Subject) 
 /// Single bytes from time to time do not extend the timeout.
 pub async fn f2_a_trickle_is_noticed_in_time(subject: Subject) {
     let server = failing(Fault::Trickle(40)).start();
-    let (received, took) = timed(&with_timeout(subject, &server, TIMEOUT_MS), call()).await;
+    let (received, took) = timed(&impatient(subject, &server, TIMEOUT_MS), call()).await;
     assert_eq!((received.class(), received.end), (Some(ErrorClass::Timeout), None));
     assert!(took.own < Duration::from_millis(TIMEOUT_MS) + LATE, "{took:?}");
     nothing_is_left(&server).await;
