@@ -77,7 +77,7 @@ impl Ledger {
     /// Reserves `wanted` here and in all ledgers above, or in none; the error names the budget that
     /// is short.
     pub fn reserve(&self, wanted: Spent) -> Result<(), Short> {
-        self.take(wanted, Spent::default())
+        self.reserve_beside(wanted, Spent::default())
     }
 
     /// Whether this much could be reserved now, as far as the budgets are concerned.
@@ -99,14 +99,14 @@ impl Ledger {
     }
 
     /// Reserves `wanted` and leaves `held` for what must still follow.
-    fn take(&self, wanted: Spent, mut held: Spent) -> Result<(), Short> {
+    fn reserve_beside(&self, wanted: Spent, mut held: Spent) -> Result<(), Short> {
         // Lower ledgers are always locked before upper ones, so two discussions can't deadlock.
         let mut account = self.account();
         held += account.kept;
         self.fits(account.taken, wanted, held).map_err(Short::Budget)?;
         account.allows(wanted.usd, held.usd)?;
         if let Some(above) = &self.above {
-            above.take(wanted, above.with_own(held))?;
+            above.reserve_beside(wanted, above.with_own(held))?;
         }
         account.taken += wanted;
         account.reserved += wanted.usd;

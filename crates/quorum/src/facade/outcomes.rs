@@ -110,7 +110,7 @@ impl Scope {
         }
         let known = self.known(simulated, MOST_OUTCOMES).await?;
         let found = learning::known_voices(&known, &key.voices, self.quorum.now());
-        learned.keep(key, &newest, found.clone());
+        learned.cache(key, &newest, found.clone());
         Ok(found)
     }
 }

@@ -179,7 +179,7 @@ impl Watcher {
             };
             self.keep_alive.begin();
             match heard {
-                Ok(News { up_to, text, told: _ }) => {
+                Ok(News { up_to, text, update: _ }) => {
                     if up_to > self.place {
                         let channel = self.channel.clone();
                         self.queue(&channel.log(), up_to);

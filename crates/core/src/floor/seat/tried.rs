@@ -23,7 +23,7 @@ pub(crate) struct Tried {
     /// Whether that wait is due to the provider's rate limit, which applies to every discussion.
     limited: bool,
     /// The rate limit that is waited for beyond the time of the step.
-    held: Option<Box<Failed>>,
+    limit: Option<Box<Failed>>,
     /// `None` until the first call is placed.
     time: Option<Time>,
     /// When the latest call was placed, and its size in tokens by our count.
@@ -66,19 +66,19 @@ impl Tried {
     }
 
     /// Waits for a rate limit beyond the time of the step, which starts over afterwards.
-    pub(crate) fn hold(&mut self, failed: Box<Failed>) {
-        (self.held, self.time) = (Some(failed), None);
+    pub(crate) fn wait_for_limit(&mut self, failed: Box<Failed>) {
+        (self.limit, self.time) = (Some(failed), None);
     }
 
     /// The rate limit that is waited for beyond the time of the step.
-    pub(crate) fn held(&self) -> Option<&Failed> {
-        self.held.as_deref()
+    pub(crate) fn awaited_limit(&self) -> Option<&Failed> {
+        self.limit.as_deref()
     }
 
     /// Begins an attempt. Returns whether it repeats one that was cut off.
     pub(crate) fn begin(&mut self, at: Timestamp, counted: u64) -> bool {
         self.attempts += 1;
-        (self.placed_at, self.counted, self.held) = (at, counted, None);
+        (self.placed_at, self.counted, self.limit) = (at, counted, None);
         self.arrived = Arrived::default();
         std::mem::take(&mut self.cut_off)
     }

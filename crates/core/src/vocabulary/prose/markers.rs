@@ -117,7 +117,7 @@ impl MarkerStream {
         }
         let Some(letter) = rest.chars().next() else { return false };
         match letter {
-            ' ' | '\t' | '\r' | '\n' => self.hold(letter),
+            ' ' | '\t' | '\r' | '\n' => self.hold_back(letter),
             '`' => return self.read_backtick(rest, is_complete),
             '[' | '［' | '【' | '\\' if self.code == Code::Outside => {
                 return self.read_marker(rest, is_complete);
@@ -127,7 +127,7 @@ impl MarkerStream {
         true
     }
 
-    fn hold(&mut self, letter: char) {
+    fn hold_back(&mut self, letter: char) {
         self.taken += 1;
         if self.is_after_marker && letter != '\n' {
             return;

@@ -22,7 +22,7 @@ use self::{
     answers::{derived, firsts, row},
     budget::Budget,
     grading::Grader,
-    hold::{Held, Ran},
+    hold::{DiscussionRun, Ran},
     order::Job,
 };
 use super::{
@@ -249,10 +249,10 @@ impl Running<'_> {
 
     /// Holds these discussions, several at once, and returns those that took place.
     async fn all(&self, jobs: Vec<Job>, progress: &mut Progress) -> Result<Vec<Ran>, Error> {
-        let mut holding = stream::iter(jobs).map(|job| self.held(job)).buffer_unordered(AT_ONCE);
+        let mut holding = stream::iter(jobs).map(|job| self.run_discussion(job)).buffer_unordered(AT_ONCE);
         let mut ran = Vec::new();
         while let Some(held) = holding.next().await {
-            if let Held::Took(it) = held? {
+            if let DiscussionRun::Took(it) = held? {
                 progress.found += usize::from(it.was_found);
                 ran.push(*it);
             }
@@ -270,10 +270,10 @@ impl Running<'_> {
         self.watch.is_stopped()
     }
 
-    async fn held(&self, job: Job) -> Result<Held, Error> {
+    async fn run_discussion(&self, job: Job) -> Result<DiscussionRun, Error> {
         if self.is_stopped() {
-            return Ok(Held::NotStarted);
+            return Ok(DiscussionRun::NotStarted);
         }
-        hold::held(self, job).await
+        hold::run_discussion(self, job).await
     }
 }

@@ -158,7 +158,7 @@ impl Learned {
     }
 
     /// Keeps what was learned about this panel.
-    pub(super) fn keep(&self, key: Key, newest: &KnownOutcome, found: Option<KnownVoices>) {
+    pub(super) fn cache(&self, key: Key, newest: &KnownOutcome, found: Option<KnownVoices>) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= MOST_KEPT {
             kept.clear();
