@@ -168,7 +168,7 @@ impl Terminal {
         self.child.wait().unwrap()
     }
 
-    /// The content of stdout, if it was no terminal.
+    /// The content of stdout, if it was not a terminal.
     pub(crate) fn stdout(&self) -> String {
         std::fs::read_to_string(self.home.path().join("stdout")).unwrap()
     }

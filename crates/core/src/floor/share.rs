@@ -57,13 +57,13 @@ struct Opening {
     most: u64,
 }
 
-/// What is shown of each turn when every speaker's first and newest turns have to be seen; `None`
+/// The excerpts of turns when every speaker's first and newest turns have to be shown; `None`
 /// if the room is too small for that.
 pub(crate) fn recent(talk: &Talk, stretch: Stretched, before: Before, room: u64) -> Option<Vec<Excerpt>> {
     shared(talk, stretch, room, |speaker, share| newest(speaker, before, share))
 }
 
-/// What is shown of each turn when all turns have to be seen, at least in part; `None` if the room
+/// The excerpts of turns when all of them have to be shown, at least in part; `None` if the room
 /// is too small for that.
 pub(crate) fn every(talk: &Talk, stretch: Stretched, room: u64) -> Option<Vec<Excerpt>> {
     shared(talk, stretch, room, |speaker, share| {

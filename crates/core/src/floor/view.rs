@@ -212,7 +212,7 @@ impl Again {
     }
 }
 
-/// Tells a participant that its answer must be shorter than usual.
+/// The hint for a participant that its answer must be shorter than usual.
 fn hint(heard: &SelectedTurns, window: &Window<'_>) -> Option<String> {
     // About three quarters of a word per token, minus some room to finish the last sentence.
     let words = heard.words * 3 / 5;

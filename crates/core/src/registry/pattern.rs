@@ -75,7 +75,7 @@ pub struct Pattern {
     /// counts votes decides that itself.
     pub standing: fn(&State) -> Option<Standing>,
     /// The part of a speech that can replace an answer that could not be written, given its text;
-    /// `None` if the speech is no answer. Usually all of it.
+    /// `None` if the speech is not an answer. Usually all of it.
     pub answer_in: fn(&Turn, &str) -> Option<String>,
     /// The best answer so far by the pattern's own rules, for when nothing more can be asked;
     /// `None` for the last speech.

@@ -269,7 +269,7 @@ pub enum StoreError {
         /// The name of the node that runs it.
         owner: String,
     },
-    /// The node has no row: it never joined, or it was taken for dead.
+    /// The node has no row: it never joined, or it was considered dead.
     #[error("another process considered this one dead; it continues under a new id")]
     Gone(NodeId),
     /// Too many orders of the tenant wait.

@@ -107,7 +107,7 @@ fn not_seated(name: &str, seats: Option<&[&str]>) -> Option<String> {
     (!seats.contains(&name)).then(|| not_a_participant(name, seats.iter().copied()))
 }
 
-/// Unlike a name that is not seated, a text that is no name is wrong in any discussion.
+/// Unlike a name that is not seated, a text that is not a name is wrong in any discussion.
 fn not_a_seat(name: &str, seats: Option<&[&str]>) -> Option<String> {
     let wrong = not_seated(name, seats);
     if is_name(name) || (seats.is_some() && wrong.is_none()) {

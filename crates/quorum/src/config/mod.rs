@@ -423,7 +423,7 @@ fn unknown<'k>(what: &str, given: &str, known: impl IntoIterator<Item = &'k str>
 }
 
 /// The longest name for which a similar one is looked for. Comparing two names takes time
-/// proportional to the product of their lengths, and a much longer text is no typo.
+/// proportional to the product of their lengths, and a much longer text is not a typo.
 const LONGEST_TYPO: usize = 64;
 
 /// The name that was probably meant.

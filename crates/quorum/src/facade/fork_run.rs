@@ -71,7 +71,7 @@ impl Discussion {
         let past = self.state().await?;
         let facts = self.facts(Seq::START).await?;
         let Some(before) = plan_of(&past.spec) else {
-            let message = "this is no run of a workflow";
+            let message = "this is not a run of a workflow";
             return Err(refused("id", message).into());
         };
         let plan = self.scope.forked_plan(&past, &before, forking)?;

@@ -182,7 +182,7 @@ impl<'n> Fields<'n> {
     }
 }
 
-/// A text; numbers and booleans are no texts.
+/// A text; numbers and booleans are not texts.
 pub(crate) fn text(node: &Node, name: &str, wrong: &mut Vec<Mistake>) -> Option<String> {
     match &node.value {
         Tree::Text(text) => Some(text.clone()),

@@ -132,7 +132,7 @@ fn admit(app: &App, request: &Request) -> Result<Option<Scope>, Problem> {
     check_pace(app, request, known.map_or("", |it| &it.name))?;
     match (app.tokens().is_empty(), known) {
         (true, _) => Ok(Some(app.scope(None))),
-        // Liveness is no secret, and health checks seldom have a token.
+        // Liveness is not a secret, and health checks seldom have a token.
         (false, _) if OPEN.contains(&request.uri().path()) => Ok(Some(app.scope(None))),
         (false, Some(token)) => Ok(Some(app.scope(Some(token)))),
         (false, None) if request.method() == Method::GET && web::is_shell(request.uri().path()) => Ok(None),

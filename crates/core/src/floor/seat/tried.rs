@@ -18,7 +18,7 @@ pub(crate) struct Tried {
     pub(crate) failures: Failures,
     /// Whether the last attempt was under way when the process ended.
     pub(crate) cut_off: bool,
-    /// The active time of the next attempt, if the record has one, and the wait it was told.
+    /// The active time of the next attempt, if the record has one, and the wait before it.
     not_before: Option<(u64, u64)>,
     /// Whether that wait is due to the provider's rate limit, which applies to every discussion.
     limited: bool,
