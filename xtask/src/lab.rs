@@ -1,4 +1,4 @@
-//! Runs the laboratory: patterns in reference worlds, where it is known what is right.
+//! Runs the laboratory: patterns in reference worlds, whose right answers are known.
 
 use anyhow::{Result, bail};
 

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_tells_the_tests() {
+    fn a_long_run_sets_the_variable_that_tests_read() {
         let mut command = Command::new("true");
         with_effort(&mut command, Effort::Long);
         let told: Vec<_> = command.get_envs().collect();

@@ -73,7 +73,7 @@ async fn serve(stream: TcpStream, pace: Pace) -> Result<()> {
     Ok(())
 }
 
-/// Stands before the time that the calls of a discussion take, in its topic.
+/// The text before the time that the calls of a discussion take, in its topic.
 pub(crate) const TAKES: &str = "a call takes ";
 
 /// How long the call takes in milliseconds, if its text says so.

@@ -55,7 +55,8 @@ pub trait Provider: Send + Sync {
     /// Checks whether it could answer for this participant now, without costs (INV-DISC-100).
     fn check<'a>(&'a self, who: &'a Participant) -> BoxFuture<'a, Result<(), ProviderError>>;
 
-    /// What its last check noticed that is no error: a model, say, that its server does not list.
+    /// What its last check noticed that is not an error: a model, say, that its server does not
+    /// list.
     fn noticed(&self) -> Option<String> {
         None
     }
@@ -102,8 +103,8 @@ pub struct Voice {
     pub thinking: u32,
     /// Whether its window or the model itself is too small for the usual prompts.
     pub is_small: bool,
-    /// Whether its server holds answers to a JSON schema. A small model that nothing holds to one
-    /// is asked for lines instead.
+    /// Whether its server makes answers follow a JSON schema. Otherwise a small model is asked for
+    /// lines instead.
     pub follows_schemas: bool,
 }
 

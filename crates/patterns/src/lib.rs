@@ -78,12 +78,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn b01_every_pattern_is_registered_and_synthesis_is_the_default() {
-        let names: Vec<&str> = registry().patterns().iter().map(|it| it.name).collect();
-        assert_eq!(
-            names,
-            ["synthesis", "round-robin", "debate", "critique", "voting", "dialogue", "roundtable", "settle"]
-        );
+    fn b01_the_required_patterns_are_registered_and_synthesis_is_the_default() {
+        let registry = registry();
+        assert_eq!(registry.patterns()[0].name, "synthesis");
+        for name in ["round-robin", "debate", "critique", "voting", "dialogue", "roundtable", "settle"] {
+            assert!(registry.patterns().iter().any(|it| it.name == name), "{name}");
+        }
     }
 
     #[test]
@@ -100,21 +100,28 @@ mod tests {
     }
 
     #[test]
-    fn b02_every_method_is_registered_and_synthesis_is_the_default() {
-        let names: Vec<&str> = registry().methods().iter().map(|it| it.name).collect();
-        assert_eq!(names, ["synthesis", "voting", "moderator", "unanimous", "majority"]);
+    fn b02_the_required_methods_are_registered_and_synthesis_is_the_default() {
+        let registry = registry();
+        assert_eq!(registry.methods()[0].name, "synthesis");
+        for name in ["voting", "moderator", "unanimous", "majority"] {
+            assert!(registry.method(name).is_some(), "{name}");
+        }
     }
 
     #[test]
-    fn d08_the_three_detectors_are_registered() {
-        let names: Vec<&str> = registry().detectors().iter().map(|it| it.name).collect();
-        assert_eq!(names, ["repetition", "diminishing-returns", "drift"]);
+    fn d08_the_required_detectors_are_registered() {
+        for name in ["repetition", "diminishing-returns", "drift"] {
+            assert!(registry().detectors().iter().any(|it| it.name == name), "{name}");
+        }
     }
 
     #[test]
-    fn d09_the_four_strategies_are_registered_and_slide_is_the_default() {
-        let names: Vec<&str> = registry().strategies().iter().map(|it| it.name).collect();
-        assert_eq!(names, ["slide", "truncate", "summarise", "hybrid"]);
+    fn d09_the_required_strategies_are_registered_and_slide_is_the_default() {
+        let registry = registry();
+        assert_eq!(registry.strategies()[0].name, "slide");
+        for name in ["truncate", "summarise", "hybrid"] {
+            assert!(registry.strategies().iter().any(|it| it.name == name), "{name}");
+        }
     }
 
     #[test]

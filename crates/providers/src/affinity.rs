@@ -30,7 +30,7 @@ pub struct Affinity {
     /// without a model excludes all its models.
     #[serde(alias = "excluded")]
     pub exclude: Vec<String>,
-    /// What happens when none of the named providers is available.
+    /// The fallback when none of the named providers is available.
     pub fallback_strategy: Option<FallbackStrategy>,
     /// The sampling temperature with each provider.
     pub temperature_overrides: BTreeMap<String, f64>,
@@ -38,7 +38,7 @@ pub struct Affinity {
     pub default_synthesizer: Option<String>,
 }
 
-/// What happens when none of the providers that a profile names is available. Without a strategy,
+/// The fallback when none of the providers that a profile names is available. Without a strategy,
 /// claude is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

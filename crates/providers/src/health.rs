@@ -63,7 +63,7 @@ struct Found {
     result: Result<Noticed, ProviderError>,
 }
 
-/// What was noticed about an available model: mostly nothing, else a sentence.
+/// A remark about an available model: a sentence, mostly empty.
 type Noticed = Option<String>;
 
 impl Found {
@@ -77,7 +77,7 @@ impl Health {
         self.asking(remote).await.result.map(drop)
     }
 
-    /// What was noticed about a model when it was checked last.
+    /// The remark about a model when it was checked last.
     pub(crate) fn noticed(&self, model: &str) -> Noticed {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.get(model)?.peek()?.result.clone().ok()?
@@ -89,7 +89,7 @@ impl Health {
             Some(asking) if asking.peek().is_none_or(Found::holds) => asking.clone(),
             Some(_) | None => {
                 let model = remote.model.name.clone();
-                // A reference cycle otherwise: the check would keep the cache alive that holds it.
+                // Otherwise the check would keep the cache alive that holds it: a reference cycle.
                 let remote = Remote { health: Arc::default(), ..remote };
                 let asking = find_out(remote).boxed().shared();
                 asked.insert(model, asking.clone());

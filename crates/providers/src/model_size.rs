@@ -1,4 +1,4 @@
-//! The size of a model, as far as its name tells it.
+//! The size of a model, as far as its name contains it.
 
 /// The size from which a model on the user's own machine follows long instructions, in billions of
 /// parameters.

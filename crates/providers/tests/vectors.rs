@@ -64,7 +64,7 @@ async fn d08_texts_become_vectors_in_their_order() {
 }
 
 #[tokio::test]
-async fn d08_an_embedder_is_a_provider_and_a_model_that_are_there() {
+async fn d08_an_embedder_needs_a_configured_provider_and_a_model() {
     assert!(embedder("http://127.0.0.1:9", "alpha/embed-1").is_some());
     assert!(embedder("http://127.0.0.1:9", "beta/embed-1").is_none());
     assert!(embedder("http://127.0.0.1:9", "alpha").is_none());

@@ -86,7 +86,7 @@ pub enum Finding {
         /// How many days after it was hidden each of them is removed.
         days: u64,
     },
-    /// What an account has left of its spending caps.
+    /// The amounts that an account has left of its spending caps.
     Spending {
         /// The name of the token; empty for the command.
         name: String,
@@ -176,7 +176,7 @@ pub enum Finding {
     },
 }
 
-/// What other users of this machine may do with a directory.
+/// The access that other users of this machine have to a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exposure {
     /// They can list the files in it.

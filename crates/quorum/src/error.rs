@@ -11,7 +11,7 @@ use quorum_core::{
 
 use crate::{Complaint, config, setup::Missing};
 
-/// What can go wrong between a request and its discussion.
+/// An error between a request and its discussion.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The request is not acceptable, for all of these reasons. Nothing was spent.
@@ -108,7 +108,7 @@ pub struct MissingVoice {
     pub participant: String,
     /// Its provider.
     pub provider: String,
-    /// What that provider lacks here; `None` if the provider is unknown.
+    /// The part that the provider lacks here; `None` if the provider is unknown.
     pub missing: Option<Missing>,
 }
 

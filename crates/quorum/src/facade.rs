@@ -15,8 +15,8 @@ mod keyed_lock;
 mod lists;
 mod outcomes;
 mod plan;
+mod prompt_preview;
 mod recall;
-mod rehearsal;
 mod remarks;
 mod say;
 mod scope;
@@ -59,7 +59,7 @@ pub use fork_run::{ForkedRun, RunForking};
 pub use health::{Checked, Unanswered};
 pub use outcomes::{CalibrationReport, LONGEST_ANSWER, PairReport, Resolved, VoiceReport};
 pub use plan::{Figures, Plan, PlannedAgent, PlannedPhase, PlannedSeat};
-pub use rehearsal::{SentMessage, SentRequest};
+pub use prompt_preview::{SentMessage, SentRequest};
 pub use scope::{OrderKey, Scope, Started};
 pub use spending::{CapEntry, CapFit};
 pub use steering::Steered;
@@ -124,7 +124,7 @@ impl Quorum {
         }
     }
 
-    /// What requests are checked against.
+    /// The vocabulary that requests are checked against.
     pub(crate) fn setting(&self) -> &Setting {
         &self.0.setting
     }

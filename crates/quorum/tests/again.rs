@@ -174,7 +174,7 @@ async fn a_fork_that_drops_one_of_two_equal_seats_leaves_the_other_its_name_and_
             _ => None,
         })
         .collect();
-    assert!(!placed.iter().any(|step| step.starts_with("1/answering")), "asked anew: {placed:?}");
+    assert!(!placed.iter().any(|step| step.starts_with("1/answering")), "asked again: {placed:?}");
     let again = fork.again(&Request::default()).await.unwrap();
     assert_eq!(again.participants, state.spec.participants);
 }

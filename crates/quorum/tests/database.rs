@@ -260,7 +260,7 @@ async fn a_database_in_use_is_refused_until_its_node_has_ended() {
     assert!(refused.to_string().contains("ax (process 7 on host)"), "{refused}");
     // The last beat may still be on its way; this one comes after it.
     postgres.beat(lives, quorum::seams::Duty::Serving).await.unwrap();
-    // It has died without a word: its beat stands still for its lease.
+    // It has died without a word: its beat is unchanged for its lease.
     assert_eq!(moves(&from, &to).await.unwrap().written, 1);
 }
 

@@ -1,4 +1,4 @@
-//! What turned out to be right: recorded beside a discussion, learned from, and frozen into the
+//! Outcomes: recorded beside a discussion, learned from, and frozen into the
 //! next one.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]

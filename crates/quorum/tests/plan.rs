@@ -399,11 +399,11 @@ async fn an_order_that_no_window_has_room_for_was_started_all_the_same() {
 #[tokio::test]
 async fn summaries_are_allowed_for() {
     let plain = plan(&scope(), &asking("synthesis", "a,b")).await;
-    let summing = Request { window_strategy: Some("summarise".to_owned()), ..asking("synthesis", "a,b") };
-    let summing = plan(&scope(), &summing).await;
-    assert!(summing.most.calls > plain.most.calls && summing.usual == plain.usual);
+    let summarised = Request { window_strategy: Some("summarise".to_owned()), ..asking("synthesis", "a,b") };
+    let summarised = plan(&scope(), &summarised).await;
+    assert!(summarised.most.calls > plain.most.calls && summarised.usual == plain.usual);
     let asked = Request { window_overflow: Some("ask".to_owned()), ..asking("synthesis", "a,b") };
-    assert_eq!(plan(&scope(), &asked).await.most.calls, summing.most.calls, "people may choose a summary");
+    assert_eq!(plan(&scope(), &asked).await.most.calls, summarised.most.calls, "people may choose a summary");
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ use crate::{
 /// The state passed to handlers.
 pub(crate) type App = Arc<AppState>;
 
-/// How long this process tries to tell the others that it ends.
+/// How long this process tries to notify the others that it ends.
 const LAST_WORD: Duration = Duration::from_secs(2);
 
 /// The caller's name in records if no tokens are configured.

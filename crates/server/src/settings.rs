@@ -73,7 +73,7 @@ pub struct Limits {
     pub body_time: Duration,
     /// The keep-alive interval of a silent stream.
     pub silence: Duration,
-    /// The timeout of a reader that takes none of the data waiting for it.
+    /// The timeout of a client that reads none of the data waiting for it.
     pub stall_time: Duration,
     /// How long calls under way may take to end and be recorded at shutdown.
     pub drain: Duration,

@@ -21,9 +21,9 @@ export const recalled = (key) => attempt(() => sessionStorage.getItem(key));
 
 export const keep = (key, value) => attempt(() => sessionStorage.setItem(key, value));
 
-function attempt(deed) {
+function attempt(action) {
   try {
-    return deed();
+    return action();
   } catch {
     return null;
   }

@@ -320,7 +320,7 @@ const KINDS = {
   },
   retried(state, fact) {
     state.problem = null;
-    // A retry goes on with the talk, and decides anew.
+    // A retry continues the talk, and decides again.
     if (fact.from) [state.woundUp, state.decision, state.conclusion, state.ended] = [null, null, null, null];
     for (const name of fact.reseated ?? []) stand(state, name, 'waiting');
   },

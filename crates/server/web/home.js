@@ -12,7 +12,7 @@ const OVER = new Set(['completed', 'error', 'aborted']);
 
 const [AWAITED, UNDER_WAY, EARLIER] = ['Waiting for people', 'Under way', 'Earlier'];
 
-/** The choice of a session that is not there yet. */
+/** The choice that makes a new session. */
 const NEW = 'new';
 
 /** The poll interval of the list while it is visible. */
@@ -208,7 +208,7 @@ function offer(select, sessions) {
   );
 }
 
-/** Offers a session under this name in the form for a new discussion; without a name, no longer. */
+/** Offers a session under this name in the form for a new discussion, or removes it if unnamed. */
 function inForm(id, name) {
   const field = document.querySelector('.order select[name=session]');
   const known = [...(field?.options ?? [])].find((it) => it.value === id);

@@ -175,7 +175,7 @@ function link(address, children, isPicture = '') {
   );
 }
 
-/** A structured reply for people to read; null if the text is none. */
+/** A structured reply for people to read; null if the text is not one. */
 export function structured(text) {
   const trimmed = text.trim().replace(/^```(?:json)?\s*|\s*```$/g, '');
   if (!trimmed.startsWith('{') || !trimmed.endsWith('}')) return null;

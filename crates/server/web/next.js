@@ -16,7 +16,7 @@ export const askAgain = (id, state) =>
   change(id, state, {
     title: 'Ask again',
     yes: 'Ask again',
-    about: 'Everyone is asked anew; the past discussion stays as it is.',
+    about: 'Everyone is asked again; the past discussion stays as it is.',
     path: 'again',
     body: (changes) => changes,
     planned: (changes) => ({ changes }),

@@ -19,9 +19,9 @@ pub(super) fn speech_for(mind: &Mind<'_>) -> String {
 
 fn propose(mind: &Mind<'_>) -> String {
     let critique = &mind.bank.critique;
-    let plan = mind.say(&critique.plan, &[]);
+    let plan = mind.sentence(&critique.plan, &[]);
     let points = numbered(&[mind.argument(), mind.observation(), plan]);
-    finished(mind, &[stated(mind), mind.say(&critique.propose, &[]), points])
+    finished(mind, &[stated(mind), mind.sentence(&critique.propose, &[]), points])
 }
 
 fn criticise(mind: &Mind<'_>) -> String {
@@ -43,12 +43,12 @@ fn objection(mind: &Mind<'_>, speaker: &Speaker<'_>) -> Option<String> {
     let Some(points) = points else { return answer(mind, speaker) };
     let at = mind.chance("objection").derive(speaker.seat).below(points.len());
     let (number, quote) = &points[at];
-    let objection = mind.say(
+    let objection = mind.sentence(
         &critique.objection,
         &[("name", speaker.name), ("number", &number.to_string()), ("quote", quote)],
     );
     let kept = &points[(at + 1) % points.len()].0.to_string();
-    let praise = mind.say(&critique.praise, &[("name", speaker.name), ("number", kept)]);
+    let praise = mind.sentence(&critique.praise, &[("name", speaker.name), ("number", kept)]);
     Some(if points.len() > 1 { format!("{objection} {praise}") } else { objection })
 }
 
@@ -56,13 +56,13 @@ fn refine(mind: &Mind<'_>) -> String {
     let critique = &mind.bank.critique;
     let took = |speaker: &Speaker<'_>| {
         let quote = speaker.quote(mind.chance("took").derive(speaker.seat))?;
-        Some(mind.say(&critique.took, &[("name", speaker.name), ("quote", &quote)]))
+        Some(mind.sentence(&critique.took, &[("name", speaker.name), ("quote", &quote)]))
     };
     let own = mind.label();
     let critics = mind.table.others.iter().filter(|it| it.mentions(own));
     let answers: Vec<String> = critics.filter_map(took).collect();
     let unmoved = answers.is_empty();
-    let lead = if unmoved { critique.unmoved.clone() } else { mind.say(&critique.revised, &[]) };
+    let lead = if unmoved { critique.unmoved.clone() } else { mind.sentence(&critique.revised, &[]) };
     let mut paragraphs = vec![stated(mind), lead, numbered(&repaired(mind))];
     paragraphs.extend((!unmoved).then(|| LINE.to_owned()));
     paragraphs.extend(answers);
@@ -75,11 +75,11 @@ const LINE: &str = "---";
 /// Its own proposal with the middle replaced by a repaired point; a new proposal if it had none.
 fn repaired(mind: &Mind<'_>) -> Vec<String> {
     let critique = &mind.bank.critique;
-    let repair = mind.say(&critique.repair, &[]);
+    let repair = mind.sentence(&critique.repair, &[]);
     let own = mind.table.own.iter().rev().map(|text| points(text)).find(|it| it.len() > 1);
     match own.as_deref() {
         Some([(_, first), .., (_, last)]) => vec![first.clone(), repair, last.clone()],
-        _ => vec![mind.argument(), repair, mind.say(&critique.plan, &[])],
+        _ => vec![mind.argument(), repair, mind.sentence(&critique.plan, &[])],
     }
 }
 

@@ -91,7 +91,7 @@ impl sample::Mind for Mind<'_> {
         match self.bank.phrases(key) {
             [] => String::new(),
             [only] => self.fill(only, with),
-            several => self.say(several, with),
+            several => self.sentence(several, with),
         }
     }
 

@@ -86,7 +86,7 @@ impl<'a> Mind<'a> {
     }
 
     /// One of these sentences, with its placeholders filled.
-    pub(super) fn say(&self, sentences: &'static [String], with: &[(&str, &str)]) -> String {
+    pub(super) fn sentence(&self, sentences: &'static [String], with: &[(&str, &str)]) -> String {
         let Some(head) = sentences.first() else { return String::new() };
         let draw = self.shared.derive(&self.call.round.to_string()).derive(head).below(sentences.len());
         let at = draw + self.seat() + self.uses(sentences.as_ptr());

@@ -32,7 +32,7 @@ pub(super) fn speak(mind: &Mind<'_>) -> String {
     let speech = &mind.bank.speech;
     let mut paragraphs = vec![stated(mind)];
     let main = if mind.table.own.is_empty() {
-        format!("{} {}", mind.say(&speech.opening, &[]), mind.argument())
+        format!("{} {}", mind.sentence(&speech.opening, &[]), mind.argument())
     } else {
         format!("{} {}", second_thought(mind), mind.argument())
     };
@@ -59,7 +59,7 @@ pub(super) fn wants_to_convene(mind: &Mind<'_>) -> Option<(String, String)> {
     let others: Vec<&str> = others.into_iter().filter(|it| mind.question.tail != Some(it)).collect();
     let tail = others.get(mind.chance("tail").below(others.len()))?;
     let topic = narrower(&mind.question, &call.spec.topic, tail);
-    Some((mind.say(&mind.bank.speech.convene, &[]), topic))
+    Some((mind.sentence(&mind.bank.speech.convene, &[]), topic))
 }
 
 /// The line that states its position to the others.
@@ -89,7 +89,7 @@ pub(super) fn answer(mind: &Mind<'_>, speaker: &Speaker<'_>) -> Option<String> {
         Some(_) => (&speech.disagree, speaker.main_point()?),
         None => (&speech.notice, speaker.quote(mind.chance(speaker.seat))?),
     };
-    Some(mind.say(sentences, &[("name", speaker.name), ("quote", &quote)]))
+    Some(mind.sentence(sentences, &[("name", speaker.name), ("quote", &quote)]))
 }
 
 fn second_thought(mind: &Mind<'_>) -> String {
@@ -97,8 +97,8 @@ fn second_thought(mind: &Mind<'_>) -> String {
     let everyone = mind.table.others.iter().all(|it| mind.held_by(it) == Some(mind.holds));
     match mind.gave_up {
         Some(old) => changed(mind, old),
-        None if everyone && !mind.table.others.is_empty() => mind.say(&speech.united, &[]),
-        None => mind.say(&speech.kept, &[]),
+        None if everyone && !mind.table.others.is_empty() => mind.sentence(&speech.united, &[]),
+        None => mind.sentence(&speech.kept, &[]),
     }
 }
 
@@ -109,7 +109,7 @@ fn changed(mind: &Mind<'_>, old: usize) -> String {
         let name = mind.holders(mind.holds).next().map_or("", |it| it.name);
         (name, mind.bank.nothing.clone())
     });
-    mind.say(&mind.bank.speech.changed, &[("old", old), ("name", name), ("quote", &quote)])
+    mind.sentence(&mind.bank.speech.changed, &[("old", old), ("name", name), ("quote", &quote)])
 }
 
 /// Answers people first, then those that disagree. A voice that changed its mind has already
@@ -130,12 +130,12 @@ fn answers(mind: &Mind<'_>) -> String {
 
 fn closing(mind: &Mind<'_>) -> String {
     let speech = &mind.bank.speech;
-    mind.say(if mind.is_bound() { &speech.firm } else { &speech.doubt }, &[])
+    mind.sentence(if mind.is_bound() { &speech.firm } else { &speech.doubt }, &[])
 }
 
 fn found(mind: &Mind<'_>) -> Option<String> {
     let (topic, text) = mind.table.found?;
     let plain = text.replace("**", "").replace(['“', '„'], "‘").replace('”', "’");
     let phrase = clipped(plain.trim().lines().next()?, FOUND_LETTERS);
-    Some(mind.say(&mind.bank.speech.found, &[("topic", topic), ("found", &phrase)]))
+    Some(mind.sentence(&mind.bank.speech.found, &[("topic", topic), ("found", &phrase)]))
 }

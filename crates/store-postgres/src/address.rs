@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_without_quoting_it() {
+    fn an_invalid_address_is_refused_without_quoting_it() {
         for wrong in ["secret", "postgres://ann:sec ret@:x/", "postgres://ann:secret@db/panel?sslmode=maybe"]
         {
             let error = Address::parse(wrong).unwrap_err().to_string();

@@ -21,7 +21,7 @@ pub(crate) enum Line {
     Facts(DiscussionId, Seq),
     /// The process at this channel follows a discussion.
     Follow(DiscussionId, String),
-    /// A provider asked to wait for so many milliseconds.
+    /// A provider asked to wait for this many milliseconds.
     Closed(String, u64),
     /// Text of a turn under way.
     Piece(Box<Piece>),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_comes_out_again() {
+    fn packed_news_is_unpacked_unchanged() {
         let id = DiscussionId::fresh();
         let lines = vec![
             Line::Work,

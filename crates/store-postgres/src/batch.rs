@@ -88,7 +88,7 @@ impl LogRow {
     }
 }
 
-/// An append as the statement takes it.
+/// An append as parameters of the statement.
 pub(crate) struct AppendRow {
     pub(crate) id: Uuid,
     root: Uuid,
@@ -154,8 +154,8 @@ impl AppendRow {
 
 type StatusChange = (Option<Lifecycle>, Option<Option<i64>>, Option<Option<bool>>);
 
-/// What these facts say about the status, the end and the success, each only if they do: where two
-/// different beginnings lead to the same value, it follows from the facts.
+/// The status, the end and the success that these facts set, each only if they set it: a value that
+/// two different beginnings lead to follows from the facts alone.
 fn changed(facts: &[Fact]) -> StatusChange {
     let other =
         ListStatus { status: Lifecycle::Running, success: Some(true), ended_at: Some(Timestamp(i64::MIN)) };

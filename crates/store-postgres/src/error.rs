@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_that_pass_are_told_from_those_that_stay() {
+    fn transient_errors_are_told_from_permanent_ones() {
         for passing in ["08006", "57P01", "57P03", "53300", "53100", "40001", "40P01", "25006", "57014"] {
             assert!(is_passing(passing), "{passing}");
         }

@@ -73,7 +73,7 @@ struct Shared {
     followed: Mutex<HashMap<DiscussionId, Instant>>,
     /// The channels of other processes that follow a discussion, and since when.
     followers: Mutex<HashMap<DiscussionId, HashMap<String, Instant>>>,
-    /// Until when providers asked, through any process, to be left alone.
+    /// Until when providers asked any process to wait.
     closed: Mutex<HashMap<String, Instant>>,
     outbox: Mutex<Outbox>,
     bell: Notify,
@@ -207,7 +207,7 @@ impl Announcer {
         });
     }
 
-    /// For how long a provider asked, through another process, to be left alone.
+    /// How long a provider asked another process to wait.
     pub(crate) fn closed_for(&self, lane: &str) -> Duration {
         let until = lock(&self.0.closed).get(lane).copied();
         until.map_or(Duration::ZERO, |it| it.saturating_duration_since(Instant::now()))

@@ -108,7 +108,7 @@ impl Pool {
         self.shared.grow();
         loop {
             let place = self.free_place().await?;
-            // A connection that broke while nobody used it is replaced.
+            // A connection that broke while it was idle is replaced.
             let idle = std::iter::from_fn(|| lock(&self.shared.idle).pop()).find(Connection::is_usable);
             let opened = match idle {
                 Some(connection) => Ok(connection),

@@ -68,7 +68,7 @@ async fn a_rate_limit_at_one_node_closes_the_lane_of_the_others() {
 }
 
 #[tokio::test]
-async fn what_is_given_back_is_granted_again_unless_more_was_granted_after_it() {
+async fn returned_time_is_granted_again_unless_more_was_granted_after_it() {
     let database = Database::fresh();
     let store = opened(&database);
     let grants = store.grants().unwrap();

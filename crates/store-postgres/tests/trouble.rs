@@ -1,4 +1,4 @@
-//! Databases that can't be used, or not now: each is told clearly, and never with the password.
+//! Databases that can't be used, or not now: each has a clear message, never with the password.
 
 #![expect(clippy::unwrap_used, reason = "a test whose store can't be opened can only stop")]
 

@@ -1,4 +1,4 @@
-//! Outcomes: what turned out to be right, beside the record.
+//! Outcomes: recorded right answers, beside the record.
 
 use quorum_core::{
     model::{
@@ -61,7 +61,7 @@ pub(crate) fn outcome(row: &Row<'_>, first: usize) -> rusqlite::Result<KnownOutc
         answer: row.get(first + 3)?,
         by: row.get(first + 4)?,
         at: Timestamp(row.get(first + 5)?),
-        // What a later version wrote and this one can't read is no ground for learning.
+        // What a later version wrote and this one can't read is not a ground for learning.
         scored: serde_json::from_str(&scored).unwrap_or_default(),
     })
 }

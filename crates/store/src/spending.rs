@@ -17,7 +17,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{cache::parsed, claims, error::JobError, record, write_context::WriteContext};
 
-/// What a discussion has set aside.
+/// The amount that a discussion has set aside.
 struct Allowance {
     account: Account,
     day: i64,
@@ -58,7 +58,7 @@ pub(crate) fn draw(context: &mut WriteContext, draw: &Draw) -> Result<Drawn, Job
     Ok(Drawn::UpTo(base + allowance.amount))
 }
 
-/// The caps as they would be if what the discussion has set aside before were settled first.
+/// The caps as they would be after settling the discussion's earlier allowance.
 fn statuses(
     connection: &Connection,
     draw: &Draw,
@@ -82,7 +82,7 @@ pub(crate) fn settle(context: &mut WriteContext, claim: &Claim, spent: Usd) -> R
     Ok(())
 }
 
-/// The state of an account's caps, once allowances of the dead are settled.
+/// The state of an account's caps, after settling the allowances of dead runs.
 pub(crate) fn spending(
     context: &mut WriteContext,
     account: &Account,

@@ -41,7 +41,7 @@ struct Subscribers {
     followed: Mutex<HashMap<DiscussionId, (Seq, Instant)>>,
 }
 
-/// What was already told: the newest command and the newest discussion, by their numbers.
+/// The news already sent: the newest command and the newest discussion, by their numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
     command: i64,
@@ -162,7 +162,7 @@ fn poll_once(
     Ok(())
 }
 
-/// Tells of new facts of the discussions that are followed.
+/// Notifies of new facts of the discussions that are followed.
 fn tell_facts(connection: &Connection, subscribers: &Subscribers) -> rusqlite::Result<()> {
     let mut followed = subscribers.followed();
     followed.retain(|_, (_, since)| since.elapsed() < FOLLOWED);

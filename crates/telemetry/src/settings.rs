@@ -1,4 +1,4 @@
-//! What the environment says beyond what the exporter reads itself: content, and whether the
+//! Settings from the environment that the exporter doesn't read itself: content, and whether the
 //! protocol is one that this program has.
 
 /// The variable for content. Other programs also give it the values of an enumeration.

@@ -3,7 +3,7 @@
 use quorum_core::call::{Call, Message};
 use serde_json::{Value, json};
 
-/// The default reply to a call. It shows what the member was shown, so that logs tell who saw what.
+/// The default reply to a call. It shows what the member was shown, so that logs show who saw what.
 pub(crate) fn default_text(call: &Call, shape: Option<&str>) -> String {
     let name = &call.participant.name;
     let heard = call.messages.iter().filter(|it| matches!(it, Message::Said { .. })).count();

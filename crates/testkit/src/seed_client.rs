@@ -34,7 +34,7 @@ struct Client {
 
 impl Client {
     fn take(&mut self, name: &str, payload: &Value) {
-        // An event of another kind is passed over, and whatever is in it.
+        // Events of other kinds are ignored, with everything in them.
         match name {
             "discussion-started" => self.start(payload),
             "round-started" => self.set("currentRound", read(payload, "roundNumber").clone()),
@@ -87,7 +87,8 @@ impl Client {
         let role = role(&started["role"]);
         let seat = if role == "model-a" { "modelA" } else { "modelB" };
         assert_eq!(started["modelId"], self.state["config"]["participants"][seat]["modelId"]);
-        // Another attempt of the same turn begins anew; the other's turn must be over.
+        // A further attempt of the same turn starts over; the other participant's turn must be
+        // over.
         assert!(self.open.as_ref().is_none_or(|(open, _)| *open == started["role"]), "turns overlap");
         self.set("phase", json!(format!("{role}-turn")));
         self.open = Some((started["role"].clone(), String::new()));

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_expression_is_an_error() {
+    fn an_invalid_expression_is_an_error() {
         for broken in ["", "MIT OR", "(MIT", "MIT Zlib", "MIT)"] {
             check(broken, None);
         }

@@ -59,7 +59,7 @@ struct Section {
 impl<'f> Elf<'f> {
     fn of(file: &'f [u8]) -> Result<Self> {
         if file.get(..6) != Some(b"\x7fELF\x02\x01".as_slice()) {
-            bail!("this is no 64-bit program for Linux");
+            bail!("this is not a 64-bit program for Linux");
         }
         Ok(Elf { file })
     }

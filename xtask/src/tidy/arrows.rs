@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn futures_is_welcome_without_its_executor() {
+    fn futures_is_allowed_without_its_executor() {
         let futures = |features: &[&str], defaults: bool| {
             let value = json!({ "name": "futures", "kind": null, "features": features, "uses_default_features": defaults });
             judge("quorum-patterns", value).len()
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_crate_must_be_entered() {
+    fn a_new_crate_must_be_listed() {
         let unknown = "`stranger` is new; list in xtask's MAY_USE what it may depend on";
         check("stranger", "quorum-engine", Kind::Normal, Some(unknown));
     }

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_skips_and_silent_lints_are_found() {
+    fn unfinished_code_skipped_tests_and_silenced_lints_are_found() {
         check_words("#[test]\n#[ignore]\nfn a() {}\n", &["2 `#[ignore`: a skipped test"]);
         check_words("#[test]\n#[ignore = \"slow\"]\nfn a() {}\n", &["2 `#[ignore`"]);
         check_words("fn a() {\n    todo!()\n}\n", &["2 `todo!`: finish it"]);

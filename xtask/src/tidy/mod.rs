@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn warnings_do_not_fail_errors_do() {
+    fn only_errors_fail_the_check() {
         assert!(conclude(&[]).is_ok());
         assert!(conclude(&[Finding::warning("a.rs", 1, "long")]).is_ok());
         assert!(conclude(&[Finding::error("a.rs", 1, "too long")]).is_err());

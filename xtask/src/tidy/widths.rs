@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_inside_a_string_of_many_lines_is_none() {
+    fn a_comment_inside_a_string_of_many_lines_is_not_measured() {
         let wide = words("// ", 101);
         check_lines("a.rs", &format!("const A: &str = r#\"\n{wide}\n\"#;\n{wide}\n"), &[4]);
     }

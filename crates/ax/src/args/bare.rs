@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn every_slip_of_every_verb_is_refused_whatever_follows() {
+    fn every_typo_of_every_verb_is_refused_whatever_follows() {
         let command = command(&App::built_in());
         let is_verb = |word: &String| verbs(&command).any(|verb| verb == word);
         for verb in verbs(&command) {

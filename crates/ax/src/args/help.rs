@@ -106,7 +106,7 @@ pub(crate) fn validate(app: &App, derived: &Command) -> anyhow::Result<()> {
     for declared in options::offered(&app.registry) {
         let long = Flag::of(declared).long;
         if !taken.insert(long.to_string()) {
-            bail!("the option {} has the flag --{long}, which there is already", declared.name);
+            bail!("the option {} has the flag --{long}, which already exists", declared.name);
         }
     }
     match app.registry.rulings().iter().find(|it| derived.find_subcommand(it.name).is_some()) {

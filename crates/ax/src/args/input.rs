@@ -14,8 +14,8 @@ use crate::{exit::Usage, render::note};
 /// A limit above that of any field: longer input is refused by its length, and not read to its end.
 pub(super) const MOST_BYTES: u64 = 500_000;
 
-/// How long to wait for a silent writer before telling the user what is being waited for.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long to wait for a silent writer before the user is shown what the command waits for.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// The typed texts of a request.
 pub(crate) struct Input<'a> {
@@ -138,7 +138,7 @@ fn text_of(file: &Path) -> Result<String, Usage> {
     text.ok_or_else(|| wrong(file, "is not UTF-8 text; only text can be context"))
 }
 
-/// What a person says: the text as typed, or standard input for `-`.
+/// A person's turn: the text as typed, or standard input for `-`.
 pub(crate) fn spoken(text: &str) -> Result<String, Usage> {
     if text != "-" {
         return Ok(text.to_owned());
@@ -158,7 +158,7 @@ fn read() -> Result<String, Usage> {
         let _ = done.send(read.map(|_| bytes));
     });
     let unreadable = |reason: String| Usage(format!("standard input can't be read: {reason}"));
-    let bytes = waiting.recv_timeout(PATIENCE).or_else(|_| {
+    let bytes = waiting.recv_timeout(SILENCE).or_else(|_| {
         note("Reading standard input until its end; use `< /dev/null` if there is nothing to read.");
         waiting.recv()
     });

@@ -48,17 +48,17 @@ const LABEL: usize = 12;
 const FLIPS: usize = 6;
 
 /// The card of a finished discussion.
-pub(crate) fn lines(state: &Snapshot, told: AlreadyShown, naming: Naming, columns: usize) -> Vec<Line> {
+pub(crate) fn lines(state: &Snapshot, shown: AlreadyShown, naming: Naming, columns: usize) -> Vec<Line> {
     let outcome = &state.outcome();
-    let mut lines = if told == AlreadyShown::Nothing { Vec::new() } else { vec![Line::default()] };
+    let mut lines = if shown == AlreadyShown::Nothing { Vec::new() } else { vec![Line::default()] };
     lines.push(rule("", columns));
     lines.extend(closing(outcome, columns));
     let mut parts = Vec::new();
-    if told == AlreadyShown::Nothing {
+    if shown == AlreadyShown::Nothing {
         parts.extend(votes(state, outcome));
         parts.extend(dissent(outcome));
     }
-    if told != AlreadyShown::Everything {
+    if shown != AlreadyShown::Everything {
         parts.extend(marks(state, outcome));
         parts.extend(agreement(outcome, needed(state.registry(), state)));
         parts.extend(flips(&outcome.flips));
@@ -127,11 +127,12 @@ fn hanging(part: &Part, columns: usize) -> Vec<Line> {
 fn votes(state: &Snapshot, outcome: &Outcome) -> Vec<Part> {
     let fields = state.registry().results_of(&state.spec).into_iter();
     let fields = fields.filter(|it| it.view == View::Ballots);
-    let drawn = fields.filter_map(|it| part(&it.title.to_lowercase(), fallen(outcome.fields.get(it.name)?)));
+    let drawn =
+        fields.filter_map(|it| part(&it.title.to_lowercase(), vote_lines(outcome.fields.get(it.name)?)));
     drawn.collect()
 }
 
-fn fallen(results: &Value) -> Vec<Line> {
+fn vote_lines(results: &Value) -> Vec<Line> {
     let weight = |option: &str| {
         let weights = results.get("weightedVotes");
         weights.and_then(|it| it.get(option)?.as_f64()).unwrap_or_default()

@@ -27,7 +27,7 @@ pub(crate) fn lines(outcome: &Outcome) -> Vec<String> {
     lines
 }
 
-/// Whether the error below says already why this participant is missing.
+/// Whether the error below already says why this participant is missing.
 fn is_told(outcome: &Outcome, missing: &Missing) -> bool {
     let cause = missing.reason.split_once(": ").map_or(&*missing.reason, |(_, cause)| cause);
     let message = outcome.error.as_ref().map(|it| &*it.message).unwrap_or_default();
@@ -62,7 +62,7 @@ pub(crate) fn of_fork(state: &State) -> Option<String> {
     Some(format!("{reused} reused from {}, {} new.", from.of, asked.len()))
 }
 
-/// The providers that took part; of one with several seats, those that spoke.
+/// The providers that took part; for a provider with several seats, the seats that spoke.
 fn speakers<'o>(outcome: &'o Outcome) -> Vec<&'o str> {
     let spoke = |seat: &&str| outcome.integrity.spoke.iter().any(|it| it == seat);
     let of_provider = |name: &'o String| match outcome.seats.get(name) {

@@ -22,7 +22,7 @@ pub(crate) enum Detail {
     Everything,
 }
 
-/// What stands after the sentences of the answer.
+/// The notes after the sentences of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Notes {
     /// Nothing.

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_list_the_last_item_is_completed() {
+    fn the_last_item_of_a_list_is_completed() {
         let found = ["claude", "codex", "gemini"].map(|it| (it.to_owned(), String::new()));
         let check = |typed: &str, expected: &[&str]| {
             let values: Vec<String> = fitting(&found, typed).map(|it| it.0).collect();

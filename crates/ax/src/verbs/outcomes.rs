@@ -1,4 +1,4 @@
-//! `ax resolve` and `ax calibration`: records what turned out to be right, and shows what that says
+//! `ax resolve` and `ax calibration`: records right answers, and shows what they says
 //! about the voices.
 
 use quorum::{

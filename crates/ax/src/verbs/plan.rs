@@ -149,9 +149,10 @@ fn cost(plan: &Plan, figures: &Figures) -> String {
 fn remarks(plan: &Plan, forecast: Forecast) -> Vec<String> {
     let mut remarks = vec![basis(plan)];
     if let Some(kept) = plan.kept {
-        let (kept, anew) = (count(u64::from(kept), "answer"), count(u64::from(plan.usual.calls), "question"));
+        let (kept, again) =
+            (count(u64::from(kept), "answer"), count(u64::from(plan.usual.calls), "question"));
         remarks.push(format!(
-            "{kept} of the original kept, {anew} asked anew at most; an answer to the same question is taken over."
+            "{kept} of the original kept, {again} asked again at most; an answer to the same question is reused."
         ));
     }
     if !plan.unpriced.is_empty() {

@@ -1,4 +1,4 @@
-//! Traces, as the person at the terminal hears of them: only if they don't arrive.
+//! Messages about traces for the person at the terminal: only if traces don't arrive.
 
 use quorum::{Quorum, TracingStatus};
 
@@ -19,7 +19,7 @@ pub(super) async fn flush(quorum: &Quorum) {
     }
 }
 
-/// What is known about traces, in a sentence.
+/// The state of traces, in a sentence.
 pub(super) fn told(status: &TracingStatus) -> String {
     match status {
         TracingStatus::Off => "nothing asks for traces".to_owned(),

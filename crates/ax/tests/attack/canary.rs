@@ -1,5 +1,5 @@
 //! Canary secrets: a database's password, servers' tokens and keys, wrongly written in every way we
-//! could think of. Nothing that is printed, logged or stored has them (S1).
+//! could think of. Nothing printed, logged or stored contains them (S1).
 
 use std::fs;
 

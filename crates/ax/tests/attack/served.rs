@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::{provider::peak, user::User};
 
 /// A server that takes longer than this to answer is considered hung.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Served {
     child: Child,
@@ -57,7 +57,7 @@ impl Served {
                 kept.lock().unwrap().push_str(&(line + "\n"));
             }
         });
-        let address = told.recv_timeout(PATIENCE).expect("the server listens");
+        let address = told.recv_timeout(TIMEOUT).expect("the server listens");
         Served { child, address, written }
     }
 
@@ -108,7 +108,7 @@ impl Served {
 
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream
     }
 

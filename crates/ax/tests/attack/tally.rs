@@ -1,4 +1,4 @@
-//! Counts tries, and keeps those that got through.
+//! Counts attempts, and keeps those that succeeded.
 
 use std::{
     sync::{

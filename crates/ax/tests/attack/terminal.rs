@@ -1,4 +1,4 @@
-//! Terminal injection: models, their errors and their lists of models are full of escape sequences,
+//! Terminal injection: answers, errors and lists of models are full of escape sequences,
 //! and none of them reaches the terminal by any command (S7).
 
 use quorum_testkit::server::{Fault, server};

@@ -24,7 +24,7 @@ const FLAGS = [
 ];
 
 /** The limit for any wait in a scenario; longer means that it hangs. */
-const PATIENCE = 30000;
+const TIMEOUT = 30000;
 
 const freePort = () =>
   new Promise((done) => {
@@ -119,7 +119,7 @@ export async function visitor(browser, base, options = {}) {
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE);
+  page.setDefaultTimeout(TIMEOUT);
   page.wrong = [];
   page.on('dialog', (dialog) => {
     page.wrong.push(`dialog: ${dialog.message()}`);

@@ -107,7 +107,7 @@ fn f17_commands_and_watchers_reach_a_discussion_from_the_other_server() {
 }
 
 #[test]
-fn f17_a_pause_of_what_nobody_runs_is_obeyed_by_the_next_server() {
+fn f17_a_pause_of_an_idle_discussion_is_obeyed_by_the_next_server() {
     let user = User::new();
     user.configure(LEASE);
     let (one, first) = serve(&user);
@@ -152,7 +152,7 @@ fn f17_a_stopped_server_is_fenced_and_comes_back() {
     assert!(is_completed(&second, &id));
     assert!(repeated(&second, &id) <= 1);
     one.signal("-CONT");
-    // It notices that it was taken for dead, and goes on as another node.
+    // It notices that it was considered dead, and continues as another node.
     until(|| json(&first, "/readyz")["nodes"] == 2);
     assert!(is_completed(&first, &order(&first, 1)));
     for server in [one, two] {
@@ -209,7 +209,7 @@ fn clocks_two_hours_apart_are_told_by_the_doctor_and_by_readyz() {
     one.end().ends(0);
 }
 
-/// With PostgreSQL, event ids have the epoch of the log; an older one makes a client begin anew.
+/// With PostgreSQL, event ids have the epoch of the log; an older one makes a client start over.
 #[test]
 fn event_ids_carry_the_epoch_of_the_log() {
     let database = quorum_testkit::postgres::Database::fresh();

@@ -1,4 +1,4 @@
-//! `ax db`: a move that is killed again and again goes on, and what a database has is checked.
+//! `ax db`: a move that is killed again and again continues, and databases are checked.
 
 use std::time::{Duration, Instant};
 
@@ -63,7 +63,7 @@ fn a_move_that_is_killed_five_times_goes_on_and_nothing_is_there_twice() {
         until(|| most <= moved(&database));
         moving.kill().unwrap();
         moving.wait().unwrap();
-        // A server that hears of the end of its client stops what it does for it.
+        // A database server that notices the end of its client stops its query.
         database.run(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'killed_move'",
         );

@@ -151,7 +151,10 @@ fn d15_a_fork_with_another_judge_keeps_the_turns_up_to_its_point() {
     let id = past["discussionId"].as_str().unwrap();
     let planned = ["fork", id, "--at", "1/awaiting-responses/glm", "--judge", "mistral", "--dry-run"];
     let said = user.ax(&planned).ends(0).says(&["No model was asked, and nothing was recorded."]);
-    assert!(said.out.contains("2 answers of the original kept, 6 questions asked anew at most"), "{said:#?}");
+    assert!(
+        said.out.contains("2 answers of the original kept, 6 questions asked again at most"),
+        "{said:#?}"
+    );
     let args = ["fork", id, "--at", "2/awaiting-responses/claude", "--judge", "mistral", "--json"];
     let said = user.ax(&args).ends(0).says(&["4 answers reused from", "answered this before"]);
     let fork = said.json();

@@ -18,7 +18,7 @@ fn a_detached_discussion_goes_on_by_itself() {
 }
 
 #[test]
-fn programs_learn_where_it_is() {
+fn detach_prints_the_id_and_the_log_file_as_json() {
     let user = User::new();
     let started = user.ax(&["discuss", "Tabs or spaces?", "--detach", "--json"]).ends(0).json();
     user.wait_for(started["discussionId"].as_str().unwrap());
@@ -26,7 +26,7 @@ fn programs_learn_where_it_is() {
 }
 
 #[test]
-fn it_can_be_steered_like_any_other() {
+fn a_detached_discussion_can_be_steered_like_any_other() {
     let user = User::new();
     let args = ["discuss", "Tabs or spaces?", "--detach", "-r", "10", "--simulate", "latency=2s"];
     let id = user.ax(&args).ends(0).out.trim().to_owned();

@@ -56,7 +56,7 @@ fn b11_a_fork_of_a_run_keeps_every_step_that_is_equal() {
     let forked = past.fork(&["--at", "gather", "--set", "tone=kind", "--json"]).ends(0);
     assert!(forked.err.contains("Kept from"), "{forked:#?}");
     let result = forked.json();
-    assert_eq!(result["costSummary"]["totalCalls"], json!(2), "loud and end are asked anew: {result:#}");
+    assert_eq!(result["costSummary"]["totalCalls"], json!(2), "loud and end are asked again: {result:#}");
     for kept in ["gather", "keep", "calm"] {
         assert_eq!(output(&result, kept), output(&past.result, kept), "{kept}");
     }

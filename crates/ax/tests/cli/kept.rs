@@ -20,7 +20,7 @@ fn without_chance(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn d15_exported_as_markdown_it_has_everything_in_order() {
+fn d15_a_markdown_export_has_everything_in_order() {
     let user = User::new();
     user.ax(&[
         "discuss",
@@ -71,7 +71,7 @@ fn d15_a_json_export_is_the_result_document() {
 }
 
 #[test]
-fn d15_exported_into_a_file_its_ending_tells_the_format() {
+fn d15_the_ending_of_an_exported_file_sets_its_format() {
     let user = User::new();
     user.ax(&["discuss", "Tabs <or> spaces?"]).ends(0);
     for (name, begins) in [

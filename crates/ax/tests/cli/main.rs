@@ -5,8 +5,8 @@
 mod agents;
 mod as_a_model;
 mod audit;
+mod bad_environment;
 mod bad_input;
-mod bad_surroundings;
 mod caps;
 mod cluster;
 mod config;

@@ -155,7 +155,7 @@ fn b10_a_killed_process_repeats_no_call_that_the_vendor_has_answered() {
 }
 
 #[test]
-fn b10_it_leaves_within_five_seconds_and_aborts_nothing() {
+fn b10_the_process_exits_within_five_seconds_and_aborts_nothing() {
     let user = User::new();
     let mut client = Client::of(&user);
     let id = client.call("ax_discuss", &slow())["discussionId"].as_str().unwrap().to_owned();

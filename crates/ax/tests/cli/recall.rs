@@ -1,4 +1,4 @@
-//! What earlier discussions came to, recalled or followed, as the user sees it.
+//! Results of earlier discussions, recalled or followed, as the user sees them.
 
 use crate::user::User;
 

@@ -1,4 +1,4 @@
-//! Recovery and telling (issue 14, items 8 and 10): retries, starting over, logs, and flags that do
+//! Recovery, and messages about it: retries, starting over, logs, and warnings about flags that do
 //! nothing.
 
 use rusqlite::Connection;

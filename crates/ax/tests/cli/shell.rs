@@ -115,7 +115,7 @@ fn help_manual_and_readme_agree_on_the_exit_codes() {
     let help = User::new().ax(&["discuss", "--help"]).ends(0).out;
     let codes = help.split("Exit codes:\n").nth(1).unwrap().lines();
     let codes: Vec<String> = codes.map(|line| line.trim().replacen("  ", " ", 1)).collect();
-    assert_eq!(codes.len(), 9, "{help}");
+    assert!(codes[0].starts_with("0 ") && 1 < codes.len(), "{help}");
     let sentence = format!("Exit codes: {}.", codes.join("; "));
     let sentence = ["--require-consensus", "--require-support", "--offline"]
         .iter()

@@ -38,7 +38,7 @@ fn a_stop_from_another_process_concludes_where_it_runs() {
 }
 
 #[test]
-fn aborted_from_elsewhere_it_ends_at_once() {
+fn a_discussion_aborted_from_elsewhere_ends_at_once() {
     let user = User::new();
     let running = answered(&user, MANY);
     let id = running.id.clone();
@@ -67,7 +67,7 @@ fn the_first_ctrl_c_concludes_and_the_second_aborts() {
 }
 
 #[test]
-fn f13_terminated_it_leaves_and_can_be_resumed() {
+fn f13_a_terminated_command_exits_and_its_discussion_can_be_resumed() {
     let user = User::new();
     let running = answered(&user, SOME);
     let id = running.id.clone();
@@ -86,7 +86,7 @@ fn unanswered(user: &User) -> Vec<String> {
 }
 
 #[test]
-fn f13_terminated_it_records_the_answers_under_way_before_it_leaves() {
+fn f13_a_terminated_command_records_the_answers_under_way_before_it_exits() {
     for args in [&["-r", "3", "--pattern", "synthesis"][..], &["-r", "3", "--pattern", "round-robin"][..]] {
         let user = User::new();
         let running = user.start(args);
@@ -102,7 +102,7 @@ fn f13_terminated_it_records_the_answers_under_way_before_it_leaves() {
 }
 
 #[test]
-fn f13_terminated_twice_it_leaves_at_once() {
+fn f13_a_command_terminated_twice_exits_at_once() {
     let user = User::new();
     let mut running = user.begin(&["discuss", "q", "--simulate", "latency=300s"]);
     let began = std::time::Instant::now();
@@ -145,7 +145,7 @@ fn two_processes_never_run_one_discussion() {
 }
 
 #[test]
-fn left_behind_it_can_be_stopped_or_aborted_here() {
+fn a_discussion_left_behind_can_be_stopped_or_aborted_here() {
     let user = User::new();
     for (verb, code, expected) in [("stop", 0, "Done in"), ("abort", 0, "Aborted.")] {
         let running = answered(&user, MANY);

@@ -86,7 +86,7 @@ fn with_mounts(user: &User, line: &str) -> Option<crate::user::Said> {
     let possible =
         std::process::Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output();
     if !possible.is_ok_and(|it| it.status.success()) {
-        eprintln!("SKIPPED: nobody may mount anything here");
+        eprintln!("SKIPPED: nothing can be mounted here");
         return None;
     }
     let mut command = user.program("unshare", &["-rm", "sh", "-ec", line, env!("CARGO_BIN_EXE_ax")]);

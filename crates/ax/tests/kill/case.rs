@@ -1,4 +1,4 @@
-//! What is discussed, and when it is killed: everything follows from the number of the case.
+//! A case: the discussion and the moment of its kill, both derived from the number of the case.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
 //! Evaluations, killed with -9 twice each and continued: the same report, as many calls as
-//! undisturbed, and no answered call again. They are killed when so many facts are recorded, at 4
+//! undisturbed, and no answered call again. They are killed after chosen numbers of facts, at 4
 //! pairs of places all over a short run; with `QUORUM_LONG=1` at 50 pairs of a longer one.
 
 use std::{
@@ -71,7 +71,7 @@ fn survives(number: usize, all: usize, undisturbed: &Value) -> usize {
     deaths.len()
 }
 
-/// Runs the evaluation and kills it when so many facts are recorded. `false` if it had ended.
+/// Runs the evaluation and kills it once this many facts are recorded. `false` if it had ended.
 fn killed_at(place: &Place, facts: usize) -> bool {
     let mut child = place.spawn_for(&command(place, 0), Duration::ZERO);
     while Record::count(&place.database()) < facts.max(1) {

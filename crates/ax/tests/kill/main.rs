@@ -1,7 +1,7 @@
 //! Kills the command with -9 at random moments, once or twice in a discussion, then resumes it
 //! until it is over: the result is the undisturbed one, and no answered call is made again. The
 //! same with SIGTERM, where no call may be made twice at all. With early exit, real time decides
-//! which participants are heard, so only the record is checked; in virtual time the results are
+//! which answers count, so only the record is checked; in virtual time the results are
 //! compared, too. 20 discussions, 200 with `QUORUM_LONG=1`, and as many as `QUORUM_KILLS` says.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]

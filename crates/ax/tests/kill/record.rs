@@ -19,7 +19,7 @@ pub(crate) struct Record {
     pub(crate) is_over: bool,
     /// Every answered step.
     pub(crate) answered: BTreeSet<FullStep>,
-    /// Every group closed early, by topic and step, and the participants it heard.
+    /// Every group closed early, by topic and step, and the participants whose answers it took.
     pub(crate) closed: BTreeSet<[String; 3]>,
     last: BTreeMap<String, i64>,
     placed: Vec<(FullStep, i64)>,

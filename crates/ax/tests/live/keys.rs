@@ -36,7 +36,7 @@ fn the_key_help_is_shown_and_hidden() {
 }
 
 #[test]
-fn one_can_be_followed() {
+fn one_participant_can_be_followed() {
     let mut terminal = running("4s");
     terminal.types("1");
     terminal.until(|shown| shown.contains("\n claude ──") && shown.contains("\n  My position:"));

@@ -45,7 +45,7 @@ fn no_escape_bytes_in_a_file_beside_a_screen() {
 }
 
 #[test]
-fn no_color_leaves_the_screen_and_takes_the_colours() {
+fn no_color_keeps_the_screen_without_colours() {
     for (env, coloured) in [(&[][..], true), (&[("NO_COLOR", "1")], false)] {
         let mut terminal = Terminal::run(&ARGS, &Setup { columns: 100, env, ..Setup::default() });
         terminal.ends(0);

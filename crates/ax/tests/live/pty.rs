@@ -19,7 +19,7 @@ use rustix::{
 use tempfile::TempDir;
 
 /// The limit for any wait; a machine under load may be slow.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Terminal {
     home: Rc<TempDir>,
@@ -93,7 +93,7 @@ impl Terminal {
     /// The same, including the cursor and the modes.
     #[track_caller]
     pub(crate) fn until_screen(&mut self, expected: impl Fn(&vt100::Screen) -> bool) -> String {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         loop {
             let shown = self.contents();
             if expected(self.parser.screen()) {
@@ -161,14 +161,14 @@ impl Terminal {
 
     /// Waits for the end.
     pub(crate) fn waited(&mut self) -> ExitStatus {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         while let Ok(bytes) = self.output.recv_timeout(end.saturating_duration_since(Instant::now())) {
             self.take(&bytes);
         }
         self.child.wait().unwrap()
     }
 
-    /// The content of stdout, if it was no terminal.
+    /// The content of stdout, if it was not a terminal.
     pub(crate) fn stdout(&self) -> String {
         std::fs::read_to_string(self.home.path().join("stdout")).unwrap()
     }

@@ -67,7 +67,7 @@ fn after_a_resize_to_one_column() {
 }
 
 #[test]
-fn in_narrow_terminals_there_are_lines_alone() {
+fn narrow_terminals_get_lines_instead_of_the_screen() {
     let args = ["discuss", "Tabs or spaces?", "--offline", "--simulate", "latency=100ms", "-r", "1"];
     for (columns, env) in [(39, &[][..]), (100, &[("CI", "true")]), (100, &[("TERM", "dumb")])] {
         let mut terminal = Terminal::run(&args, &Setup { columns, env, ..Setup::default() });

@@ -22,7 +22,7 @@ const LONG: usize = 200;
 const AT_ONCE: usize = 4;
 
 /// The limit for any wait on a busy machine. It measures nothing.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Forks, ignores every signal it can, leaves its process group and its session, and floods its
 /// folder. A file `begun-PID` says that all of this has started.
@@ -118,7 +118,7 @@ impl Place {
     }
 
     fn wait(&self, what: &str, is_so: impl Fn() -> bool) {
-        let late = Instant::now() + PATIENCE;
+        let late = Instant::now() + TIMEOUT;
         while !is_so() {
             assert!(Instant::now() < late, "not yet: {what}; {:?} {:?}", self.running(), self.folders());
             // This sleeps because the kernel takes time to start and end real processes.

@@ -70,7 +70,7 @@ impl Watched {
     }
 }
 
-/// What became of the client that followed a discussion.
+/// The observations of the client that followed a discussion.
 struct Followed {
     events: usize,
     epochs: u64,

@@ -27,7 +27,7 @@ pub(crate) enum Effort {
     Full,
 }
 
-/// What a check found: its counts, and whether it passed.
+/// The result of a check: its counts, and whether it passed.
 pub(crate) struct Found {
     pub(crate) counts: String,
     pub(crate) passed: bool,

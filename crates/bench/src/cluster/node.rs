@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 /// How long a request may take while the database is unavailable or slow.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How long anything may take that is waited for.
 pub(crate) const LONGEST: Duration = Duration::from_secs(240);
@@ -77,8 +77,7 @@ impl Start {
                 line.clear();
             }
         });
-        let node =
-            Node { process, start: self.clone(), client: Client::builder().timeout(PATIENCE).build()? };
+        let node = Node { process, start: self.clone(), client: Client::builder().timeout(TIMEOUT).build()? };
         node.until_ready().await?;
         Ok(node)
     }
@@ -122,7 +121,7 @@ impl Node {
         Ok(self.start.clone())
     }
 
-    /// Tells it to end, waits for that, and returns how long it took.
+    /// Asks it to end, waits for that, and returns how long it took.
     pub(crate) async fn end(mut self) -> Result<(Start, Duration)> {
         let began = Instant::now();
         self.signal("-TERM")?;

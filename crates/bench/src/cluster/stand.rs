@@ -190,7 +190,7 @@ impl Stand {
         while !is_so().unwrap_or(false) {
             if LONGEST < began.elapsed() {
                 let stuck = self.database.sql("SELECT status, run, count(*) FROM discussions GROUP BY 1, 2");
-                anyhow::bail!("waited in vain until {what}: {stuck:?}\n{}", self.nodes[0].log());
+                anyhow::bail!("timed out waiting until {what}: {stuck:?}\n{}", self.nodes[0].log());
             }
             sleep(Duration::from_millis(100)).await;
         }

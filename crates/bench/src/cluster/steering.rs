@@ -23,7 +23,7 @@ async fn until(node: &Node, id: &str, is_it: impl Fn(&Value) -> bool) -> Result<
             sleep(Duration::from_millis(20)).await;
         }
     };
-    timeout(LONGEST, looking).await.context("waited in vain for a state")?
+    timeout(LONGEST, looking).await.context("timed out waiting for a state")?
 }
 
 async fn act(node: &Node, id: &str, action: &str, body: Value) -> Result<()> {

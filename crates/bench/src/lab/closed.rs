@@ -1,8 +1,8 @@
-//! The closed form: what protocols come to in a world, computed without the engine from the same
+//! The closed form: the accuracy of protocols in a world, computed without the engine from the same
 //! description.
 //!
-//! The engine is compared with this. It is written anew from the protocols' descriptions, so that a
-//! mistake of the engine is not repeated here.
+//! The engine is compared with this. It is written separately, from the protocols' descriptions, so
+//! that a mistake of the engine is not repeated here.
 
 use quorum::voices::world::{Drawn, Heard, Lots, World, persuaded};
 
@@ -13,7 +13,7 @@ pub(crate) const VOICES: usize = 4;
 /// The share of the weight at which a vote is closed.
 const THRESHOLD: f64 = 0.5;
 
-/// What protocols come to in a world.
+/// The accuracy of protocols in a world.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Figures {
     pub(crate) single: f64,

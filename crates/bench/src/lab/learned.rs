@@ -21,7 +21,7 @@ const OPEN: f64 = 0.6;
 /// From this many outcomes on, weights are reduced by the correlation of the voices' errors.
 const INDEPENDENCE: usize = 100;
 
-/// What `settle` comes to.
+/// The accuracy of `settle`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Settled {
     pub(crate) accuracy: f64,
@@ -107,7 +107,7 @@ fn known(world: &World, name: &str) -> KnownQuestion {
     KnownQuestion { weight: 1.0, options: OPTIONS, answers: (0..VOICES).map(answer).collect() }
 }
 
-/// What was learned of the voices.
+/// The evidence learned about the voices.
 struct Weights {
     slope: f64,
     offsets: [f64; VOICES],

@@ -1,4 +1,4 @@
-//! The laboratory: patterns in reference worlds, where it is known what is right.
+//! The laboratory: patterns in reference worlds, whose right answers are known.
 //!
 //! `cargo xtask lab` builds this for release and runs it; it fails if a pattern loses more than its
 //! bar allows, or if the engine and the closed form differ. `--short` is the part that belongs to
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
-            eprintln!("the laboratory found something that is not as it should be");
+            eprintln!("the laboratory missed a goal; the tables above show which");
             ExitCode::FAILURE
         }
         Err(error) => {
@@ -123,7 +123,7 @@ fn talk_worlds(effort: Effort, table: &mut Table) {
     }
 }
 
-/// What stated confidence does to `voting`, which goes by it: shown, not judged.
+/// The effect of stated confidence on `voting`, which weighs by it: shown, not judged.
 fn confidences(effort: Effort, table: &mut Table) {
     for talk in [TALKS[0], TALKS[1], TALKS[4]] {
         for confidence in CONFIDENCES {

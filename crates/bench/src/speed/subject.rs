@@ -22,7 +22,7 @@ pub(crate) const SUBJECT: &str = "--subject";
 /// The argument that selects the role of a subject that serves clients.
 pub(crate) const SERVING_SUBJECT: &str = "--serving-subject";
 
-/// What is measured.
+/// The subject of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Floor,
@@ -91,7 +91,7 @@ impl Plan {
     }
 }
 
-/// What the discussions of a plan took.
+/// The time and resources that the discussions of a plan took.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Figures {
     /// All of them, in seconds.

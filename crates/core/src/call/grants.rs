@@ -1,4 +1,4 @@
-//! What lanes of several processes share: the time of a provider, granted in pieces.
+//! The time of a provider, granted in pieces to the lanes of several processes.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ pub trait Grants: Send + Sync {
     /// How many processes share the providers, with this one.
     fn sharers(&self) -> usize;
 
-    /// For how long a provider asked, through any process, to be left alone.
+    /// How long a provider asked any process to wait.
     fn closed_for(&self, lane: &str) -> Duration;
 
     /// Closes a lane for all processes, soon.
     fn close(&self, lane: &str, wait: Duration);
 
-    /// Takes so much of a lane's time, as soon as it is free and the lane is open.
+    /// Takes this much of a lane's time, as soon as it is free and the lane is open.
     fn take(&self, lane: &str, time: Duration) -> BoxFuture<'_, Result<Grant, Away>>;
 
     /// Gives back the end of a grant that isn't needed, soon, unless more was granted after it.

@@ -23,7 +23,7 @@ use crate::call::{
 /// How much of a provider's time is taken at once, at most.
 const MOST_TAKEN: Duration = Duration::from_secs(1);
 
-/// How long a store that can't be asked is left alone.
+/// How long a store that can't be asked is not asked again.
 const AWAY: Duration = Duration::from_millis(250);
 
 /// One provider's lane, shared by all discussions of a process, and with other processes if their
@@ -53,7 +53,7 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// What is left of the last grant.
+/// The unused part of the last grant.
 #[derive(Default)]
 struct Granted {
     piece: Option<Piece>,
@@ -164,7 +164,7 @@ impl Lane {
         Ok(Place(permit))
     }
 
-    /// Closes the lane for so long, because the provider asked us to wait.
+    /// Closes the lane for this long, because the provider asked us to wait.
     pub fn close_for(&self, wait: Duration) {
         let until = Instant::now() + wait;
         let mut times = self.times();
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_nobody_needs_any_more_is_given_back() {
+    async fn unused_lane_time_is_given_back() {
         let (lane, store) = shared(Width { per_minute: Some(600), ..Width::at_once(90) });
         *store.free.lock().unwrap() = Some(Instant::now() + Duration::from_secs(2));
         let calls = futures::future::join_all((0..9).map(|_| lane.enter(0)));

@@ -24,7 +24,7 @@ pub enum Short {
     Budget(WindUp),
     /// The root's allowance is used up, and may be raised.
     Allowance {
-        /// What may have been spent in all once this is spent, and what must still follow.
+        /// The allowance needed in all: for this amount, and for what must still follow.
         target: Usd,
         /// How much of that is wanted now.
         wanted: Usd,
@@ -46,7 +46,7 @@ struct Account {
 }
 
 impl Ledger {
-    /// A ledger of which so much is already used.
+    /// A ledger of which this much is already used.
     #[must_use]
     pub fn new(limits: Limits, taken: Spent, above: Option<Arc<Ledger>>) -> Self {
         Ledger { limits, account: Mutex::new(Account { taken, ..Account::default() }), above }
@@ -67,7 +67,7 @@ impl Ledger {
         self.account().allowance = Some(allowance);
     }
 
-    /// What is spent, without what is reserved for calls that have not ended.
+    /// The amount spent, without reservations for calls that have not ended.
     #[must_use]
     pub fn settled(&self) -> Usd {
         let account = *self.account();
@@ -77,7 +77,7 @@ impl Ledger {
     /// Reserves `wanted` here and in all ledgers above, or in none; the error names the budget that
     /// is short.
     pub fn reserve(&self, wanted: Spent) -> Result<(), Short> {
-        self.take(wanted, Spent::default())
+        self.reserve_beside(wanted, Spent::default())
     }
 
     /// Whether this much could be reserved now, as far as the budgets are concerned.
@@ -99,14 +99,14 @@ impl Ledger {
     }
 
     /// Reserves `wanted` and leaves `held` for what must still follow.
-    fn take(&self, wanted: Spent, mut held: Spent) -> Result<(), Short> {
+    fn reserve_beside(&self, wanted: Spent, mut held: Spent) -> Result<(), Short> {
         // Lower ledgers are always locked before upper ones, so two discussions can't deadlock.
         let mut account = self.account();
         held += account.kept;
         self.fits(account.taken, wanted, held).map_err(Short::Budget)?;
         account.allows(wanted.usd, held.usd)?;
         if let Some(above) = &self.above {
-            above.take(wanted, above.with_own(held))?;
+            above.reserve_beside(wanted, above.with_own(held))?;
         }
         account.taken += wanted;
         account.reserved += wanted.usd;
@@ -157,7 +157,7 @@ impl Ledger {
         }
     }
 
-    /// What is spent or reserved.
+    /// The amounts spent or reserved.
     #[must_use]
     pub fn taken(&self) -> Spent {
         self.account().taken
@@ -189,7 +189,7 @@ impl Ledger {
 }
 
 impl Account {
-    /// What costs nothing needs no allowance.
+    /// An amount of zero needs no allowance.
     fn allows(&self, wanted: Usd, held: Usd) -> Result<(), Short> {
         let target = self.taken.usd + held + wanted;
         match self.allowance {

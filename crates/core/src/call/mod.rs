@@ -199,7 +199,8 @@ impl Call {
     /// A text of others: without markers, and as a quotation if the reader of the answer could take
     /// it for one.
     fn neutralised(&self, text: &str) -> String {
-        // Nobody else knows the nonce; should a text have it, it must not look like a fence.
+        // No other participant knows the nonce; should a text have it, it must not look like a
+        // fence.
         let text = &without(text, &self.nonce);
         let is_recognised = self.shape.as_ref().is_some_and(|it| (it.form.recognises)(text));
         if is_recognised { quoted(&defused(text)) } else { defused(text) }

@@ -171,7 +171,7 @@ fn wind_up_problem(state: &State, error_on_loss: ErrorOnLoss, reason: &WindUp) -
     Some(problem)
 }
 
-/// What a budget was short of. `left` excludes what is kept for the decision.
+/// The shortage of a budget. `left` excludes the part kept for the decision.
 fn used_up(budget: &str, needed: &dyn Display, left: &dyn Display) -> String {
     format!("the budget of {budget} is used up: {}", short_of(needed, left))
 }

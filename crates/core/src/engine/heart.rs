@@ -1,4 +1,4 @@
-//! The heartbeat of this process: one task tells the others that it lives, reaps those that don't,
+//! The heartbeat of this process: one task shows the others that it lives, reaps those that don't,
 //! notices claims that are lost, and wakes the discussions that have new commands.
 
 use std::{
@@ -155,7 +155,7 @@ impl Inner {
         }
     }
 
-    /// Drops all runs of a node that was taken for dead, calls included: others run them now.
+    /// Drops all runs of a node that was considered dead, calls included: others run them now.
     pub(super) fn lose_everything(&self, node: NodeId) {
         // Only once, whether a beat or a claim has told so first.
         if !self.member.renew(node) {

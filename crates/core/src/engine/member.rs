@@ -1,4 +1,4 @@
-//! This process as a node of its store: its id, its name, and how it is doing.
+//! This process as a node of its store: its id, its name, and its state.
 
 use std::{
     sync::{
@@ -27,7 +27,7 @@ pub(crate) struct Member {
     pub(crate) soon: Arc<Notify>,
 }
 
-/// What was counted since the start of this process.
+/// The counts since the start of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) claims: AtomicU64,

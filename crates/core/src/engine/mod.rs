@@ -304,7 +304,7 @@ impl Engine {
         Ok(first_facts(&self.0.services, opened))
     }
 
-    /// What a fork of a discussion whose pattern runs jobs would take over. Nothing is begun.
+    /// The jobs that a fork of this discussion would take over, if there are any. Begins nothing.
     pub async fn reusable_jobs(
         &self,
         fork: Fork,
@@ -400,7 +400,7 @@ impl Engine {
     }
 
     /// Does something in the store as a node: it joins first, and once more under a new id if it
-    /// was taken for dead meanwhile. Retries while the store is unavailable for a moment.
+    /// was considered dead meanwhile. Retries while the store is unavailable for a moment.
     pub(crate) async fn as_node<'s, T>(
         &'s self,
         act: impl Fn(NodeId) -> BoxFuture<'s, Result<T, StoreError>>,

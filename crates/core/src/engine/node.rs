@@ -1,4 +1,4 @@
-//! The engine as a node: claims work of others, and tells how it is doing.
+//! The engine as a node: claims work that other nodes left, and reports its own state.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -20,7 +20,7 @@ pub struct NodeHealth {
     pub name: String,
     /// Its lease.
     pub lease: Duration,
-    /// How long ago the store heard from it; `None` if it has not joined.
+    /// How long ago it last beat in the store; `None` if it has not joined.
     pub beat_age: Option<Duration>,
     /// How many nodes there were at that time.
     pub nodes: usize,
@@ -43,7 +43,7 @@ pub struct NodeHealth {
 }
 
 impl NodeHealth {
-    /// Whether it can be relied on: the store heard from it within a lease, and it is not ending.
+    /// Whether it can be relied on: it beat in the store within a lease, and it is not ending.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         !self.draining && self.beat_age.is_some_and(|age| age < self.lease)

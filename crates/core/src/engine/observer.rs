@@ -1,4 +1,4 @@
-//! Judges by their beats which nodes are dead.
+//! Decides from their beats which nodes are dead.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -6,12 +6,12 @@ use tokio::time::Instant;
 
 use crate::{model::id::NodeId, seams::Beat};
 
-/// What one node has seen of the others. Only its own monotonic clock counts: an outage of the
+/// One node's observations of the others. Only its monotonic clock counts: an outage of the
 /// store, or a wall clock that jumps, makes no node dead.
 #[derive(Debug, Default)]
 pub(crate) struct Observer {
     seen: HashMap<NodeId, Seen>,
-    /// When it last looked.
+    /// When it last read the beats.
     looked: Option<Instant>,
 }
 
@@ -22,7 +22,7 @@ struct Seen {
     since: Instant,
 }
 
-/// A look at the beats: when it was begun, and when its answer came.
+/// A read of the beats: when it was begun, and when its answer came.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Look {
     pub(crate) begun: Instant,
@@ -30,9 +30,9 @@ pub(crate) struct Look {
 }
 
 impl Observer {
-    /// The nodes whose beats have stood still for their leases. After a gap of half of one's own
-    /// lease in which it could not look, it begins to watch anew: the others may not have been able
-    /// to beat either.
+    /// The nodes whose beats have not changed for the length of their leases. If this node could
+    /// not read beats for more than half of its own lease, it starts over: the other nodes may have
+    /// been unable to beat as well.
     pub(crate) fn dead(&mut self, own: &Beat, beats: &[Beat], look: Look) -> Vec<Beat> {
         let gap = self.looked.map(|looked| look.done.duration_since(looked));
         if gap.is_none_or(|gap| Duration::from_millis(own.lease_ms / 2) < gap) {
@@ -41,16 +41,16 @@ impl Observer {
         self.looked = Some(look.done);
         self.seen.retain(|id, _| beats.iter().any(|it| it.node == *id));
         let others = beats.iter().filter(|it| it.node != own.node);
-        others.filter(|it| self.stands_still(it, look)).copied().collect()
+        others.filter(|it| self.is_silent(it, look)).copied().collect()
     }
 
-    fn stands_still(&mut self, it: &Beat, look: Look) -> bool {
+    fn is_silent(&mut self, it: &Beat, look: Look) -> bool {
         let fresh = Seen { beat: it.beat, since: look.done };
         let seen = self.seen.entry(it.node).or_insert(fresh);
         if seen.beat != it.beat {
             *seen = fresh;
         }
-        // From the end of one look to the beginning of another: the shortest it can have been.
+        // From the end of one look to the beginning of another: at least this much time has passed.
         Duration::from_millis(it.lease_ms) <= look.begun.saturating_duration_since(seen.since)
     }
 }
@@ -62,7 +62,7 @@ mod tests {
     const LEASE_MS: u64 = 3_000;
 
     /// Looks at the given moments (in ms), each with the beat of the other node, and returns when
-    /// it was taken for dead.
+    /// it was considered dead.
     fn died(looks: &[(u64, u64)]) -> Option<u64> {
         let (me, other) = (NodeId::named("me"), NodeId::named("other"));
         let (mut observer, began) = (Observer::default(), Instant::now());
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn f17_a_beat_that_stands_still_for_a_lease_is_a_death() {
+    async fn f17_a_node_whose_beat_is_unchanged_for_a_lease_is_dead() {
         assert_eq!(died(&[(0, 7), (1_000, 7), (2_000, 7), (2_999, 7)]), None);
         assert_eq!(died(&[(0, 7), (1_000, 7), (2_000, 7), (3_000, 7)]), Some(3_000));
         assert_eq!(died(&[(0, 7), (1_000, 8), (2_000, 8), (3_000, 8), (4_000, 8)]), Some(4_000));
@@ -84,13 +84,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn f17_a_store_that_was_away_makes_nobody_dead() {
+    async fn f17_an_outage_of_the_store_makes_no_node_dead() {
         assert_eq!(died(&[(0, 7), (1_000, 7), (11_000, 7), (12_000, 8)]), None);
         assert_eq!(died(&[(0, 7), (11_000, 7), (12_000, 7), (13_000, 7), (14_000, 7)]), Some(14_000));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slow_look_counts_only_the_time_that_surely_passed() {
+    async fn a_slow_read_of_beats_counts_only_the_time_that_surely_passed() {
         let (me, other) = (NodeId::named("me"), NodeId::named("other"));
         let own = Beat { node: me, beat: 1, lease_ms: 15_000 };
         let beats = [own, Beat { node: other, beat: 7, lease_ms: LEASE_MS }];

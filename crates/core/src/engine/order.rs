@@ -1,4 +1,4 @@
-//! What a discussion is opened with.
+//! The parts that a discussion is opened with.
 
 use crate::model::{spec::Spec, traceparent::Traceparent};
 

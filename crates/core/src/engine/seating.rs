@@ -160,12 +160,12 @@ async fn check(services: &Services, spec: &Spec, who: &Participant) -> Result<()
         let message = "its price is unknown, so its cost can't be limited";
         return Err(ProviderError::new(ErrorClass::Validation, message));
     }
-    let patience = CHECK.min(Duration::from_millis(spec.timing.step_ms));
+    let limit = CHECK.min(Duration::from_millis(spec.timing.step_ms));
     let slow = |_| {
-        let message = format!("no answer to the health check within {} ms", patience.as_millis());
+        let message = format!("no answer to the health check within {} ms", limit.as_millis());
         ProviderError::new(ErrorClass::Timeout, message)
     };
-    timeout(patience, voice.provider.check(who)).await.map_err(slow)?
+    timeout(limit, voice.provider.check(who)).await.map_err(slow)?
 }
 
 /// Why participants are absent. Those with the same reason, such as a key that several models

@@ -43,11 +43,11 @@ pub struct Ask {
     pub(crate) stretch: Option<Stretch>,
     /// Set beneath the floor if the answer is shown to the others afterwards.
     pub(crate) spoken: bool,
-    /// What the others are shown of the answer, if not all of it.
+    /// The part of the answer that the others are shown, if not all of it.
     pub(crate) public: Option<fn(&str) -> String>,
     /// The topic, repeated before the prompt where much talk is shown.
     pub(crate) repeated: Option<Repeated>,
-    /// What a small model is asked instead.
+    /// The question to a small model in its place.
     pub(crate) compact: Option<Arc<CompactAsk>>,
     /// Set beneath the floor if the form is asked for as lines: the reminder for a reply that can't
     /// be read.
@@ -88,7 +88,7 @@ pub struct LineForm {
     pub reminder: &'static str,
 }
 
-/// What an empty answer is.
+/// The meaning of an empty answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfEmpty {
     /// A failed call.
@@ -241,7 +241,7 @@ impl Ask {
         Ask { compact: Some(Arc::new(compact)), ..self }
     }
 
-    /// What a small model is asked instead, if that differs.
+    /// The question to a small model, if it differs.
     #[must_use]
     pub fn compact(&self) -> Option<&CompactAsk> {
         self.compact.as_deref()

@@ -40,7 +40,7 @@ pub(crate) struct Reply {
 #[derive(Debug, PartialEq)]
 pub(crate) struct NoAnswer {
     pub(crate) error: ProviderError,
-    /// What the provider reported, if the answer came to its end.
+    /// The provider's report, if the answer came to its end.
     pub(crate) reported: Box<Reported>,
     /// Whether all tokens went into thinking, and more of them may help.
     pub(crate) only_thoughts: bool,
@@ -52,7 +52,7 @@ impl From<ProviderError> for NoAnswer {
     }
 }
 
-/// What an empty answer is.
+/// The meaning of an empty answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Emptiness {
     /// What it is, unless all tokens went into thinking and more of them may help.

@@ -31,7 +31,7 @@ pub(crate) struct SubRun {
     pub(crate) lineage: Lineage,
 }
 
-/// What a sub-discussion spends from.
+/// The budgets that a sub-discussion spends from.
 pub(crate) struct Above {
     /// The ledger of the discussion above it.
     pub(crate) ledger: Arc<Ledger>,
@@ -107,7 +107,7 @@ impl Floor {
         Ok(())
     }
 
-    /// Who sits in a sub-discussion: everyone that takes turns in this one. People are left out,
+    /// The panel of a sub-discussion: everyone that takes turns in this one. People are left out,
     /// because they would have to answer in every sub-discussion, and so are judges and others
     /// aside, because they must not hear one side alone.
     pub(crate) fn sub_participants(&self) -> Vec<Participant> {

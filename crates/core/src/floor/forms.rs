@@ -273,7 +273,7 @@ fn sort_out<'r, R: Reader + 'r>(
     (understood, unread)
 }
 
-/// What is wrong with a reply that was cut off.
+/// The complaint about a reply that was cut off.
 const CUT: &str = "it was cut off";
 
 /// The reply of this turn, with the beginning that it finishes.

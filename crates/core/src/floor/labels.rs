@@ -18,8 +18,8 @@ pub(crate) struct Labels {
 }
 
 impl Floor {
-    /// Labels drawn anew for something `who` is asked, in this display order: a judge must not know
-    /// a debater again. They follow from the panel's draw, so a replay draws the same.
+    /// Labels drawn again for something `who` is asked, in this display order: a judge must not
+    /// know a debater again. They follow from the panel's draw, so a replay draws the same.
     #[must_use]
     pub fn relabelled(&self, who: &Participant, purpose: &str, order: &[Participant]) -> Arc<Mask> {
         let state = &self.record.state;
@@ -48,7 +48,7 @@ impl Floor {
         })
     }
 
-    /// The labels of this question: a writer's are drawn anew.
+    /// The labels of this question: a writer's are drawn again.
     pub(crate) fn labels_for(&self, asked: &Asked) -> Labels {
         match &asked.ask.mask {
             Some(mask) => Labels { mask: mask.clone(), own: true },

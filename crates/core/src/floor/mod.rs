@@ -73,7 +73,7 @@ use crate::{
     vocabulary::option::{Opt, OptionValue},
 };
 
-/// What a pattern acts through. One speaker at a time holds it, which the borrow checker enforces:
+/// The interface of a pattern. One speaker at a time holds it, which the borrow checker enforces:
 ///
 /// ```compile_fail,E0499
 /// # use quorum_core::{floor::{Floor, ask::Ask}, model::participant::Participant};

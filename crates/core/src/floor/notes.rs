@@ -1,4 +1,4 @@
-//! What a pattern records besides turns: its own notes, random orders, rulings, its ending. Each is
+//! A pattern's facts besides turns: its own notes, random orders, rulings, its ending. Each is
 //! recorded once, under a step of its own.
 
 use serde::{Serialize, de::DeserializeOwned};

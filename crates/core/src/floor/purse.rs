@@ -120,8 +120,8 @@ impl Floor {
     }
 }
 
-/// The reason for ending: of what was needed in all, other calls and the decision have their part
-/// already.
+/// The reason for ending. It has only the amount wanted now: the rest of the missing amount is for
+/// other calls and the decision.
 fn short_of(reached: CapReached, wanted: Usd) -> WindUp {
     let missing = reached.needed.less(reached.status.left());
     let (cap, period, renews_at) = (reached.status.cap, reached.status.period, reached.status.renews_at);

@@ -38,7 +38,7 @@ pub(crate) struct Source {
     tools: HashMap<Step, (ToolUsed, Value)>,
     /// The providers' reports of request sizes.
     counts: BTreeMap<Step, Counted>,
-    /// What the providers' refusals said about their windows.
+    /// The limits that providers' refusals named for their windows.
     bounds: BTreeMap<Step, Bound>,
 }
 

@@ -135,12 +135,12 @@ impl Seat {
 
     /// Whether it waits for a rate limit beyond the time of its step.
     pub(crate) fn is_held(&self) -> bool {
-        matches!(self.stage, Stage::Waiting) && self.tried.held().is_some()
+        matches!(self.stage, Stage::Waiting) && self.tried.awaited_limit().is_some()
     }
 
     /// Gives up a seat that waits for a rate limit.
     pub(crate) fn give_up(&mut self, ledger: &Ledger, moment: Moment) -> Option<Entry> {
-        let lost = self.gave_up(self.tried.held()?, moment);
+        let lost = self.gave_up(self.tried.awaited_limit()?, moment);
         self.give_back(ledger);
         self.stage = Stage::Settled(None);
         Some((Some(self.step().clone()), lost))

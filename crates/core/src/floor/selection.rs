@@ -155,8 +155,8 @@ struct Selection {
 }
 
 impl Selection {
-    /// The turns to show in so much room: for a summary, the previous one and the turns since; for
-    /// everything else, as the strategy wants it.
+    /// The turns to show in this much room: for a summary, the previous one and the turns since;
+    /// for everything else, as the strategy wants it.
     fn of(ask: &Ask, window: &Window<'_>, room: u64) -> Selection {
         let Some(Stretch { from, to }) = ask.stretch else {
             return match ask.hears {
@@ -272,7 +272,7 @@ impl Selection {
                 turns.push(turn);
                 continue;
             };
-            // The opening words beside a summary are no loss: the summary covers the turn.
+            // The opening words beside a summary lose nothing: the summary covers the turn.
             shortened += u32::from(self.stretch.from <= excerpt.turn);
             let turn = Arc::new(shorten(&turn, most, window.family));
             counted += FENCE + window.family.estimate(&turn.text);
@@ -321,7 +321,7 @@ fn notice_size(window: &Window<'_>) -> u64 {
     FENCE + 40 + window.talk.speakers.iter().map(name).sum::<u64>()
 }
 
-/// Tells a participant which turns it is not shown.
+/// The notice for a participant about the turns that it is not shown.
 fn notice(missing: &[(&str, usize)]) -> Turn {
     let listed = missing.iter().map(|(name, count)| format!("{count} of {}", mention(name)));
     let text = format!(

@@ -57,13 +57,13 @@ struct Opening {
     most: u64,
 }
 
-/// What is shown of each turn when every speaker's first and newest turns have to be seen; `None`
+/// The excerpts of turns when every speaker's first and newest turns have to be shown; `None`
 /// if the room is too small for that.
 pub(crate) fn recent(talk: &Talk, stretch: Stretched, before: Before, room: u64) -> Option<Vec<Excerpt>> {
     shared(talk, stretch, room, |speaker, share| newest(speaker, before, share))
 }
 
-/// What is shown of each turn when all turns have to be seen, at least in part; `None` if the room
+/// The excerpts of turns when all of them have to be shown, at least in part; `None` if the room
 /// is too small for that.
 pub(crate) fn every(talk: &Talk, stretch: Stretched, room: u64) -> Option<Vec<Excerpt>> {
     shared(talk, stretch, room, |speaker, share| {
@@ -157,7 +157,7 @@ fn newest(speaker: &Shown<'_>, before: Before, share: u64) -> Option<Vec<Excerpt
     Some(excerpts)
 }
 
-/// A turn of this size in so much room; `None` if that is too little to be worth showing.
+/// A turn of this size in this much room; `None` if that is too little to be worth showing.
 fn excerpt(turn: usize, size: u64, room: u64) -> Option<Excerpt> {
     if size <= room {
         return Some(Excerpt { turn, tokens: None });
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_judges_is_shown_a_part_of_every_turn() {
+    fn a_judge_is_shown_a_part_of_every_turn() {
         let every = |room| told(every(&three_rounds(), WHOLE, room));
         assert_eq!(every(3_300), "0 1 2 3 4 5");
         assert_eq!(every(1_500), "0:328 1 2:328 3 4:328 5");
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn room_that_one_leaves_goes_to_the_others() {
+    fn room_that_one_speaker_leaves_goes_to_the_others() {
         assert_eq!(level(vec![10, 100, 100], 110), 50);
         assert_eq!(level(vec![100, 10, 20], 90), 60);
         assert_eq!(level(vec![10, 20], 90), 20);

@@ -11,8 +11,8 @@ pub(crate) fn until_stop<'t>(text: &'t str, stop: &[String]) -> &'t str {
     end.map_or(text, |at| &text[..from + at])
 }
 
-/// What people may see of a speech that is still arriving: nothing after a stop sequence, and not
-/// yet an end that may become one.
+/// The text that people may see of a speech that is still arriving: nothing after a stop sequence,
+/// and not yet an end that may become one.
 pub(crate) fn before_stop<'t>(text: &'t str, stop: &[String]) -> &'t str {
     let spoken = until_stop(text, stop);
     if spoken.len() < text.len() {

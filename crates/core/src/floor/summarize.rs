@@ -61,9 +61,9 @@ impl Group<'_, '_> {
             return Ok(());
         }
         let queued = seat.queue_first(wanted, self.floor.record.active_ms());
-        let mut summing = Group::of(self.floor, vec![seat], self.key.clone(), &|_| false);
-        summing.queue(0, queued);
-        summing.run().await
+        let mut group = Group::of(self.floor, vec![seat], self.key.clone(), &|_| false);
+        group.queue(0, queued);
+        group.run().await
     }
 }
 

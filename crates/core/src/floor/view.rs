@@ -40,7 +40,7 @@ pub(crate) struct View {
     pub(crate) counted: u64,
     /// The token limit of the answer and the thinking before it.
     pub(crate) max_tokens: u32,
-    /// What the strategy wants summarised first.
+    /// The turns that the strategy wants summarised first.
     pub(crate) sum_up: Option<SumUp>,
     /// How much of the room the talk would take, if that is worth a warning.
     pub(crate) tight: Option<u32>,
@@ -96,7 +96,7 @@ impl View {
     }
 }
 
-/// What sub-discussions found that no participant has taken up, for a decision on the whole talk.
+/// Findings of sub-discussions that no participant has used, for a decision on the whole talk.
 pub(crate) fn findings(ask: &Ask, state: &State) -> Vec<Message> {
     if ask.hears == Hears::Nothing || ask.stretch.is_some() {
         return Vec::new();
@@ -212,7 +212,7 @@ impl Again {
     }
 }
 
-/// Tells a participant that its answer must be shorter than usual.
+/// The hint for a participant that its answer must be shorter than usual.
 fn hint(heard: &SelectedTurns, window: &Window<'_>) -> Option<String> {
     // About three quarters of a word per token, minus some room to finish the last sentence.
     let words = heard.words * 3 / 5;

@@ -32,7 +32,7 @@ pub struct Job {
     pub deadline_ms: Option<u64>,
 }
 
-/// What a job does.
+/// The action of a job.
 #[derive(Debug, Clone)]
 pub enum Work {
     /// Holds a discussion with this spec.
@@ -67,7 +67,7 @@ pub struct JobEnd {
     pub result: JobResult,
 }
 
-/// What a job came to.
+/// The result of a job.
 #[derive(Debug, Clone)]
 pub enum JobResult {
     /// A discussion that is over.

@@ -63,7 +63,7 @@ impl Archive for MemoryStore {
     }
 
     fn remember(&self, new: NewMemory) -> BoxFuture<'_, Result<u64, StoreError>> {
-        Box::pin(async move { Ok(self.keep(new)) })
+        Box::pin(async move { Ok(self.store_value(new)) })
     }
 
     fn remembered(

@@ -125,7 +125,7 @@ impl Contents {
             }
         }
         queued.claimed_at = None;
-        self.tell(&Wake::Work);
+        self.notify(&Wake::Work);
     }
 
     pub(super) fn backlog(&self, tenant: Option<&Tenant>) -> Backlog {

@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl MemoryStore {
-    pub(super) fn keep(&self, new: NewMemory) -> u64 {
+    pub(super) fn store_value(&self, new: NewMemory) -> u64 {
         let mut contents = self.lock();
         let same = |it: &&(NewMemory, u64)| it.0.tenant == new.tenant && it.0.origin == new.origin;
         if let Some((_, version)) = contents.kept.iter().find(same) {

@@ -63,13 +63,13 @@ struct Contents {
     audit_entries: Vec<(u64, AuditEntry)>,
     /// How many audit entries there were ever.
     audited: u64,
-    /// What each account spent, by day.
+    /// The spending of each account, by day.
     spending: BTreeMap<(Account, i64), Usd>,
-    /// What each root has set aside.
+    /// The amount that each root has set aside.
     allowances: BTreeMap<DiscussionId, Allowance>,
-    /// What workflows keep, with its version.
+    /// The values that workflows keep, with their versions.
     kept: Vec<(NewMemory, u64)>,
-    /// What turned out to be right, oldest first.
+    /// The recorded outcomes, oldest first.
     outcomes: Vec<KnownOutcome>,
     nodes: BTreeMap<NodeId, Row>,
     /// The next turn of each tenant in the queue.
@@ -87,7 +87,7 @@ struct Discussion {
     fence: u64,
     holder: Option<NodeId>,
     queued: Queued,
-    /// What lists show besides the status.
+    /// The data that lists show besides the status.
     digest: Digest,
     /// The number of the last write to this discussion.
     written: u64,
@@ -243,20 +243,20 @@ impl Store for MemoryStore {
         let mut contents = self.lock();
         let known = contents.followed.insert(id, Instant::now());
         if known.is_none_or(|since| FOLLOWED < since.elapsed()) {
-            contents.tell(&Wake::Text(LiveText::Wanted(id)));
+            contents.notify(&Wake::Text(LiveText::Wanted(id)));
         }
     }
 
     fn delta(&self, piece: &Arc<Piece>) {
         let mut contents = self.lock();
         if contents.is_followed(piece.discussion) {
-            contents.tell(&Wake::Text(LiveText::Piece(piece.clone())));
+            contents.notify(&Wake::Text(LiveText::Piece(piece.clone())));
         }
     }
 }
 
 impl Contents {
-    fn tell(&mut self, wake: &Wake) {
+    fn notify(&mut self, wake: &Wake) {
         self.watchers.retain(|watcher| watcher.send(wake.clone()).is_ok());
     }
 
@@ -298,7 +298,7 @@ impl Contents {
         let is_root = discussion.is_root();
         self.discussions.insert(id, discussion);
         if is_root {
-            self.tell(&Wake::Work);
+            self.notify(&Wake::Work);
         }
         Ok(Created::New)
     }
@@ -322,7 +322,7 @@ impl Contents {
         }
         let last = discussion.append(facts.to_vec(), then);
         if self.is_followed(id) {
-            self.tell(&Wake::Facts { id, last });
+            self.notify(&Wake::Facts { id, last });
         }
         Ok(last)
     }
@@ -343,8 +343,8 @@ impl Contents {
             discussion.queued.call_up();
         }
         let number = CommandId(discussion.commands.len() as u64);
-        self.tell(&Wake::Commands(id));
-        self.tell(&Wake::Work);
+        self.notify(&Wake::Commands(id));
+        self.notify(&Wake::Work);
         Ok(number)
     }
 

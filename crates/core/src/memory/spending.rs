@@ -18,7 +18,7 @@ pub(super) struct Allowance {
     account: Account,
     /// The day it counts on.
     day: i64,
-    /// What the discussion had spent when this began.
+    /// The amount that the discussion had spent when this began.
     base: Usd,
     /// How much is reserved beyond that.
     amount: Usd,

@@ -20,7 +20,7 @@ const AHEAD: u64 = 4;
 /// … but no more than this part of what is left, so that others are not refused because of it.
 const SHARE: u64 = 8;
 
-/// What a discussion is charged to: a token of a tenant, or the local user.
+/// The account that a discussion is charged to: a token of a tenant, or the local user.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Account {
     /// The tenant.
@@ -117,12 +117,12 @@ fn month_of(day: i64) -> Range<i64> {
     }
 }
 
-/// What an account has used of its caps in some days.
+/// The use of an account's caps in some days.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UsedOfCap {
-    /// What was spent.
+    /// The amount spent.
     pub spent: Usd,
-    /// What running discussions have set aside.
+    /// The amount that running discussions have set aside.
     pub reserved: Usd,
 }
 
@@ -133,9 +133,9 @@ pub struct CapStatus {
     pub period: Period,
     /// The most that may be spent.
     pub cap: Usd,
-    /// What was spent; more than the cap if a provider charged more than it could by its price.
+    /// The amount spent; more than the cap if a provider charged more than it could by its price.
     pub spent: Usd,
-    /// What running discussions have set aside, most of which they will not need.
+    /// The amount that running discussions have set aside, most of which they will not need.
     pub reserved: Usd,
     /// When the next period begins.
     pub renews_at: Timestamp,
@@ -157,7 +157,7 @@ impl CapStatus {
         caps.each().map(status).collect()
     }
 
-    /// What is left.
+    /// The amount left.
     #[must_use]
     pub fn left(&self) -> Usd {
         self.cap.less(self.spent).less(self.reserved)
@@ -167,7 +167,7 @@ impl CapStatus {
 /// A cap that has no room for what is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CapReached {
-    /// What would have been needed.
+    /// The amount that would have been needed.
     pub needed: Usd,
     /// The cap; of several that are too small, the one that renews last.
     pub status: CapStatus,

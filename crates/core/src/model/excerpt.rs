@@ -23,7 +23,7 @@ pub fn in_short(value: impl Display) -> String {
     excerpt.text
 }
 
-/// Takes what is written until it is full.
+/// A writer that refuses text beyond its limit.
 struct Excerpt {
     text: String,
     left: usize,

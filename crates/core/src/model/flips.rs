@@ -60,8 +60,8 @@ pub fn positions_by_round(state: &State) -> Vec<Position> {
     held.into_iter().map(position).collect()
 }
 
-/// Every change of mind, in the order of the record. A second blind draw is none: nobody has heard
-/// anything in between.
+/// Every change of mind, in the order of the record. A second blind draw doesn't count: nobody
+/// has heard anything in between.
 #[must_use]
 pub fn flips(state: &State) -> Vec<Flip> {
     let mut last: BTreeMap<&str, String> = BTreeMap::new();

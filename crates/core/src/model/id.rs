@@ -59,7 +59,7 @@ impl FromStr for DiscussionId {
 }
 
 /// The id of a node: a process that runs discussions, from its start to its end. A process that was
-/// taken for dead goes on under a new one.
+/// considered dead continues under a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NodeId(Uuid);

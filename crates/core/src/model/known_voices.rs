@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What earlier outcomes say about the voices of a panel.
+/// The evidence of earlier outcomes about the voices of a panel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KnownVoices {
     /// How many outcomes it is known from.

@@ -224,7 +224,7 @@ impl Mask {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// The turn with masked speaker and text. Authors that are no participants stay.
+    /// The turn with masked speaker and text. Authors that are not participants stay.
     pub(crate) fn over(&self, turn: &Turn) -> Arc<Turn> {
         let participant = self.label(&turn.participant).unwrap_or(&turn.participant).to_owned();
         let text = self.cover(&resolve(&turn.text, |name| self.label(name).unwrap_or(name).to_owned()));

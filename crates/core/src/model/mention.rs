@@ -22,8 +22,8 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     if text.contains([OPEN, CLOSE]) { resolve(text, str::to_owned).into() } else { text.into() }
 }
 
-/// The text with every mention replaced by what `shown` makes of its name. Marks that are no
-/// mention are dropped.
+/// The text with every mention replaced by what `shown` returns for its name. Stray marks are
+/// dropped.
 #[must_use]
 pub fn resolve(text: &str, shown: impl Fn(&str) -> String) -> String {
     let mut out = String::with_capacity(text.len());

@@ -174,7 +174,7 @@ impl AddAssign for Usage {
     }
 }
 
-/// What was used of the budgets: by a call, a discussion or a whole tree of discussions.
+/// The part of the budgets used by a call, a discussion or a whole tree of discussions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// Calls placed.

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::model::{id::DiscussionId, time::Timestamp};
 
-/// What is to be recalled.
+/// The discussions to recall.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recall {
     /// At most this many discussions; the archive is searched for those that are not named. `None`
@@ -37,7 +37,7 @@ pub struct Recalled {
     /// Its relevance as a share of the best match; absent if it was named or is followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// What is shown of it: question, agreement, answer, dissent and open points.
+    /// The text that is shown: question, agreement, answer, dissent and open points.
     pub text: String,
     /// Whether that is only the beginning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

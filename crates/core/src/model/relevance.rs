@@ -14,8 +14,8 @@ use uuid::Uuid;
 
 pub use ranking::{Corpus, Match, Rules, WEIGHTS, Weighted, bm25, looked_up, ranked};
 
-/// The most content words of a question that are looked up; a longer question is told apart by its
-/// first ones.
+/// The most content words of a question that are looked up; a longer question is known by its first
+/// ones.
 pub const MOST_WORDS: usize = 32;
 
 /// The key that discussions with the same topic share (INV-DISC-630).
@@ -37,7 +37,7 @@ pub fn words(text: &str) -> Vec<String> {
     fold::words(text)
 }
 
-/// Tells which words of a text say nothing about what it is about, given all its [`words`].
+/// Recognises the function words of a text, given all its [`words`].
 pub fn function_words(words: &[String]) -> impl Fn(&str) -> bool {
     function_words::of(words)
 }

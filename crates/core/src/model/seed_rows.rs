@@ -156,13 +156,13 @@ pub struct Log<'a> {
     pub agent: Option<&'a str>,
     /// The role under requirement C's names.
     pub role: &'static str,
-    /// What was said.
+    /// The text.
     pub content: &'a str,
     /// The seat.
     pub turn_index: usize,
     /// The round.
     pub round: u32,
-    /// What else is known, as JSON.
+    /// Further data, as JSON.
     pub metadata: String,
     /// When it was said.
     pub at: Timestamp,

@@ -97,7 +97,7 @@ pub struct State {
     pub tight: Vec<Tight>,
     /// The estimated and the actual size of each request.
     pub counts: BTreeMap<Step, Counted>,
-    /// What may be sent after a request that was too long, by step.
+    /// The size allowed after a request that was too long, by step.
     pub bounds: BTreeMap<Step, Bound>,
     /// The participants that were not always shown all of the talk.
     pub cut_views: Vec<CutView>,
@@ -107,9 +107,9 @@ pub struct State {
     pub tools: BTreeMap<Step, ToolRun>,
     /// The rounds with their start and end in active time.
     pub rounds: Vec<Span>,
-    /// What each participant used.
+    /// The usage of each participant.
     pub spending: BTreeMap<String, Spending>,
-    /// What was used of the budgets, including sub-discussions.
+    /// The part of the budgets that was used, sub-discussions included.
     pub spent: Spent,
     /// Calls that were placed and have not ended.
     pub under_way: BTreeMap<Step, Placed>,
@@ -390,7 +390,7 @@ impl State {
         found.filter(move |it| is_unused(&it.0)).map(|(_, topic, end)| (topic, end))
     }
 
-    /// What it spent itself, without its sub-discussions.
+    /// The amount it spent itself, without its sub-discussions.
     #[must_use]
     pub fn spent_itself(&self) -> Usd {
         let below = self.subs.values().filter_map(|sub| sub.end.as_ref()).map(|end| end.spent.usd);

@@ -35,7 +35,7 @@ pub struct Turn {
     pub duration_ms: u64,
     /// Why the model stopped.
     pub finish: Finish,
-    /// What it used and cost.
+    /// Its usage and cost.
     pub bill: Bill,
     /// The exact model that was asked; absent for a person, and where a program chose its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ impl Turn {
     }
 }
 
-/// What one reply used and cost. The price is recorded too, so later price lists change nothing.
+/// Usage and cost of one reply. The price is recorded too, so later price lists change nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bill {
     /// The tokens used.
@@ -78,7 +78,7 @@ pub struct Bill {
 }
 
 impl Bill {
-    /// What one call with this bill uses of the budgets.
+    /// The part of the budgets that one call with this bill uses.
     #[must_use]
     pub fn spent(&self) -> Spent {
         Spent { calls: 1, tokens: self.usage.total(), usd: self.cost.unwrap_or_default() }
@@ -129,7 +129,7 @@ impl Finish {
         self.cut_reason().is_some()
     }
 
-    /// What readers are told after a text that is only the beginning of an answer.
+    /// The note for readers after a text that is only the beginning of an answer.
     #[must_use]
     pub fn mark(self) -> Option<String> {
         self.cut_reason().map(|reason| format!("[cut off here: {reason}]"))

@@ -1,4 +1,4 @@
-//! Context windows on record: what a refusal says about one, and the questions for which the talk
+//! Recorded facts about context windows: limits named by refusals, and questions for which the talk
 //! had to be shortened.
 
 use serde::{Deserialize, Serialize};
@@ -10,12 +10,12 @@ use crate::model::event::Placed;
 pub struct TooLong {
     /// The most it takes.
     pub limit: u64,
-    /// What it was sent, if it said so.
+    /// The size that it was sent, if the refusal named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<u64>,
 }
 
-/// What a request may have at most after one that was too long, in tokens by our count.
+/// The maximum size of a request after one that was too long, in tokens by our count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
     /// The prompt and the answer together.

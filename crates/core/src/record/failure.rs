@@ -14,13 +14,13 @@ pub(crate) enum Failure {
     SpendingCap(Box<CapReached>),
     #[error(transparent)]
     Illegal(#[from] StateInvalid),
-    #[error("what the pattern notes can't be written: {0}")]
+    #[error("a note of the pattern can't be written: {0}")]
     Unwritable(String),
     #[error("step {0} was taken twice in one run; a pattern must name each effect once")]
     TakenTwice(Step),
     #[error(
         "the record has step {0}, which the pattern no longer takes: it was made by another version. \
-         Its answers are kept; start the discussion anew to go on"
+         Its answers are kept; start the discussion over to continue"
     )]
     Diverged(Step),
 }

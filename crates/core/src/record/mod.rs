@@ -58,7 +58,7 @@ pub(crate) struct Record {
     backing: Backing,
     claim: Claim,
     feed: Feed,
-    /// Told of the facts, if anything is.
+    /// The receiver of durable facts, if there is one.
     follower: Option<Box<dyn FactFollower>>,
     /// Whether the claim ended with the last append.
     gave_up_claim: bool,

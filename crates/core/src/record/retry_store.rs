@@ -11,7 +11,7 @@ use crate::{record::feed::Feed, seams::StoreError};
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Retries while the store is unavailable, and tells subscribers. Also returns whether it had to:
+/// Retries while the store is unavailable, and notifies subscribers. Also returns whether it did:
 /// then an earlier attempt may have been stored although its acknowledgement was lost.
 pub(crate) async fn patiently<'s, T>(
     feed: &Feed,
@@ -36,7 +36,7 @@ pub(crate) async fn patiently<'s, T>(
 const BRIEFLY: Duration = Duration::from_secs(10);
 
 /// Retries for some seconds, so that a store that restarts fails nothing that is just beginning.
-/// Only for what may be done twice.
+/// Only for idempotent operations.
 pub(crate) async fn briefly<T, A: Future<Output = Result<T, StoreError>>>(
     try_once: impl Fn() -> A,
 ) -> Result<T, StoreError> {

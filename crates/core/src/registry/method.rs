@@ -32,7 +32,7 @@ pub struct Consensus {
     pub votes: bool,
     /// Checks the spec and says what is missing for this method.
     pub check: fn(&Spec) -> Vec<Refusal>,
-    /// What to tell about a spec before it starts: options that have no effect, for instance.
+    /// Remarks to show before a spec starts: options that have no effect, for instance.
     pub remarks: fn(&Spec) -> Vec<Refusal>,
     /// The maximum number of calls it makes if nothing fails. That many are reserved from the
     /// budget during the talk.

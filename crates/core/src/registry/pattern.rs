@@ -75,7 +75,7 @@ pub struct Pattern {
     /// counts votes decides that itself.
     pub standing: fn(&State) -> Option<Standing>,
     /// The part of a speech that can replace an answer that could not be written, given its text;
-    /// `None` if the speech is no answer. Usually all of it.
+    /// `None` if the speech is not an answer. Usually all of it.
     pub answer_in: fn(&Turn, &str) -> Option<String>,
     /// The best answer so far by the pattern's own rules, for when nothing more can be asked;
     /// `None` for the last speech.
@@ -175,11 +175,11 @@ pub struct Seating<'a> {
     pub settings: &'a Settings,
     /// The question; participants are ranked by how well they suit it.
     pub topic: &'a str,
-    /// What to do about roles that nobody has.
+    /// What to do about roles that no participant has.
     pub missing: MissingRoles,
 }
 
-/// What to do about roles that nobody has.
+/// What to do about roles that no participant has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MissingRoles {
     /// Refuse: a program should know which participant argues for which side (INV-DISC-008).

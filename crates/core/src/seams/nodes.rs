@@ -9,7 +9,7 @@ use crate::model::{id::NodeId, time::Timestamp};
 ///
 /// - A node's row has a counter, its beat. Every node adds 1 to its own at an interval, and watches
 ///   those of the others. No clock of another machine decides anything: a node that can look all
-///   the time and sees a beat stand still for a lease, by its own monotonic clock, reaps that node.
+///   the time and sees a beat unchanged for a lease, by its own monotonic clock, reaps that node.
 /// - A claim holds exactly as long as its node's row exists, and it is not released or taken again.
 ///   When the row is deleted, all its claims end in the same transaction, and no claim can be made
 ///   under an id without a row: a claim that races with the deletion either comes first and ends
@@ -52,7 +52,7 @@ pub struct Node {
     pub version: String,
     /// A digest of its configuration, to notice nodes that are configured differently.
     pub config: String,
-    /// How long its beat may stand still before others take it for dead. It beats three times as
+    /// How long its beat may stay unchanged before others consider it dead. It beats three times as
     /// often.
     pub lease_ms: u64,
 }

@@ -1,4 +1,4 @@
-//! Outcomes: what turned out to be right, recorded beside a finished discussion.
+//! Outcomes: right answers that are recorded beside a finished discussion.
 
 use serde::{Deserialize, Serialize};
 

@@ -269,8 +269,8 @@ pub enum StoreError {
         /// The name of the node that runs it.
         owner: String,
     },
-    /// The node has no row: it never joined, or it was taken for dead.
-    #[error("this process was taken for dead by another one; it goes on under a new id")]
+    /// The node has no row: it never joined, or it was considered dead.
+    #[error("another process considered this one dead; it continues under a new id")]
     Gone(NodeId),
     /// Too many orders of the tenant wait.
     #[error("{waiting} discussions are waiting to be run, and at most {most} may; try again later")]

@@ -1,4 +1,4 @@
-//! Telemetry: what is told of facts once they are durable.
+//! Telemetry: an interface that receives facts once they are durable.
 
 use futures::future::BoxFuture;
 
@@ -6,7 +6,7 @@ use crate::model::{event::Fact, id::DiscussionId};
 
 /// Reports the discussions that this process runs to another system.
 ///
-/// It is told of facts only when they are durable, of each exactly once, by the one process that
+/// It receives facts only when they are durable, of each exactly once, by the one process that
 /// recorded it. Neither of its parts may wait: a discussion goes on only when they return.
 pub trait Telemetry: Send + Sync {
     /// Begins to follow a record, before its first fact. A record is followed once the one above

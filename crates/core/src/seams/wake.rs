@@ -1,4 +1,4 @@
-//! News of a store: hints to look, never the news itself.
+//! News of a store: a hint that something changed, without the change itself.
 
 use std::sync::Arc;
 

@@ -107,7 +107,7 @@ fn not_seated(name: &str, seats: Option<&[&str]>) -> Option<String> {
     (!seats.contains(&name)).then(|| not_a_participant(name, seats.iter().copied()))
 }
 
-/// Unlike a name that is not seated, a text that is no name is wrong in any discussion.
+/// Unlike a name that is not seated, a text that is not a name is wrong in any discussion.
 fn not_a_seat(name: &str, seats: Option<&[&str]>) -> Option<String> {
     let wrong = not_seated(name, seats);
     if is_name(name) || (seats.is_some() && wrong.is_none()) {
@@ -189,7 +189,7 @@ fn unfit_rows(value: &Value, cells: &[RowCell], most: usize, seats: Option<&[&st
     named.find_map(|name| not_a_seat(name, seats))
 }
 
-/// Says so if a cell holds more than anybody reads.
+/// Complains about a cell that holds more than anybody would read.
 fn unfit_row(row: &Value, cells: &[RowCell]) -> Option<String> {
     let seat = cells.iter().find(|it| it.kind == RowCellKind::Seat).and_then(|it| row.get(it.name)?.as_str());
     let of = seat.map(|it| format!(" of {}", in_short(it))).unwrap_or_default();

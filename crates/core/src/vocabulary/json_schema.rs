@@ -365,7 +365,7 @@ fn number_within(words: &Map<String, Value>, number: f64, at: &str) -> Result<()
         (times - times.round()).abs() < 1e-9
     };
     if bound("multipleOf").is_some_and(|it| it != 0.0 && !is_multiple(it)) {
-        return Err(format!("{} is no multiple of the given number", place(at)));
+        return Err(format!("{} is not a multiple of the given number", place(at)));
     }
     Ok(())
 }
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_is_none_is_refused() {
+    fn an_invalid_schema_is_refused() {
         let check = |schema: Value, expected: &str| {
             assert_eq!(complaint(&schema, UnknownWords::Refused).as_deref(), Some(expected), "{schema}");
         };

@@ -17,7 +17,7 @@ pub struct Starter {
 /// A blank of a ready-made order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blank {
-    /// The name, as it stands in the words.
+    /// The name, as it is written in the words.
     pub name: &'static str,
     /// What to fill in, in one sentence.
     pub summary: &'static str,

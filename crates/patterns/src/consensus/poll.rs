@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn no_votes_carry_nothing() {
+    fn without_votes_nothing_is_adopted() {
         for rule in [&majority::RULE, &voting::RULE, &unanimous::RULE] {
             let (count, spec) = counting(rule, &[]);
             assert!(!rule.is_carried(&count, &spec));

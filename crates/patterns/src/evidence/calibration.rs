@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_learned_from_nothing() {
+    fn without_outcomes_nothing_is_learned() {
         assert_eq!(Calibration::learned(&[]), None);
         assert_eq!(Calibration::learned(&[question(&[])]), None);
     }

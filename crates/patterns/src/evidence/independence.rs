@@ -1,4 +1,4 @@
-//! How alike voices err, and how many independent ones a panel is worth.
+//! The correlation of voices' errors, and how many independent voices a panel is worth.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::KnownQuestion;
 /// The half-width of a 90 % interval, in standard errors.
 const NINETY_PER_CENT: f64 = 1.645;
 
-/// The fewest common questions for which the correlation of two voices says anything.
+/// The fewest common questions for which the correlation of two voices means anything.
 const LEAST_COMMON: usize = 10;
 
 /// The number of independent voices that a panel is worth.
@@ -17,7 +17,7 @@ pub struct EffectiveVoices {
     pub voices: usize,
     /// The mean correlation of their errors, over all pairs.
     pub correlation: f64,
-    /// As many independent voices are worth as much: n / (1 + (n - 1) φ).
+    /// The number of independent voices that would be worth as much: n / (1 + (n - 1) φ).
     pub effective: f64,
     /// The 90 % interval of that number.
     pub interval: (f64, f64),
@@ -76,7 +76,7 @@ pub fn effective_voices(questions: &[KnownQuestion], voices: &[String]) -> Optio
     })
 }
 
-/// The standard error of the mean correlation: what it varies by when each question is left out
+/// The standard error of the mean correlation, from its variation when each question is left out
 /// once.
 fn jackknife_error(questions: &[KnownQuestion], voices: &[String], tables: &Tables) -> f64 {
     let without = |question: &KnownQuestion| {
@@ -129,7 +129,7 @@ impl Table {
     }
 
     /// The φ coefficient; `None` if one of the voices is always right or always wrong, because then
-    /// nothing can be said.
+    /// it is undefined.
     fn correlation(&self) -> Option<f64> {
         let Table { both, first, second, neither, .. } = self;
         let spread = (both + first) * (second + neither) * (both + second) * (first + neither);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn voices_that_never_met_count_by_the_pairs_that_did() {
+    fn voices_without_common_questions_count_by_the_other_pairs() {
         let mut questions = two(25, 25, 25, 25);
         questions.extend(vec![question(&[("bob", true), ("cyd", true)]); 20]);
         questions.extend(vec![question(&[("bob", false), ("cyd", false)]); 20]);

@@ -1,4 +1,4 @@
-//! How good stated chances were, once it is known what was right.
+//! Scores stated probabilities once the right answers are known.
 
 /// The classes of confidence that calibration is judged in.
 pub const BINS: usize = 10;
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stated_has_no_score() {
+    fn without_stated_chances_there_is_no_score() {
         assert_eq!((accuracy(&[]), brier(&[]), calibration_error(&[])), (None, None, None));
     }
 

@@ -77,7 +77,7 @@ impl Index {
         }
     }
 
-    /// How much a content word says: the more, the fewer sentences of the talk have it.
+    /// The weight of a content word: the fewer sentences of the talk have it, the higher.
     pub(super) fn weight(&self, term: Term) -> f64 {
         let (all, having) = (self.entries.len() as f64, self.postings[term as usize].len() as f64);
         (1.0 + (all + 0.5) / (having + 0.5)).ln()
@@ -130,7 +130,7 @@ impl Index {
     }
 }
 
-/// The first of the entries with most.
+/// The first of the entries with the highest sum.
 fn most(sums: impl Iterator<Item = (usize, f64)>) -> Option<(usize, f64)> {
     let best = sums.reduce(|best, it| if best.1 + TIE < it.1 { it } else { best });
     best.filter(|it| 0.0 < it.1)

@@ -1,4 +1,4 @@
-//! Finds sentences that repeat several words in a row of a turn, and tells what stands in quotation
+//! Finds sentences that repeat several words in a row of a turn, and text that is in quotation
 //! marks.
 
 use std::ops::Range;

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn no_object_is_none() {
+    fn a_reply_without_the_key_has_no_object() {
         check("I choose a", None);
         check(r#"{"vote": "a"}"#, None);
         check(r#"{"choice": 1}"#, None);

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn two_different_values_are_none() {
+    fn two_different_values_of_a_key_are_ambiguous() {
         let of = |reply: &str| only(&lines(reply), "ready").map(str::to_owned);
         assert_eq!(of("Ready: yes\nReady: Yes").as_deref(), Some("Yes"));
         assert_eq!((of("Ready: yes\nReady: no"), of("yes")), (None, None));

@@ -1,4 +1,4 @@
-//! How much a model is told to think: little for votes, checks, casting and summaries, much for
+//! The effort that calls ask for: little for votes, checks, casting and summaries, much for
 //! judging and writing, and as it likes for what it says.
 
 use std::collections::BTreeMap;

@@ -97,7 +97,7 @@ async fn first_answers_are_shown_to_nobody_and_stand_beside_the_rounds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn they_can_be_left_out_and_are_not_asked_for_without_options() {
+async fn first_answers_can_be_left_out_and_need_options() {
     let mut without = order("synthesis", "majority");
     without.settings.set("noFirst", true);
     let (outcome, table) = hold(without, panel()).await;

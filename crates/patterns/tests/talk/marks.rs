@@ -1,4 +1,4 @@
-//! A judge's marks: what its forms ask for in which order, what it is told of them at the verdict,
+//! A judge's marks: what its forms ask for in which order, what it is shown of them at the verdict,
 //! what a swap check leaves of them, and what the debaters hear of it (D06, D07).
 
 use quorum_core::{

@@ -41,7 +41,7 @@ fn calls_of(asked: &[AskedCall], who: &str, step: &str) -> Vec<AskedCall> {
     asked.iter().filter(wanted).cloned().collect()
 }
 
-/// How many turns of each round and label a call shows.
+/// How many turns under a label a call shows.
 fn shown(asked: &AskedCall) -> usize {
     let said = asked.call.messages.iter();
     said.filter(|it| matches!(it, Message::Said { turn, .. } if turn.participant.starts_with('@'))).count()
@@ -98,7 +98,7 @@ async fn a_synthesizer_with_a_small_window_is_told_what_it_does_not_see() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_synthesizers_shortened_view_was_told_as_a_speakers() {
+async fn a_synthesizers_shortened_view_was_reported_as_a_speakers() {
     let (panel, mut order) = ten_rounds(panel().window("bob", 8_000));
     (order.rounds, order.manner.max_tokens) = (4, 512);
     order.settings.set("synthesizer", "bob");

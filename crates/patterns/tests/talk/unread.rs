@@ -1,5 +1,5 @@
 //! A judge whose replies can't be read has failed, a reply that was cut off gets more room, and a
-//! missing verdict is told (D06, D13).
+//! missing verdict is reported (D06, D13).
 
 use std::sync::Arc;
 

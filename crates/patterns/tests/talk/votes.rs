@@ -1,4 +1,4 @@
-//! A vote stands: it is cast once a round, survives the process, and is not taken again to decide
+//! A vote is final: it is cast once a round, survives the process, and is not taken again to decide
 //! (INV-DISC-014).
 
 use std::{collections::BTreeSet, sync::Arc};

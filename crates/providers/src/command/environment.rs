@@ -151,7 +151,7 @@ mod tests {
     };
 
     #[test]
-    fn a_model_that_is_not_given_takes_its_option_along() {
+    fn without_a_model_its_option_is_left_out() {
         let check = |template: &[&str], model: Option<&str>, expected: &[&str]| {
             let arguments = template.iter().map(|&it| it.to_owned()).collect();
             let program = Program { arguments, ..Program::default() };

@@ -1,4 +1,4 @@
-//! Classifies a program's error messages and picks the line that says it best.
+//! Classifies a program's error messages and picks the most informative line.
 
 use std::{os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
 

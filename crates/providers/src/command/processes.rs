@@ -60,7 +60,7 @@ pub(super) fn end_descendants(mut reap: impl FnMut() -> Reaped) {
     }
 }
 
-/// What an attempt to reap a child found.
+/// The result of an attempt to reap a child.
 pub(super) enum Reaped {
     /// A child that had ended.
     One,

@@ -91,7 +91,7 @@ fn f3_an_answer_cut_anywhere_is_never_complete_and_never_a_surprise() {
 }
 
 #[test]
-fn f3_lines_may_be_missing_but_the_last() {
+fn f3_any_line_but_the_last_may_be_missing() {
     for (dialect, sample) in
         [(&claude::DIALECT, CLAUDE), (&codex::DIALECT, CODEX), (&gemini::DIALECT, GEMINI)]
     {

@@ -77,9 +77,9 @@ pub(super) struct Open {
     /// Chunks that were read and not yet passed on.
     ready: VecDeque<Chunk>,
     filter: Option<Filter>,
-    /// Whether the model that answers was passed on.
+    /// Whether the name of the answering model was passed on.
     has_named: bool,
-    /// The error to be returned after those.
+    /// The error to return after the ready chunks.
     failed: Option<ProviderError>,
     has_spoken: bool,
     has_ended: bool,
@@ -278,7 +278,7 @@ impl Open {
     }
 }
 
-/// The name of a model, as far as it is one: a server may send anything.
+/// A model's name, cleaned and shortened: a server may send anything.
 pub(crate) fn model_name(named: &str) -> String {
     cleaned(named).chars().take(LONGEST_MODEL_NAME).collect()
 }

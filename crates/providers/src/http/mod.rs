@@ -49,7 +49,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long an idle connection is kept.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Tells how many panels a request went through.
+/// The header with the number of panels that a request went through.
 const DEPTH: &str = "x-quorum-depth";
 
 const USER_AGENT: &str = concat!("quorum/", env!("CARGO_PKG_VERSION"));

@@ -81,7 +81,7 @@ pub struct QuirkOverrides {
     pub thinking: Option<u32>,
     /// Whether its answers may begin with thoughts that lack an opening tag.
     pub unopened_thoughts: Option<bool>,
-    /// Whether it can be told how much to think.
+    /// Whether it takes a parameter for how much to think.
     pub effort: Option<bool>,
     /// The smallest marked beginning of a request that it caches, in tokens.
     pub cache_marks: Option<u32>,

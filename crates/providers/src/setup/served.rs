@@ -16,7 +16,7 @@ use crate::{
 /// How long a server may take to list its models. Nothing else happens meanwhile.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Words in the names of models that hold no conversation.
+/// Words in the names of models that are not for chat.
 const NO_CHAT: [&str; 3] = ["embed", "rerank", "whisper"];
 
 /// The models a server lists, in its order; none where it is not available.
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn models_that_hold_no_conversation_are_left_out() {
+    fn models_that_are_not_for_chat_are_left_out() {
         let names = ["qwen3:8b", "nomic-embed-text:latest", "bge-Rerank", "gemma3:4b"];
         assert_eq!(conversing(names.map(str::to_owned).to_vec()), ["qwen3:8b", "gemma3:4b"]);
     }

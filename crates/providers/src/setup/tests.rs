@@ -105,7 +105,7 @@ fn f16_a_supervisor_is_given_to_every_program() {
 }
 
 #[test]
-fn d10_a_program_that_tells_its_cost_has_the_highest_price_reserved() {
+fn d10_a_program_that_reports_its_cost_has_the_highest_price_reserved() {
     let setup = setup(&[], &Keys::default(), &[], &["claude", "codex"], false);
     let price = |name: &str| {
         let provider = setup.provider(name).unwrap();
@@ -121,7 +121,7 @@ fn d10_a_program_that_tells_its_cost_has_the_highest_price_reserved() {
 }
 
 #[test]
-fn d14_geminis_v1_is_not_sent_what_only_v1beta_knows() {
+fn d14_fields_that_only_v1beta_knows_are_not_sent_to_geminis_v1() {
     let quirks = |overrides: &[Overrides], base: &str| {
         let variables = [("GOOGLE_API_KEY", "k"), ("GOOGLE_GEMINI_BASE_URL", base)];
         let setup = setup(overrides, &Keys::default(), &variables, &[], false);
@@ -145,7 +145,7 @@ fn d14_geminis_v1_is_not_sent_what_only_v1beta_knows() {
 }
 
 #[test]
-fn a_local_server_is_there_when_something_says_so() {
+fn a_local_server_is_found_by_its_port_or_the_configuration() {
     let none = "no server was found";
     check("ollama", &[], &[], none);
     let of = |overrides: &[Overrides], variables: &[(&str, &str)], open| {
@@ -158,11 +158,11 @@ fn a_local_server_is_there_when_something_says_so() {
 }
 
 #[test]
-fn d14_a_server_on_this_machine_is_asked_one_at_a_time() {
-    let check = |base: &str, said: Option<usize>, expected: usize| {
+fn d14_a_server_on_this_machine_gets_one_call_at_a_time() {
+    let check = |base: &str, set: Option<usize>, expected: usize| {
         let base_url = Some(base.parse().unwrap());
         let overrides =
-            Overrides { name: "alpha".to_owned(), base_url, concurrency: said, ..Overrides::default() };
+            Overrides { name: "alpha".to_owned(), base_url, concurrency: set, ..Overrides::default() };
         let setup = setup(&[overrides], &Keys::default(), &[], &[], false);
         assert_eq!(setup.provider("alpha").unwrap().width.concurrency, expected, "{base}");
     };
@@ -272,7 +272,7 @@ fn a_local_server_answers_with_a_model_that_it_has() {
 }
 
 #[test]
-fn a_local_server_is_asked_for_its_models_only_where_no_two_vendors_are_there() {
+fn a_local_server_is_asked_for_its_models_only_without_two_other_vendors() {
     let variable = |name: &str| {
         ["ANTHROPIC_API_KEY", "XAI_API_KEY", "OLLAMA_HOST"].contains(&name).then(|| "127.0.0.1".to_owned())
     };

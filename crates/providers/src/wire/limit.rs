@@ -3,7 +3,7 @@
 use quorum_core::model::window::TooLong;
 use serde_json::Value;
 
-/// Smaller numbers are no context windows: status codes, versions, counts of messages.
+/// Smaller numbers are not context windows: status codes, versions, counts of messages.
 const SMALLEST: u64 = 512;
 
 /// The limit in this message, and the size of what was sent if that is there too. Vendors name the

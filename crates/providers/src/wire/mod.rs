@@ -70,7 +70,7 @@ pub struct Wire {
     pub hottest: f64,
     /// How embeddings are requested, if the vendor offers them.
     pub embedding: Option<Embedding>,
-    /// How a server on the user's own machine tells which models it has.
+    /// How a server on the user's own machine lists its models.
     pub listing: Option<Listing>,
 }
 
@@ -110,7 +110,7 @@ pub struct Auth {
     pub prefix: &'static str,
 }
 
-/// What a wire needs to know about a model.
+/// The properties of a model that a wire needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
     /// Its name at the vendor.
@@ -147,7 +147,7 @@ pub struct Quirks {
     /// part of its template. Text is held back until the closing tag or the end, so an answer
     /// without thoughts appears only when it is complete.
     pub unopened_thoughts: bool,
-    /// Whether it can be told how much to think.
+    /// Whether it takes a parameter for how much to think.
     pub effort: bool,
     /// The smallest beginning of a request, in tokens, that it caches if the request marks its end;
     /// 0 if it takes no marks. Most vendors find repeated beginnings by themselves.

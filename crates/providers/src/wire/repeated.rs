@@ -4,9 +4,9 @@
 /// A frame that was parsed, without its text.
 #[derive(Debug, Default)]
 pub(super) struct Repeated {
-    /// What comes before the text, with the quotation mark; empty if no frame is remembered.
+    /// The bytes before the text, with the quotation mark; empty if no frame is remembered.
     before: String,
-    /// What comes after it, from the quotation mark on.
+    /// The bytes after it, from the quotation mark on.
     after: String,
 }
 

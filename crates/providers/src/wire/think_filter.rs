@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn thoughts_at_the_beginning_are_not_said() {
+    fn thoughts_at_the_beginning_are_removed() {
         let check = |answer: &str, expected: &str| {
             for each in [1, 2, 3, 7, 1_000] {
                 assert_eq!(said(answer, each), expected, "{answer:?} in pieces of {each}");
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn thoughts_that_nothing_opens_are_not_said_where_the_model_is_known_for_them() {
+    fn thoughts_without_an_opening_tag_are_removed_where_the_model_is_known_for_them() {
         let quirks = Quirks { unopened_thoughts: true, ..Quirks::default() };
         let check = |answer: &str, expected: &str| {
             for each in [1, 2, 3, 7, 1_000] {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_not_held_back() {
+    fn text_outside_of_thoughts_is_not_delayed() {
         let mut filter = ThinkFilter::default();
         let pieces = ["<", "th", "ick> ", "as", " a brick"];
         assert_eq!(pieces.map(|piece| filter.feed(piece)), ["", "", "<thick> ", "as", " a brick"]);

@@ -24,7 +24,7 @@ use crate::{
 const SAID: &str = "A ledger – is enough 🙂.";
 
 #[tokio::test]
-async fn the_vendors_formats_are_heard() {
+async fn the_vendors_output_formats_are_read() {
     let samples = [
         ("claude", include_str!("claude.jsonl"), SAID.to_owned()),
         ("codex", include_str!("codex.jsonl"), format!("First thought.\n\n{SAID}")),
@@ -53,7 +53,7 @@ async fn a_plain_program_ends_by_ending_well() {
 }
 
 #[tokio::test]
-async fn words_are_heard_as_they_are_said() {
+async fn output_is_streamed_as_it_is_written() {
     let stage = Stage::new();
     // It writes the second word only after the first was read.
     let script = "echo One; while [ ! -e \"$1/heard\" ]; do sleep 0.01; done; echo two";

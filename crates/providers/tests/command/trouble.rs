@@ -142,7 +142,7 @@ async fn f2_silence_is_noticed_in_time() {
 
 /// A process that leaves the group can't be killed; it must not hold up the answer.
 #[tokio::test]
-async fn f2_a_pipe_that_is_held_open_keeps_nobody_waiting() {
+async fn f2_a_pipe_that_stays_open_delays_no_answer() {
     let stage = Stage::new();
     let watch = Stopwatch::start();
     let (text, end) = answer(stage.program("plain", "setsid sleep 30 & sleep 0.1; echo Done.")).await;

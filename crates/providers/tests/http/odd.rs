@@ -19,10 +19,10 @@ use crate::{
 };
 
 const JSON: &str = "content-type: application/json";
-const PATIENCE_MS: u64 = 60_000;
+const TIMEOUT_MS: u64 = 60_000;
 
 fn seat(server: &Raw) -> Seat<'_> {
-    Seat { url: &server.url, key: Some("a-key"), first_ms: PATIENCE_MS, idle_ms: PATIENCE_MS }
+    Seat { url: &server.url, key: Some("a-key"), first_ms: TIMEOUT_MS, idle_ms: TIMEOUT_MS }
 }
 
 fn at(wire: &str, path: &str, server: &Raw) -> Voice {
@@ -95,7 +95,7 @@ async fn d12_an_answer_in_one_piece_is_not_paid_for_again() {
 }
 
 #[tokio::test]
-async fn f5_a_server_in_trouble_that_says_how_long_is_left_alone_by_all() {
+async fn f5_a_server_that_asks_for_a_wait_closes_the_lane_for_all_calls() {
     let server = Raw::start(|_, number| match number {
         1 => vec![with_head("503 Busy", "retry-after: 1", "")],
         _ => vec![stream(
@@ -134,7 +134,7 @@ async fn inv_disc_100_what_a_list_of_models_can_say() {
 }
 
 #[tokio::test]
-async fn inv_disc_100_where_anybody_may_see_the_models_the_key_is_asked_about_by_itself() {
+async fn inv_disc_100_the_key_is_checked_by_itself_where_the_list_of_models_is_public() {
     const LIST: &str = r#"{"data":[{"id":"alpha-1"}]}"#;
     let check = async |says, class: Option<ErrorClass>, asked: &[&str]| {
         let server = Raw::start(says);

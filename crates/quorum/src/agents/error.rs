@@ -57,7 +57,7 @@ pub enum AgentError {
         message: String,
     },
     /// The agent exists already.
-    #[error("there is an agent or ability named {id} already, with another content")]
+    #[error("an agent or ability named {id} already exists, with different content")]
     Exists {
         /// The id.
         id: String,

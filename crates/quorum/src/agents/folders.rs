@@ -78,7 +78,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// What is odd about it, though no error.
+    /// A remark about it that is not an error.
     pub(super) fn warning(&self) -> Option<String> {
         let stem = stem(&self.file);
         (stem != self.profile.id).then(|| format!("its file is named {stem}, and not {}", self.profile.id))

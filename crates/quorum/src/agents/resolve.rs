@@ -27,7 +27,7 @@ use super::{AgentError, Folders, MOST_ABILITY_TOKENS, Profile, ability::Ability}
 static USUAL: LazyLock<Vec<String>> =
     LazyLock::new(|| DEFAULT_PANEL.iter().map(|it| (*it).to_owned()).collect());
 
-/// What a seat depends on besides its profile.
+/// The data that a seat depends on besides its profile.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Situation<'s> {
     pub(crate) folders: &'s Folders,

@@ -20,7 +20,7 @@ pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Mista
     Ok(())
 }
 
-/// Reads a cap; `false` if the key is none.
+/// Reads a cap; `false` if it is another key.
 pub(super) fn add_cap(caps: &mut Caps, key: &str, value: &toml::Value) -> Result<bool, String> {
     let cap = match key {
         PER_DAY => &mut caps.per_day,

@@ -281,7 +281,7 @@ fn filled<'p>(
     let Ok(Value::Object(mut fields)) = serde_json::to_value(&request) else {
         return (request, Vec::new());
     };
-    if fields.values().any(holds_no_number) {
+    if fields.values().any(has_non_finite) {
         // Left unchanged, so that the check can refuse it by name.
         return (request, Vec::new());
     }
@@ -389,7 +389,7 @@ fn read_defaults(config: &mut Config, table: &toml::Table) -> Result<(), Mistake
 fn read_default(flag: &Flag, written: &toml::Value, registry: &Registry) -> Result<Value, String> {
     let written = serde_json::to_value(written).map_err(|error| error.to_string())?;
     let value = flag.read(written)?;
-    if holds_no_number(&value) {
+    if has_non_finite(&value) {
         return Err("nan and inf are not allowed".to_owned());
     }
     let alone = json!({ "topic": "", (&*flag.field): value });
@@ -403,11 +403,11 @@ fn read_default(flag: &Flag, written: &toml::Value, registry: &Registry) -> Resu
 
 /// Whether it contains a NaN or infinite number. JSON has no such numbers: they become null, which
 /// would be read as left out.
-fn holds_no_number(value: &Value) -> bool {
+fn has_non_finite(value: &Value) -> bool {
     match value {
         Value::Null => true,
-        Value::Array(values) => values.iter().any(holds_no_number),
-        Value::Object(fields) => fields.values().any(holds_no_number),
+        Value::Array(values) => values.iter().any(has_non_finite),
+        Value::Object(fields) => fields.values().any(has_non_finite),
         Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
@@ -423,7 +423,7 @@ fn unknown<'k>(what: &str, given: &str, known: impl IntoIterator<Item = &'k str>
 }
 
 /// The longest name for which a similar one is looked for. Comparing two names takes time
-/// proportional to the product of their lengths, and a much longer text is no typo.
+/// proportional to the product of their lengths, and a much longer text is not a typo.
 const LONGEST_TYPO: usize = 64;
 
 /// The name that was probably meant.

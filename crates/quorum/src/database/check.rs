@@ -35,7 +35,7 @@ pub enum Sample {
     All,
 }
 
-/// What a check has found.
+/// The findings of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sound {
     /// How much there is.

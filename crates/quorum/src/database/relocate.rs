@@ -89,7 +89,7 @@ pub enum Error {
     },
 }
 
-/// What a move is doing.
+/// The progress of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moving {
     /// It writes: `done` of `all` discussions are in the target.
@@ -108,7 +108,7 @@ pub enum Moving {
     },
 }
 
-/// What was moved.
+/// The counts of a finished move.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Moved {
     /// Discussions that this run wrote.
@@ -256,7 +256,7 @@ async fn compare(
     if different.is_empty() { Ok(()) } else { Err(Error::Differs(different)) }
 }
 
-/// What must be the same of a discussion on both sides.
+/// The parts of a discussion that must be the same on both sides.
 #[derive(PartialEq, Eq, Hash)]
 struct Summary {
     facts: usize,

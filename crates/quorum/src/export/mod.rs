@@ -29,7 +29,7 @@ pub struct Format {
     pub write: fn(&Snapshot, &[Fact], &Extras) -> String,
 }
 
-/// What a document has beside the discussion.
+/// The parts of a document beside the discussion.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Extras {
     /// The commands that its reader can type to see it again; without any, it has no such section.

@@ -194,7 +194,7 @@ fn short(name: &str) -> String {
     name.chars().take(LONGEST - 1).chain(['…']).collect()
 }
 
-/// What is written beside the name.
+/// The text beside the name.
 fn aside(step: &StepBox) -> String {
     let turns = match step.turns.len() {
         0 => String::new(),

@@ -268,7 +268,7 @@ fn is_worth_it(state: &State, round: &Round) -> bool {
     state.spec.plan.is_none() || !round.responses.is_empty()
 }
 
-/// Who takes part. The steps of a run name their own participants.
+/// The participants. The steps of a run name their own.
 fn table(state: &State, outcome: &Outcome) -> Option<Part> {
     if state.spec.plan.is_some() {
         return None;
@@ -290,7 +290,7 @@ fn background(state: &State) -> Option<Part> {
     Some(Part::new("Background", vec![Block::Said(text)]))
 }
 
-/// What everyone was shown of earlier discussions.
+/// The excerpts of earlier discussions that everyone was shown.
 fn earlier(state: &State) -> Option<Part> {
     let shown = state.spec.recalled.as_deref()?;
     let part = |(number, it): (String, &Recalled)| {

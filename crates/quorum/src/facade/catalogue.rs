@@ -1,4 +1,4 @@
-//! Lists what can be chosen: providers, presets, and everything the registry declares. No entry
+//! Lists the choices of an order: providers, presets, and all that the registry declares. No entry
 //! reveals a path of this machine.
 
 use quorum_core::{

@@ -71,7 +71,7 @@ impl Discussion {
         let past = self.state().await?;
         let facts = self.facts(Seq::START).await?;
         let Some(before) = plan_of(&past.spec) else {
-            let message = "this is no run of a workflow";
+            let message = "this is not a run of a workflow";
             return Err(refused("id", message).into());
         };
         let plan = self.scope.forked_plan(&past, &before, forking)?;
@@ -158,7 +158,7 @@ impl Scope {
         wrong.map_or(Ok(()), |message| Err(refused("workflow", message)))
     }
 
-    /// The spec with the budgets that are given anew.
+    /// The spec with the newly given budgets.
     fn with_budgets(&self, spec: Spec, request: &Request) -> Spec {
         let mut spec = self.as_own(spec);
         spec.limits.calls = request.max_calls.or(spec.limits.calls);

@@ -74,7 +74,7 @@ impl Quorum {
     }
 }
 
-/// What a check without a complaint has shown. Only some programs report at no cost whether they
+/// The result of a check without a complaint. Only some programs report at no cost whether they
 /// are logged in.
 fn shown(transport: &Transport) -> Checked {
     let Transport::Command(program) = transport else { return Checked::Answers };

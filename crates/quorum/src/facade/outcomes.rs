@@ -1,4 +1,4 @@
-//! Outcomes: what turned out to be right, what is learned from it about voices, and what a new
+//! Outcomes: recorded right answers, what is learned from them about voices, and what a new
 //! discussion is given of that.
 
 mod learning;
@@ -32,7 +32,7 @@ const RIGHT: &str = "right";
 /// The answer that says that the result was wrong.
 const WRONG: &str = "wrong";
 
-/// What was recorded about a discussion.
+/// The outcome recorded for a discussion.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
     /// The outcome.
@@ -49,7 +49,7 @@ impl Discussion {
         self.logged("resolve", resolved).await
     }
 
-    /// What was recorded about it, oldest first.
+    /// The outcomes recorded for it, oldest first.
     pub async fn outcomes(&self) -> Result<Vec<KnownOutcome>, Error> {
         Ok(self.scope.archive().outcomes_of(self.id).await?)
     }
@@ -110,7 +110,7 @@ impl Scope {
         }
         let known = self.known(simulated, MOST_OUTCOMES).await?;
         let found = learning::known_voices(&known, &key.voices, self.quorum.now());
-        learned.keep(key, &newest, found.clone());
+        learned.cache(key, &newest, found.clone());
         Ok(found)
     }
 }

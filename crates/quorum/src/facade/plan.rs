@@ -65,7 +65,7 @@ pub struct Plan {
     /// Participants whose provider does not exist here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable: Vec<String>,
-    /// For a fork: how many answers of the original are kept. Only what is asked anew is in the
+    /// For a fork: how many answers of the original are kept. Only what is asked again is in the
     /// figures; a later answer is kept too if its question turns out to be the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<u32>,

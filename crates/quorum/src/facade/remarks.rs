@@ -1,5 +1,5 @@
-//! Remarks on an order: values that have no effect, or another one than they say. The order is
-//! accepted all the same.
+//! Remarks on an order: values without an effect, or with an effect that their names don't suggest.
+//! The order is still accepted.
 
 use quorum_core::model::{
     error::{Code, Refusal},
@@ -18,7 +18,7 @@ use crate::Quorum;
 const TEMPERATURE: &str = "temperature";
 
 impl Quorum {
-    /// What to tell about this order before it starts.
+    /// The remarks to show before this order starts.
     pub(super) fn remarks(&self, spec: &Spec) -> Vec<Refusal> {
         let mut remarks = self.registry().remarks(spec);
         let is_told = remarks.iter().any(|it| it.field == TEMPERATURE);

@@ -38,7 +38,7 @@ impl Quorum {
             Some(speaker) => speaker.to_owned(),
             None => who_speaks(&state)?,
         };
-        // What a terminal or a client sent along with the words is no part of them.
+        // What a terminal or a client sent along with the words is not part of them.
         let say = Say { participant, text: without_escapes(text) };
         let claim = self.claim_if_free(id).await?;
         let said = self.0.engine.say(id, say, user).await.map_err(Error::from);

@@ -59,7 +59,7 @@ impl Quorum {
         self.scope(taken.tenant.clone(), SERVER).named(taken.claim.id)
     }
 
-    /// Leaves one of these to other nodes, or to a claim by its id for so long.
+    /// Leaves one of these to other nodes, or to a claim by its id for this long.
     pub async fn hand_back(&self, taken: Taken, how: Release) {
         self.0.engine.give_up(taken.claim, how).await;
     }

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// The pattern that holds it.
+/// The pattern that asks it.
 const PROMPT: &str = "prompt";
 
 /// A question to one voice. It may be longer than the topic of a discussion.

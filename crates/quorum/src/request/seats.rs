@@ -124,8 +124,8 @@ fn plain_seat(written: &str) -> Result<Participant, String> {
     Err(format!("{written} is not a provider's name; write claude, or claude/MODEL"))
 }
 
-/// A complaint about an agent or its profile. What is in files is no fault of the request's value,
-/// but an id that can't be one is.
+/// A complaint about an agent or its profile. What is in files is not a fault of the request's
+/// value, but an id that can't be one is.
 fn agent_complaint(field: &str, error: &AgentError) -> Complaint {
     let complaint = Complaint::new(field, Code::InvalidRequest, error.to_string());
     let complaint = match error {

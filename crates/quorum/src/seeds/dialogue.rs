@@ -237,7 +237,7 @@ pub fn is_broken_off(state: &State) -> bool {
 /// The error under requirement A's codes (A14).
 #[must_use]
 pub fn error(state: &State, outcome: &Outcome) -> Option<Value> {
-    // An abort is no error; the stopping reason tells of it.
+    // An abort is not an error; it is in the stopping reason.
     let problem = outcome.error.as_ref().filter(|it| it.code != Code::Aborted)?;
     let failed = state.failures.last().filter(|_| is_broken_off(state));
     let who = problem.participant.as_deref().or(failed.map(|it| it.participant.as_str()));

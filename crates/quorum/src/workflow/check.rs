@@ -109,19 +109,19 @@ impl Reading<'_> {
     fn workflow(&mut self, node: &Node, input: Value, given: Map<String, Value>) -> Option<Checked> {
         let mut fields = Fields::of(node, "a workflow", &mut self.wrong)?;
         let place = fields.place();
-        let id = fields.take(&["workflowId"], &mut self.wrong);
+        let id = fields.take_field(&["workflowId"], &mut self.wrong);
         let id = self.required(id, "workflowId", place).and_then(|it| self.id(it, "workflowId"));
-        let version = fields.take(&["version"], &mut self.wrong);
+        let version = fields.take_field(&["version"], &mut self.wrong);
         let version = self.required(version, "version", place).and_then(|it| self.version(it));
         let name = fields.short_text(&["name"], LONGEST_NAME, &mut self.wrong);
         let description = fields.short_text(&["description"], LONGEST_DESCRIPTION, &mut self.wrong);
         for known in ["category", "tags", "metadata"] {
-            fields.take(&[known], &mut self.wrong);
+            fields.take_field(&[known], &mut self.wrong);
         }
         let concurrency =
             fields.whole(&["concurrency"], 1..=20, &mut self.wrong).unwrap_or(USUAL_CONCURRENCY);
         let mut variables =
-            match fields.take(&["variables"], &mut self.wrong).map(|it| (it.place, it.plain())) {
+            match fields.take_field(&["variables"], &mut self.wrong).map(|it| (it.place, it.plain())) {
                 None => Map::new(),
                 Some((_, Value::Object(variables))) => variables,
                 Some((place, _)) => {
@@ -233,7 +233,7 @@ impl Reading<'_> {
     ) -> (Option<PlanStep>, Option<Named>) {
         let Some(mut fields) = Fields::of(node, "a step", &mut self.wrong) else { return (None, None) };
         let place = fields.place();
-        let id = fields.take(&["stepId"], &mut self.wrong);
+        let id = fields.take_field(&["stepId"], &mut self.wrong);
         let id = self.required(id, "stepId", place).and_then(|it| Some((self.id(it, "stepId")?, it.place)));
         if let Some((id, place)) = &id {
             if let Some(first) = self.ids.get(id) {
@@ -242,7 +242,7 @@ impl Reading<'_> {
             }
             self.ids.entry(id.clone()).or_insert(*place);
         }
-        let kind = fields.take(&["type"], &mut self.wrong);
+        let kind = fields.take_field(&["type"], &mut self.wrong);
         let kind = self.required(kind, "type", place).and_then(|it| self.step_type(it));
         fields.short_text(&["name"], LONGEST_NAME, &mut self.wrong);
         fields.short_text(&["description"], LONGEST_DESCRIPTION, &mut self.wrong);
@@ -254,9 +254,9 @@ impl Reading<'_> {
             let read = |it: &Node| Some((text(it, "dependencies", &mut self.wrong)?, it.place));
             items.iter().filter_map(read).collect::<Vec<_>>()
         });
-        let retry = fields.take(&["retryPolicy"], &mut self.wrong).and_then(|it| self.retry_policy(it));
+        let retry = fields.take_field(&["retryPolicy"], &mut self.wrong).and_then(|it| self.retry_policy(it));
         let tool = fields.text(&["tool"], &mut self.wrong);
-        let config = fields.take(&["config"], &mut self.wrong);
+        let config = fields.take_field(&["config"], &mut self.wrong);
         fields.finish(&mut self.wrong);
         let outer = std::mem::replace(&mut self.common, Common { retry, tool });
         let empty = Node { place, value: Tree::Map(Vec::new()) };

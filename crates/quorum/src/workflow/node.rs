@@ -172,7 +172,7 @@ impl Node {
         })
     }
 
-    /// The value without its places. Keys that are no texts are written as JSON.
+    /// The value without its places. Keys that are not texts are written as JSON.
     pub(crate) fn plain(&self) -> Value {
         match &self.value {
             Tree::Null => Value::Null,

@@ -46,7 +46,11 @@ impl<'n> Fields<'n> {
     }
 
     /// Takes a field under one of its names, the usual one first.
-    pub(crate) fn take(&mut self, names: &[&'static str], wrong: &mut Vec<Mistake>) -> Option<&'n Node> {
+    pub(crate) fn take_field(
+        &mut self,
+        names: &[&'static str],
+        wrong: &mut Vec<Mistake>,
+    ) -> Option<&'n Node> {
         self.known.extend(names);
         let mut found: Vec<(&str, Place, &'n Node)> = Vec::new();
         self.entries.retain(|entry| {
@@ -63,7 +67,7 @@ impl<'n> Fields<'n> {
     }
 
     pub(crate) fn text(&mut self, names: &[&'static str], wrong: &mut Vec<Mistake>) -> Option<String> {
-        let node = self.take(names, wrong)?;
+        let node = self.take_field(names, wrong)?;
         text(node, names[0], wrong)
     }
 
@@ -74,7 +78,7 @@ impl<'n> Fields<'n> {
         longest: usize,
         wrong: &mut Vec<Mistake>,
     ) -> Option<String> {
-        let node = self.take(names, wrong)?;
+        let node = self.take_field(names, wrong)?;
         let text = text(node, names[0], wrong)?;
         let length = text.chars().count();
         if length > longest {
@@ -90,7 +94,7 @@ impl<'n> Fields<'n> {
         range: std::ops::RangeInclusive<u64>,
         wrong: &mut Vec<Mistake>,
     ) -> Option<u64> {
-        let node = self.take(names, wrong)?;
+        let node = self.take_field(names, wrong)?;
         let number = match &node.value {
             Tree::Number(number) => number.as_u64(),
             _ => None,
@@ -109,7 +113,7 @@ impl<'n> Fields<'n> {
         range: std::ops::RangeInclusive<f64>,
         wrong: &mut Vec<Mistake>,
     ) -> Option<f64> {
-        let node = self.take(names, wrong)?;
+        let node = self.take_field(names, wrong)?;
         let number = match &node.value {
             Tree::Number(number) => number.as_f64(),
             _ => None,
@@ -129,7 +133,7 @@ impl<'n> Fields<'n> {
         of: &[&'static str],
         wrong: &mut Vec<Mistake>,
     ) -> Option<&'static str> {
-        let node = self.take(names, wrong)?;
+        let node = self.take_field(names, wrong)?;
         let text = text(node, names[0], wrong)?;
         let known = of.iter().find(|it| **it == text).copied();
         if known.is_none() {
@@ -144,7 +148,7 @@ impl<'n> Fields<'n> {
         names: &[&'static str],
         wrong: &mut Vec<Mistake>,
     ) -> Option<(Place, &'n [Node])> {
-        let node = self.take(names, wrong)?;
+        let node = self.take_field(names, wrong)?;
         match &node.value {
             Tree::List(items) => Some((node.place, items)),
             _ => {
@@ -178,7 +182,7 @@ impl<'n> Fields<'n> {
     }
 }
 
-/// A text; numbers and booleans are no texts.
+/// A text; numbers and booleans are not texts.
 pub(crate) fn text(node: &Node, name: &str, wrong: &mut Vec<Mistake>) -> Option<String> {
     match &node.value {
         Tree::Text(text) => Some(text.clone()),

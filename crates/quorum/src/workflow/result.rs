@@ -67,7 +67,7 @@ pub struct CostSummary {
 }
 
 impl RunResult {
-    /// The result of this run so far; `None` if it is no run of a workflow.
+    /// The result of this run so far; `None` if it is not a run of a workflow.
     #[must_use]
     pub fn of(state: &Snapshot) -> Option<RunResult> {
         let plan = plan_of(&state.spec)?;

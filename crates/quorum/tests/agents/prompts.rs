@@ -1,4 +1,4 @@
-//! What an agent is told, and what others are not told about it.
+//! The prompts of an agent, and what they keep from the others about it.
 
 use quorum_testkit::panel::{AskedCall, panel};
 use serde_json::json;

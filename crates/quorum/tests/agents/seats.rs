@@ -52,7 +52,7 @@ fn b08_a_request_with_an_agent_can_be_written_again() {
     assert_eq!(request(&fields), serde_json::from_value(written).unwrap());
 }
 
-/// Holds a round with a plain seat and the reviewer, and tells what became of the reviewer.
+/// Holds a round with a plain seat and the reviewer, and returns the reviewer's result.
 async fn seated(panel: Panel, affinity: Value) -> (Snapshot, String) {
     let fixture = Fixture::with(&json!({ "providerAffinity": affinity }));
     let fields = json!({ "participants": ["scripted", "scripted", "reviewer:agent"], "rounds": 1 });

@@ -1,6 +1,6 @@
 //! The real coding CLIs as voices, with logins in a HOME of their own and a fake vendor on this
 //! machine: each takes part in a discussion, a ballot and a judgement, and a model that tries to
-//! read the user's files gets none of them (issue: no seat can read the user's files).
+//! read the user's files gets none of them (no seat can read the user's files).
 //!
 //! `cargo xtask clis` installs the programs and runs this with `QUORUM_CLIS` set to their
 //! directory. A missing program is skipped with a message, and so are all of them without that

@@ -1,4 +1,4 @@
-//! A tie is told as positions: there is nothing to dissent from.
+//! A tie is shown as positions: there is nothing to dissent from.
 
 use std::sync::Arc;
 

@@ -62,7 +62,7 @@ async fn sent(request: &Request) -> Vec<SentRequest> {
     scope.rehearse(&spec).await.unwrap()
 }
 
-/// A rehearsed discussion.
+/// The requests of a discussion.
 struct Held {
     pattern: &'static str,
     question: &'static str,
@@ -98,7 +98,7 @@ fn is_aside(request: &SentRequest) -> bool {
     matches!(request.form.as_deref(), Some("assessment" | "verdict" | "casting" | "synthesis"))
 }
 
-/// One test for all questions and patterns, because each of them is rehearsed once.
+/// One test for all questions and patterns, because each of them is previewed once.
 #[tokio::test]
 async fn twenty_questions_are_put_fairly_in_every_pattern() {
     let all = everything().await;

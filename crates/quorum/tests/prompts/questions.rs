@@ -1,4 +1,4 @@
-//! Twenty questions of every kind, rehearsed as debates: who sits where, who argues for
+//! Twenty questions of every kind, previewed as debates: who sits where, who argues for
 //! what, under which labels, and in which language.
 
 use std::{collections::BTreeSet, fs, path::Path};
@@ -51,7 +51,7 @@ fn order(question: &str) -> Request {
     }
 }
 
-/// The seats, and what the rehearsal shows of positions, labels and languages.
+/// The seats, and the positions, labels and languages in the previewed prompts.
 async fn debated(question: &str) -> String {
     let scope = scope();
     let spec = scope.check(&order(question)).unwrap();

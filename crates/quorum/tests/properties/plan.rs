@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn however_they_fail_and_mumble(request in request(), wild in wild()) {
+    fn no_failure_or_unread_reply_exceeds_the_plan(request in request(), wild in wild()) {
         let request = Request { recursive: None, max_depth: None, timeout_strategy: None, max_calls: None, ..request };
         let (scope, request) = gone_wild(wild, request)?;
         let (plan, outcome) = planned_and_held(&scope, &request).map_err(TestCaseError::fail)?;
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn however_they_debate(request in debating(), wild in wild()) {
+    fn no_debate_exceeds_its_plan(request in debating(), wild in wild()) {
         let (scope, request) = gone_wild(wild, request)?;
         let (plan, outcome) = planned_and_held(&scope, &request).map_err(TestCaseError::fail)?;
         is_bound(&plan, &outcome)?;
@@ -149,7 +149,7 @@ proptest! {
 
     /// Without retries, so that a question missing from the plan is not covered by their allowance.
     #[test]
-    fn no_question_is_forgotten(request in prop_oneof![request(), debating()], wild in wild()) {
+    fn no_question_is_missing_from_a_plan(request in prop_oneof![request(), debating()], wild in wild()) {
         let request = Request { recursive: None, max_depth: None, timeout_strategy: None, max_calls: None, ..request };
         let wild = Wild { fails: wild.fails / 3, for_good: true, ..wild };
         let simulate = request.simulate.clone().unwrap_or_default();

@@ -19,7 +19,7 @@ use crate::{in_virtual_time, requests::request, scope, trials};
 const FOREVER: Duration = Duration::from_secs(30 * 86_400);
 
 /// In real time, for a whole discussion in which nothing takes time.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 proptest! {
     #![proptest_config(trials(1))]
@@ -46,7 +46,7 @@ fn held_in_time(request: &Request) -> Result<Outcome, String> {
     let (done, waiting) = mpsc::channel();
     let request = request.clone();
     thread::spawn(move || drop(done.send(in_virtual_time(held(&scope(), &request)))));
-    waiting.recv_timeout(PATIENCE).map_err(|error| format!("it panicked, or is not over: {error}"))?
+    waiting.recv_timeout(TIMEOUT).map_err(|error| format!("it panicked, or is not over: {error}"))?
 }
 
 /// The first possible choice, with the first candidate if it names one.

@@ -183,7 +183,7 @@ macro_rules! losses {
         })*
 
         #[tokio::test]
-        async fn f6_any_other_pattern_bears_a_loss() {
+        async fn f6_any_other_pattern_survives_the_loss_of_a_participant() {
             for pattern in quorum::built_in().patterns().iter().map(|it| it.name) {
                 if ![$($pattern),*].contains(&pattern) {
                     check_all(pattern).await;

@@ -132,7 +132,7 @@ fn admit(app: &App, request: &Request) -> Result<Option<Scope>, Problem> {
     check_pace(app, request, known.map_or("", |it| &it.name))?;
     match (app.tokens().is_empty(), known) {
         (true, _) => Ok(Some(app.scope(None))),
-        // Liveness is no secret, and health checks seldom have a token.
+        // Liveness is not a secret, and health checks seldom have a token.
         (false, _) if OPEN.contains(&request.uri().path()) => Ok(Some(app.scope(None))),
         (false, Some(token)) => Ok(Some(app.scope(Some(token)))),
         (false, None) if request.method() == Method::GET && web::is_shell(request.uri().path()) => Ok(None),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn s3_only_our_own_names_are_answered_to() {
+    fn s3_requests_to_other_host_names_are_refused() {
         let check = |hosts: &[&str], expected: bool| {
             hosts.iter().for_each(|host| assert_eq!(names().answers_to(host), expected, "{host}"));
         };
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn s3_only_our_own_pages_are_welcome() {
+    fn s3_requests_of_other_origins_are_refused() {
         let check = |origin: &str, expected: bool| {
             assert_eq!(names().welcomes(origin, "localhost:3000"), expected, "{origin}");
         };

@@ -57,12 +57,12 @@ pub(crate) struct News {
     /// A text delta of a turn under way.
     pub(crate) text: Option<Bytes>,
     /// What happened, for subscribers that render it themselves.
-    pub(crate) told: Told,
+    pub(crate) update: Update,
 }
 
 /// What happened.
 #[derive(Clone)]
-pub(crate) enum Told {
+pub(crate) enum Update {
     /// A fact was recorded.
     Fact(Arc<Fact>),
     /// Some text of a turn under way.
@@ -179,8 +179,8 @@ impl Channel {
         self.over.store(log.is_over(), Ordering::Release);
         // There may be no subscribers.
         if 0 < self.watchers() {
-            let told = Told::Fact(Arc::new(fact.clone()));
-            let _ = self.news.send(News { up_to: log.events.len(), text: None, told });
+            let update = Update::Fact(Arc::new(fact.clone()));
+            let _ = self.news.send(News { up_to: log.events.len(), text: None, update });
         }
     }
 
@@ -192,7 +192,7 @@ impl Channel {
     /// Ends the channel because the discussion was removed, or because it is outdated.
     pub(crate) fn end(&self) {
         self.over.store(true, Ordering::Release);
-        let _ = self.news.send(News { up_to: self.log().events.len(), text: None, told: Told::Removed });
+        let _ = self.news.send(News { up_to: self.log().events.len(), text: None, update: Update::Removed });
     }
 
     /// Broadcasts a text delta that another process sent.
@@ -215,9 +215,9 @@ impl Channel {
         let mut log = self.log();
         // Rendered only if there are subscribers: later ones get the text so far.
         if log.add(piece) && 0 < self.watchers() {
-            let (text, told) = (log.chunk(&piece.step, piece.offset), Told::Piece(piece.clone()));
+            let (text, update) = (log.chunk(&piece.step, piece.offset), Update::Piece(piece.clone()));
             let up_to = log.events.len();
-            let _ = text.map(|text| self.news.send(News { up_to, text: Some(text), told }));
+            let _ = text.map(|text| self.news.send(News { up_to, text: Some(text), update }));
         }
     }
 }

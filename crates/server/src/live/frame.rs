@@ -49,7 +49,7 @@ impl FromStr for EventId {
 
 impl EventId {
     /// The number after which a client goes on that has seen this event. One that has seen another
-    /// epoch may have seen facts that are lost, so it begins anew.
+    /// epoch may have seen facts that are lost, so it starts over.
     pub(crate) fn resumed_in(self, epoch: Option<u64>) -> Seq {
         match (self.epoch, epoch) {
             (Some(seen), Some(now)) if seen != now => Seq::START,

@@ -195,7 +195,7 @@ impl Hub {
         }
     }
 
-    /// Ends the streams of an older epoch of the log; their clients ask again and begin anew.
+    /// Ends the streams of an older epoch of the log; their clients ask again and start over.
     fn drop_outdated(&self) {
         let mut channels = self.channels();
         let outdated: Vec<_> = channels.values().filter(|it| it.is_outdated()).cloned().collect();
@@ -268,17 +268,17 @@ async fn pump(hub: Arc<Hub>, channel: Arc<Channel>) {
 
 /// Follows one run to its end and counts its facts. The run's signals have every fact of this run
 /// once and none of another, however late the listener starts; the record has those of all runs, so
-/// facts read from it are told and not counted.
+/// facts read from it are sent and not counted.
 async fn listen(hub: &Hub, channel: &Channel, mut signals: Signals) {
     let mut runs = None;
     while let Some(signal) = signals.next().await {
         match signal {
             Signal::Fact { discussion, fact } if discussion == channel.discussion.id() => {
-                // Not beyond this fact: the text of a turn must be told before its end. A record
+                // Not beyond this fact: the text of a turn must be sent before its end. A record
                 // that can't be read now is read later.
                 let _ = channel.catch_up_before(fact.seq).await;
                 let runs = runs.get_or_insert_with(|| new_runs(hub, channel));
-                // Counted first: a client that was told of the end finds it counted.
+                // Counted first: a client that is sent the end finds it counted.
                 runs.iter_mut().for_each(|run| run.count(&fact));
                 channel.append_next(&fact);
             }
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f13_who_reconnected_before_the_log_was_read_got_everything_twice() {
+    async fn f13_a_client_that_reconnected_before_the_log_was_read_got_everything_twice() {
         let folder = tempfile::tempdir().unwrap();
         let quorum = simulated(folder.path());
         let discussion = over(&quorum).await.discussion;

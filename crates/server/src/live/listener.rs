@@ -12,7 +12,7 @@ use tokio::sync::{
     watch,
 };
 
-use crate::live::channel::{Channel, News, Spoken, Told};
+use crate::live::channel::{Channel, News, Spoken, Update};
 
 /// What a listener hears next.
 pub(crate) enum Heard {
@@ -28,7 +28,7 @@ pub(crate) struct Listener {
     closing: watch::Receiver<bool>,
     last: Seq,
     waiting: VecDeque<Heard>,
-    /// Whether the record must be read before anything else is told.
+    /// Whether the record must be read before anything else is returned.
     is_behind: bool,
 }
 
@@ -61,8 +61,10 @@ impl Listener {
             // Whatever is passed over here, `next` reads from the record.
             self.is_behind = true;
             match self.news.recv().await {
-                Ok(News { told: Told::Piece(_), .. }) => {}
-                Ok(News { told: Told::Fact(_) | Told::Removed, .. }) | Err(RecvError::Lagged(_)) => return,
+                Ok(News { update: Update::Piece(_), .. }) => {}
+                Ok(News { update: Update::Fact(_) | Update::Removed, .. }) | Err(RecvError::Lagged(_)) => {
+                    return;
+                }
                 // The channel has a sender as long as this exists.
                 Err(RecvError::Closed) => std::future::pending().await,
             }
@@ -84,18 +86,18 @@ impl Listener {
                 _ = self.closing.wait_for(|it| *it) => return None,
             };
             match news {
-                Ok(News { told: Told::Fact(fact), .. }) if self.last < fact.seq => {
+                Ok(News { update: Update::Fact(fact), .. }) if self.last < fact.seq => {
                     self.last = fact.seq;
                     return Some(Heard::Fact(fact));
                 }
-                Ok(News { told: Told::Piece(piece), .. }) => {
+                Ok(News { update: Update::Piece(piece), .. }) => {
                     let (step, text) = (piece.step.clone(), piece.text.clone());
                     let spoken = Spoken { step, attempt: piece.attempt, text };
                     return Some(Heard::Text { spoken, offset: piece.offset });
                 }
-                Ok(News { told: Told::Fact(_), .. }) => {}
+                Ok(News { update: Update::Fact(_), .. }) => {}
                 Err(RecvError::Lagged(_)) => self.is_behind = true,
-                Ok(News { told: Told::Removed, .. }) | Err(RecvError::Closed) => return None,
+                Ok(News { update: Update::Removed, .. }) | Err(RecvError::Closed) => return None,
             }
         }
     }
@@ -127,7 +129,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn facts_that_a_wait_passed_over_are_taken_afterwards() {
+    async fn facts_that_a_wait_skipped_are_read_afterwards() {
         let quorum = Quorum::builder().simulated().build().unwrap();
         let scope = quorum.scope(Tenant::default(), "a test");
         let order = json!({ "topic": "Tabs or spaces?", "rounds": 1, "providers": ["claude", "gemini"] });

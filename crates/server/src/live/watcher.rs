@@ -61,7 +61,7 @@ pub(crate) struct Watcher {
     after: Seq,
     waiting: VecDeque<Bytes>,
     closing: watch::Receiver<bool>,
-    /// Ends when the server closes. Kept, like the timer, so that a frame costs neither anew.
+    /// Ends when the server closes. Kept, like the timer, so that no frame has to make a new one.
     closed: BoxFuture<'static, ()>,
     keep_alive: KeepAlive,
     leaving: Option<Leaving>,
@@ -82,12 +82,12 @@ impl KeepAlive {
         KeepAlive { silence, last: Instant::now(), timer: Box::pin(sleep(silence)) }
     }
 
-    /// Begins to wait anew.
+    /// Restarts the wait.
     fn begin(&mut self) {
         self.last = Instant::now();
     }
 
-    /// Waits until a frame is due, and begins anew.
+    /// Waits until a frame is due, and restarts the wait.
     async fn due(&mut self) {
         loop {
             self.timer.as_mut().await;
@@ -179,7 +179,7 @@ impl Watcher {
             };
             self.keep_alive.begin();
             match heard {
-                Ok(News { up_to, text, told: _ }) => {
+                Ok(News { up_to, text, update: _ }) => {
                     if up_to > self.place {
                         let channel = self.channel.clone();
                         self.queue(&channel.log(), up_to);

@@ -39,7 +39,7 @@ pub(super) async fn providers(State(app): State<App>, _: Caller) -> Json<Vec<Pro
     }])))
 )]
 pub(super) async fn agents(State(app): State<App>, _: Caller) -> Result<Json<Vec<AgentEntry>>, Problem> {
-    // The files are read anew each time, and may be many.
+    // The files are read each time, and may be many.
     let listed = tokio::task::spawn_blocking(move || app.agents()).await;
     let failed = |_| Problem::new(problem::INTERNAL, "internal error; the agents could not be listed");
     listed.map(Json).map_err(failed)

@@ -1,4 +1,4 @@
-//! Places in lists that are read in pages, as clients get and send them.
+//! Cursors of lists that are read in pages, as clients get and send them.
 
 use axum::http::{HeaderName, header};
 use uuid::Uuid;

@@ -75,7 +75,7 @@ pub(crate) struct Next {
 /// Plan a fork or a repeat without asking any model
 ///
 /// The same as a plan of an order. For a fork, `kept` says how many answers are taken over, and the
-/// figures are of what is asked anew. Nothing is recorded.
+/// figures are of what is asked again. Nothing is recorded.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/plan", tag = "control", params(Id), request_body = Next,
     responses((status = 200, description = "The plan", body = answers::Plan))

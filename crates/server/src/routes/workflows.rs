@@ -146,7 +146,7 @@ pub(super) fn text_of(workflow: &Value) -> Result<Vec<u8>, Problem> {
     }
 }
 
-/// A workflow of the server's folders. A path is no name: a client must not choose a file.
+/// A workflow of the server's folders. A path is not a name: a client must not choose a file.
 pub(crate) fn named(name: &str, folders: &[std::path::PathBuf]) -> Result<(String, Vec<u8>), Problem> {
     let plain = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
     let is_name = !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(plain);

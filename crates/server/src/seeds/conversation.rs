@@ -28,7 +28,7 @@ pub(crate) struct Conversation {
     counts: BTreeMap<String, u32>,
     /// The participants in seating order.
     speaker_order: Vec<String>,
-    /// Whose turn it is; null if it is no participant's.
+    /// Whose turn it is; null if it is not a participant's.
     next_speaker: Option<String>,
     /// The awaited decision.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -34,9 +34,9 @@ pub(crate) fn event_names() -> Vec<String> {
     NAMES.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// The patterns that are no model to other programs: people take part in them.
+/// The patterns that other programs are not offered as a model, because people take part in them.
 pub(crate) const NEEDS_PEOPLE: &[&str] = &["roundtable"];
 
-/// The pattern with the course of OpenRouter's Fusion: everyone answers, and one answer is made
-/// from it.
+/// The pattern that works like OpenRouter's Fusion: everyone answers, and one answer combines
+/// them.
 pub(crate) const FUSED: &str = "synthesis";

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// How long a speaker waits for the next turn of a person before getting the current state.
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The poll interval for a discussion that another process runs.
 const LOOK: Duration = Duration::from_millis(100);
@@ -83,7 +83,7 @@ pub(super) async fn speak(
         app.hub.follow(&discussion, handle);
     }
     // However the wait ended, the response is the current state.
-    let _ = tokio::time::timeout(PATIENCE, app.hub.until_closing(rests(&discussion, &said))).await;
+    let _ = tokio::time::timeout(TIMEOUT, app.hub.until_closing(rests(&discussion, &said))).await;
     conversation(&discussion).await
 }
 

@@ -342,7 +342,7 @@ async fn ids_queries_and_ways_that_do_not_exist() {
 }
 
 #[tokio::test]
-async fn s10_too_large_too_often_too_many() {
+async fn s10_too_large_bodies_too_frequent_requests_and_too_many_streams_are_refused() {
     let limits = Limits { burst: 12, requests_per_second: 1, streams: 1, ..Limits::default() };
     let server = TestServer::with(FAST, limits).await;
     let large = json!({ "topic": "x".repeat(2 << 20) });

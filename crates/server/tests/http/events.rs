@@ -101,7 +101,7 @@ async fn wander(server: &TestServer, path: &str, pace: usize) -> (Vec<u64>, usiz
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn f11_reconnecting_again_and_again_misses_nothing_and_hears_nothing_twice() {
+async fn f11_reconnecting_again_and_again_misses_and_repeats_nothing() {
     let server = TestServer::open(FAST).await;
     let (mut heard, mut reconnects) = (0, 0);
     let (wanted, wanderers) = if is_long() { (10_000, 40) } else { (150, 4) };
@@ -143,7 +143,7 @@ async fn f11_a_watcher_that_joins_within_a_turn_gets_the_text_so_far() {
 }
 
 #[tokio::test]
-async fn f11_many_watch_one_discussion_and_all_hear_the_same() {
+async fn f11_many_watchers_of_one_discussion_get_the_same_events() {
     let server = TestServer::open(FAST).await;
     let watchers = if is_long() { 1_000 } else { 60 };
     let id = server.ordered(&long(2)).await;

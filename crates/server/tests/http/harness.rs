@@ -21,7 +21,7 @@ use tokio::{runtime::Runtime, sync::oneshot, task::JoinHandle};
 use crate::conforms;
 
 /// A test step that takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Voices that answer at once.
 pub(crate) const FAST: &str = "[defaults]\nsimulate = \"latency=0ms\"\nseed = 7\n";
@@ -71,7 +71,7 @@ pub(crate) fn settings(config: &Config, limits: Limits) -> Settings {
 pub(crate) fn client() -> reqwest::Client {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-    reqwest::Client::builder().timeout(PATIENCE).build().unwrap()
+    reqwest::Client::builder().timeout(TIMEOUT).build().unwrap()
 }
 
 pub(crate) fn config(text: &str, folder: &Path) -> Config {

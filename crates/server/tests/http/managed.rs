@@ -1,4 +1,4 @@
-//! What people do with discussions that are there: name them, and plan what follows them.
+//! Actions on existing discussions: naming them, and planning what follows them.
 
 use serde_json::{Value, json};
 

@@ -100,7 +100,7 @@ async fn d13_a_ruling_that_is_not_awaited_changes_nothing() {
 }
 
 #[tokio::test]
-async fn d13_words_that_race_are_taken_once() {
+async fn d13_of_concurrent_rulings_over_http_one_is_accepted() {
     let server = TestServer::open(FAST).await;
     let id = unjudged(&server).await;
     let path = format!("/api/discussions/{id}/ruling");
@@ -113,7 +113,7 @@ async fn d13_words_that_race_are_taken_once() {
 }
 
 #[tokio::test]
-async fn s7_a_word_about_the_judge_is_written_down() {
+async fn s7_a_ruling_about_the_judge_is_audited() {
     let server = TestServer::open(&tenants()).await;
     let by_ann = |request: reqwest::RequestBuilder| answered(request.bearer_auth(ANN));
     let id = by_ann(server.posting("/api/discussions", &debate())).await.id();

@@ -60,7 +60,7 @@ impl FromStr for World {
                 "confidence" => world.confidence = found(&CONFIDENCES, value, |it| it.name)?,
                 "panel" => world.panel = found(&PANELS, value, |it| it.name)?,
                 "seed" => {
-                    world.seed = value.trim().parse().map_err(|_| format!("`{value}` is no seed"))?;
+                    world.seed = value.trim().parse().map_err(|_| format!("`{value}` is not a seed"))?;
                 }
                 other => return Err(format!("`{other}` is not one of rho, confidence, panel, seed")),
             }

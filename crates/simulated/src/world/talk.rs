@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn who_hears_nobody_keeps_its_answer() {
+    fn a_voice_that_hears_no_other_keeps_its_answer() {
         let alone = Heard { own: 2, others: Vec::new() };
         assert_eq!(persuaded(&TALKS[4], &alone, 0, &mut Lots::of(1, &[])), 2);
     }

@@ -165,7 +165,7 @@ impl Positions {
         }
     }
 
-    /// What this voice has heard of the others; `None` if it has heard nobody.
+    /// The answers that this voice has read; `None` if it has read none.
     fn with_own(&self, place: usize, drawn: usize) -> Option<Heard> {
         let others: Vec<usize> = self.0.iter().filter(|it| *it.0 != place).map(|it| *it.1).collect();
         let own = self.0.get(&place).copied().unwrap_or(drawn);

@@ -8,7 +8,7 @@
 //! # });
 //! ```
 //!
-//! The path of a request tells the vendor: a vendor is one file in `speak` and one line in its
+//! The path of a request identifies the vendor: a vendor is one file in `speak` and one line in its
 //! list. Requests are checked as strictly as the vendor does. The server shares no code with the
 //! client, so that a misreading on one side is not repeated on the other.
 //!

@@ -96,7 +96,7 @@ impl Shared {
             end: AtomicU8::new(0),
             length: AtomicUsize::new(0),
         };
-        if let Some((speech, topic)) = speak::heard(&request) {
+        if let Some((speech, topic)) = speak::recognised(&request) {
             request.wire = speech.name;
             request.model = speak::model_of(&topic).to_owned();
         }

@@ -28,7 +28,7 @@ fn play(at: u64, fault: &Fault, check: impl Fn(&World, Instant)) {
 }
 
 #[test]
-fn f17_a_database_that_is_away_for_ten_seconds_repeats_nothing_and_kills_nobody() {
+fn f17_an_outage_of_ten_seconds_repeats_nothing_and_makes_no_node_dead() {
     for connection in [Connection::Refused, Connection::Swallowed, Connection::Mute] {
         let fault = Fault::Database { for_ms: 10_000, connection };
         // Nothing may be repeated: this fault allows no repetition, and invariant 9 is checked.
@@ -37,7 +37,7 @@ fn f17_a_database_that_is_away_for_ten_seconds_repeats_nothing_and_kills_nobody(
 }
 
 #[test]
-fn f17_an_observer_that_could_not_look_kills_nobody() {
+fn f17_an_observer_that_could_not_read_beats_makes_no_node_dead() {
     let fault = Fault::Cut { node: 1, for_ms: 10_000, connection: Connection::Refused };
     play(1_200, &fault, |world, _| {
         let reaped = world.reaped();

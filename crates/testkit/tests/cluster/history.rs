@@ -1,4 +1,4 @@
-//! What happened in the cluster, as the store and the provider saw it.
+//! The history of the cluster, as the store and the provider saw it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -27,7 +27,7 @@ use tokio::{
 use super::history::{Chronicle, Deed};
 
 /// How long a request waits for an answer that does not come.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The state of a node's process and of its connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -91,14 +91,14 @@ impl Line {
         self.own.borrow().connection.max(*self.database.borrow())
     }
 
-    /// Waits for the end of a connection that swallows, or until patience is over.
+    /// Waits for the end of a connection that swallows, or until the timeout.
     async fn swallowed(&self) {
         let passes = |it: &Connection| matches!(it, Connection::Good | Connection::Slow(_));
         let good = async {
             self.reached(|it| passes(&it.connection)).await;
             let _ = self.database.subscribe().wait_for(passes).await;
         };
-        let _ = timeout(PATIENCE, good).await;
+        let _ = timeout(TIMEOUT, good).await;
     }
 }
 

@@ -163,7 +163,7 @@ async fn pause_then(command: Command) -> (Table, Finished) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_that_is_taken_back_before_it_is_obeyed_holds_nothing() {
+async fn a_pause_that_is_revoked_before_it_takes_effect_stops_nothing() {
     let (table, finished) = pause_then(Command::Resume).await;
     let outcome = finished.outcome();
     assert_eq!((outcome.status, outcome.success), (Lifecycle::Completed, true));
@@ -178,7 +178,7 @@ async fn a_stop_after_a_pause_that_is_not_obeyed_yet_concludes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_was_fenced_leaves_the_next_one_its_inbox() {
+async fn a_fenced_run_leaves_its_inbox_to_the_next_run() {
     let table = table(&panel().takes("*", 100));
     let id = table.open(order("in-turn")).await.unwrap();
     let fenced = table.engine.run(id).await.unwrap();

@@ -107,7 +107,7 @@ fn normalised(story: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn inv_disc_400_the_dead_one_is_not_asked_again() {
+async fn inv_disc_400_a_dead_participant_is_not_asked_again() {
     let table = table(&panel().fails("bob", ErrorClass::Authentication));
     let (outcome, _) = table.hold(Spec { rounds: 3, ..order("synthesis") }).await;
     let asked = table.panel.steps().iter().filter(|step| step.ends_with("bob")).count();
@@ -134,7 +134,7 @@ async fn a_failure_of_all_participants_is_reported() {
     let table = table(&panel().fails("*", ErrorClass::Authentication));
     let (outcome, _) = table.hold(order("synthesis")).await;
     assert_eq!(outcome.error.unwrap().code, Code::AllProvidersFailed);
-    assert_eq!(table.panel.steps().len(), 3, "nobody is asked to sum up nothing");
+    assert_eq!(table.panel.steps().len(), 3, "no synthesis is asked for without answers");
 }
 
 #[tokio::test(start_paused = true)]

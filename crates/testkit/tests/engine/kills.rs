@@ -55,7 +55,7 @@ async fn f1_sub_discussions_survive_every_death() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f10_an_answer_in_hand_outlives_a_store_that_is_away() {
+async fn f10_a_received_answer_survives_an_outage_of_the_store() {
     for fault in [Fault::Away, Fault::LosesAnswer] {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         // Every third write fails, whatever it is; opening is the first.
@@ -82,7 +82,7 @@ async fn f10_an_answer_in_hand_outlives_a_store_that_is_away() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_an_early_end_with_a_failure_nobody_bears_survives_every_death() {
+async fn f1_an_early_end_by_a_failure_that_is_not_tolerated_survives_every_death() {
     let mut spec = order("until-two");
     spec.participants.push(Participant { name: "dan".to_owned(), ..spec.participants[0].clone() });
     spec.tolerance.go_on = false;

@@ -74,7 +74,7 @@ async fn f13_calls_under_way_are_recorded_and_never_made_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f13_an_answer_in_hand_is_recorded_before_an_abort_is_obeyed() {
+async fn f13_a_received_answer_is_recorded_before_an_abort_takes_effect() {
     let is_slow = Arc::new(AtomicBool::new(false));
     let fault = |is_slow: bool| if is_slow { Fault::AnswersLate } else { Fault::None };
     let slowed = is_slow.clone();

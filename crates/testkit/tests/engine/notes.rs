@@ -170,7 +170,7 @@ async fn an_undeclared_ending_is_state_invalid() {
 async fn a_note_that_can_not_be_written_says_so() {
     let (outcome, _) = table(&panel()).hold(order("unwritable")).await;
     let problem = outcome.error.unwrap();
-    let told = "what the pattern notes can't be written: key must be a string";
+    let told = "a note of the pattern can't be written: key must be a string";
     assert_eq!((problem.code, problem.message.as_str()), (Code::Unknown, told));
 }
 

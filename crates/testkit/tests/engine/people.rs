@@ -96,7 +96,7 @@ async fn out_of_turn_unknown_empty_twice_or_over_is_refused_and_changes_nothing(
 }
 
 #[tokio::test(start_paused = true)]
-async fn c07_concurrent_words_are_taken_once() {
+async fn c07_of_concurrent_turns_of_a_person_one_is_accepted() {
     let table = table(&panel());
     let id = table.open(Spec { rounds: 1, ..with_bob("in-turn") }).await.unwrap();
     table.run(id).await.unwrap();
@@ -160,7 +160,7 @@ async fn a_stop_does_not_wait_for_a_person() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_word_that_came_while_a_run_was_about_to_wait_was_left_lying() {
+async fn a_turn_sent_while_a_run_was_about_to_wait_was_not_noticed() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let first = Table::over(store.clone(), &panel(), registry());
     let id = first.open(Spec { rounds: 1, ..with_bob("in-turn") }).await.unwrap();

@@ -1,4 +1,4 @@
-//! What a failed discussion says: a standard code (INV-DISC-401), and whether trying again may help
+//! The error of a failed discussion: a standard code (INV-DISC-401), and whether a retry may help
 //! (INV-DISC-402).
 
 use quorum_core::model::{
@@ -85,7 +85,7 @@ fn impossible_orders() -> Vec<Case> {
     ]
 }
 
-/// Code and retryability as they stand in a result's JSON.
+/// Code and retryability as a result's JSON has them.
 fn error(outcome: &Outcome) -> (String, bool) {
     let result = serde_json::to_value(outcome).unwrap();
     let error = &result["error"];

@@ -1,4 +1,4 @@
-//! Recovery (issue 14, item 8): what a discussion does when providers fail, and how it goes on.
+//! Recovery: what a discussion does when providers fail, and how it continues.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ async fn after_all_providers_were_lost_a_retry_only_decided_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_was_lost_earlier_sits_again_from_the_round_that_failed() {
+async fn a_participant_lost_earlier_takes_part_again_from_the_round_that_failed() {
     let failing = panel().fails_at("ann", "1/talking/ann", ErrorClass::ApiError).fails_at(
         "bob",
         "2/talking/bob",
@@ -104,7 +104,7 @@ async fn one_that_was_lost_earlier_sits_again_from_the_round_that_failed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_was_lost_for_good_is_not_asked_again_and_the_record_is_left_alone() {
+async fn a_participant_lost_for_good_is_not_asked_again_and_the_record_is_unchanged() {
     let twice = held(&panel().fails("bob", ErrorClass::Authentication), for_two(order("in-turn"))).await;
     let first = twice.first.outcome();
     let problem = first.error.clone().unwrap();
@@ -170,7 +170,7 @@ async fn f1_a_retry_killed_at_every_write_ends_alike_and_pays_nothing_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_rate_limited_for_longer_than_a_step_were_all_lost() {
+async fn a_panel_rate_limited_for_longer_than_a_step_was_lost() {
     let busy = ["ann", "bob", "cyd"].into_iter().fold(panel(), |it, who| it.asks_to_wait(who, 300_000));
     for pattern in ["synthesis", "in-turn"] {
         let began = Instant::now();
@@ -181,7 +181,7 @@ async fn all_rate_limited_for_longer_than_a_step_were_all_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_rate_limited_for_long_is_not_waited_for_when_the_others_are_enough() {
+async fn a_participant_rate_limited_for_long_is_not_waited_for_when_the_others_are_enough() {
     let busy = panel().asks_to_wait("bob", 300_000);
     let began = Instant::now();
     let (outcome, _) = table(&busy).hold(Spec { rounds: 1, ..order("synthesis") }).await;
@@ -213,7 +213,7 @@ async fn a_rate_limit_was_waited_for_when_too_few_were_left_anyway() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_rate_limited_beyond_the_time_left_ends_at_once_and_can_be_retried() {
+async fn a_panel_rate_limited_beyond_the_time_left_ends_at_once_and_can_be_retried() {
     let busy = ["ann", "bob", "cyd"].into_iter().fold(panel(), |it, who| it.asks_to_wait(who, 7_200_000));
     let began = Instant::now();
     let twice = held(&busy, Spec { rounds: 1, ..order("synthesis") }).await;
@@ -336,7 +336,7 @@ async fn a_key_a_model_and_an_overflow_are_nothing_to_try_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn says_who_is_asked_again_and_how_much_is_kept() {
+async fn a_retry_records_who_is_asked_again_and_how_much_is_kept() {
     let failing = panel().fails_at("bob", "2/talking/bob", ErrorClass::Network);
     let twice = held(&failing, for_two(order("in-turn"))).await;
     twice.resumed(&panel()).await;

@@ -1,5 +1,5 @@
 //! Windows that are too small for the talk: shorter answers first, then shorter turns, the same
-//! room for every speaker, and nobody is asked about what could not be shown.
+//! room for every speaker, and no participant is asked about text it could not be shown.
 
 use std::sync::Arc;
 

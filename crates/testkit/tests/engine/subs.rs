@@ -114,7 +114,7 @@ async fn inv_disc_612_time_below_counts_for_the_total_and_not_for_the_level() {
     assert_eq!(outcome.total_duration_ms, 56_000);
 }
 
-/// When a discussion was told to come to an end, if it was.
+/// When a discussion was wound up, if it was.
 async fn wound_up(table: &Table, id: DiscussionId) -> Option<u64> {
     let facts = table.facts(id).await;
     facts.iter().find(|it| matches!(it.event, Event::WoundUp { .. })).map(|it| it.active_ms)
@@ -173,7 +173,7 @@ async fn inv_disc_620_calls_of_all_levels_together_stay_within_the_cap_and_the_r
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_holds_the_whole_tree_and_a_resume_goes_on_in_it() {
+async fn a_pause_stops_the_whole_tree_and_a_resume_continues_it() {
     let table = table(&panel().takes("*", 1_000).convenes("ann", "how wide?"));
     let id = table.open(recursive("in-turn", 1)).await.unwrap();
     let handle = table.engine.run(id).await.unwrap();
@@ -218,7 +218,7 @@ async fn an_abort_ends_the_whole_tree_and_counts_what_it_took() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_abort_is_heard_while_a_sub_discussion_is_under_way_and_others_have_spoken() {
+async fn an_abort_takes_effect_while_a_sub_discussion_is_under_way_and_others_have_spoken() {
     let table =
         table(&panel().takes("*", 50_000).takes("bob", 5_000).takes("ann", 1_000).convenes("ann", "how?"));
     let id = table.open(recursive("synthesis", 1)).await.unwrap();
@@ -248,7 +248,7 @@ fn waiting_below() -> Panel {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_is_heard_below_while_someone_waits_to_be_asked_again() {
+async fn a_pause_takes_effect_below_while_a_participant_waits_for_its_retry() {
     let table = table(&waiting_below());
     let id = paused_below(&table).await;
     let state = table.engine.state(id).await.unwrap();
@@ -278,7 +278,7 @@ async fn a_sub_discussion_nobody_needs_any_more_is_ended_and_counted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn s9_what_a_sub_discussion_had_reserved_is_free_again_when_it_is_let_go() {
+async fn s9_the_reservations_of_a_dropped_sub_discussion_are_freed() {
     let table =
         table(&waiting_below().takes("ann", 500).takes("bob", 100).takes("cyd", 700).takes("dan", 2_000));
     let limits = Limits { calls: Some(13), ..Limits::default() };

@@ -111,7 +111,7 @@ async fn a_discussion_begun_twice_is_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_command_to_a_discussion_just_begun_is_taken() {
+async fn a_command_to_a_discussion_just_begun_takes_effect() {
     let table = table(&panel());
     let handle = table.engine.begin(order("in-turn")).await.unwrap();
     table.engine.send(handle.id(), Command::Pause).await.unwrap();

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_module_must_be_entered() {
+    fn a_new_module_must_be_listed() {
         check(
             "crates/core/src/novel/mod.rs",
             "use crate::model::id::Step;",

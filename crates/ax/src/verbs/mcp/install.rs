@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// What adding an entry to a file's text comes to.
+/// The result of adding an entry to a file's text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Edit {
     /// The entry is there already.

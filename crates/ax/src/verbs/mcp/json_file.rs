@@ -7,7 +7,7 @@ use crate::verbs::mcp::{client::ENTRY, install::Edit};
 /// How deep a document may be nested.
 const DEEPEST: usize = 100;
 
-/// The text with this entry, which stands in the object `servers` under our name.
+/// The text with this entry, which is in the object `servers` under our name.
 pub(super) fn with_entry(text: &str, servers: &str, entry: &Value) -> Edit {
     if text.trim().is_empty() {
         let document = json!({ servers: { ENTRY: entry } });
@@ -32,7 +32,7 @@ pub(super) fn with_entry(text: &str, servers: &str, entry: &Value) -> Edit {
     Edit::Added(added)
 }
 
-/// A value, and where it stands in the text.
+/// A value, and its place in the text.
 struct Span {
     from: usize,
     to: usize,

@@ -4,7 +4,7 @@ use toml::{Table, Value};
 
 use crate::verbs::mcp::{client::ENTRY, install::Edit};
 
-/// The text with this table, which stands below `servers` under our name.
+/// The text with this table, which is below `servers` under our name.
 pub(super) fn with_table(text: &str, servers: &str, table: &str) -> Edit {
     let before: Table = match text.parse() {
         Ok(before) => before,

@@ -1,11 +1,11 @@
-//! What a disk has of some files, from the calls that a process made.
+//! The state of files on a disk, derived from the calls that a process made.
 
 use std::collections::BTreeMap;
 
 /// A disk writes a sector whole, or not at all.
 const SECTOR: usize = 512;
 
-/// A call that changes files, or tells something.
+/// A call that changes files, or prints something.
 #[derive(Debug)]
 pub(super) enum Step {
     Create(String),
@@ -23,7 +23,7 @@ pub(super) enum Step {
     Told(u64),
 }
 
-/// What becomes of writes that were not synced when the power fails.
+/// The fate of writes that were not synced when the power fails.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Unsynced {
     Lost,

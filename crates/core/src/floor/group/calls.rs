@@ -20,7 +20,7 @@ pub(crate) type Fault = Box<dyn Any + Send>;
 
 pub(crate) struct Calls<T> {
     under_way: FuturesUnordered<BoxFuture<'static, Arrival<T>>>,
-    /// What arrived while facts were being recorded.
+    /// The results that arrived while facts were being recorded.
     early: VecDeque<Arrival<T>>,
 }
 

@@ -26,7 +26,7 @@ use crate::{
     record::Entry,
 };
 
-/// What to start once the facts are recorded.
+/// The actions to start once the facts are recorded.
 enum Start {
     Call(Request),
     Queue(Duration),
@@ -191,7 +191,7 @@ impl Group<'_, '_> {
                 return Ok(Err(reason));
             }
             Next::Hold(wait_ms, failed) => {
-                seat.tried.hold(failed);
+                seat.tried.wait_for_limit(failed);
                 return Ok(Ok(Some(Start::Queue(Duration::from_millis(wait_ms)))));
             }
             Next::Retry(wait_ms) => return Ok(Ok(Some(Start::Queue(Duration::from_millis(wait_ms))))),

@@ -1,4 +1,4 @@
-//! What a group waits for while calls are under way: a command, an arrival or the deadline.
+//! The events that a group waits for while calls are under way: commands, arrivals, the deadline.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What an arrival means for a seat: the facts to record, and the next action. A pure function;
+//! The effect of an arrival on a seat: the facts to record, and the next action. A pure function;
 //! readings of the clock and the ledger are passed in as values.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a seat is shown before its call, and what the call can cost at most.
+//! The view that a seat is shown before its call, and the maximum cost of the call.
 
 use super::Seat;
 use crate::{

@@ -18,18 +18,18 @@ pub(crate) struct Tried {
     pub(crate) failures: Failures,
     /// Whether the last attempt was under way when the process ended.
     pub(crate) cut_off: bool,
-    /// The active time of the next attempt, if the record has one, and the wait it was told.
+    /// The active time of the next attempt, if the record has one, and the wait before it.
     not_before: Option<(u64, u64)>,
     /// Whether that wait is due to the provider's rate limit, which applies to every discussion.
     limited: bool,
     /// The rate limit that is waited for beyond the time of the step.
-    held: Option<Box<Failed>>,
+    limit: Option<Box<Failed>>,
     /// `None` until the first call is placed.
     time: Option<Time>,
     /// When the latest call was placed, and its size in tokens by our count.
     pub(crate) placed_at: Timestamp,
     pub(crate) counted: u64,
-    /// What has arrived of the answer to the latest call.
+    /// The part of the answer to the latest call that has arrived.
     pub(crate) arrived: Arrived,
     /// The ledger's reservation for the next call, or for the one under way.
     pub(crate) reserved: Option<Spent>,
@@ -65,20 +65,20 @@ impl Tried {
         Owed { wait: Duration::from_millis(owed_ms), closes_lane: self.limited && owed_ms > 0 }
     }
 
-    /// Waits for a rate limit beyond the time of the step, which begins anew afterwards.
-    pub(crate) fn hold(&mut self, failed: Box<Failed>) {
-        (self.held, self.time) = (Some(failed), None);
+    /// Waits for a rate limit beyond the time of the step, which starts over afterwards.
+    pub(crate) fn wait_for_limit(&mut self, failed: Box<Failed>) {
+        (self.limit, self.time) = (Some(failed), None);
     }
 
     /// The rate limit that is waited for beyond the time of the step.
-    pub(crate) fn held(&self) -> Option<&Failed> {
-        self.held.as_deref()
+    pub(crate) fn awaited_limit(&self) -> Option<&Failed> {
+        self.limit.as_deref()
     }
 
     /// Begins an attempt. Returns whether it repeats one that was cut off.
     pub(crate) fn begin(&mut self, at: Timestamp, counted: u64) -> bool {
         self.attempts += 1;
-        (self.placed_at, self.counted, self.held) = (at, counted, None);
+        (self.placed_at, self.counted, self.limit) = (at, counted, None);
         self.arrived = Arrived::default();
         std::mem::take(&mut self.cut_off)
     }

@@ -93,12 +93,12 @@ fn digest_of_spec(spec: &Spec) -> String {
     digest_of([written.as_str()].into_iter())
 }
 
-/// What a fork takes over of the jobs of its original.
+/// The jobs that a fork takes over from its original.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reusable {
     /// The jobs that are taken over.
     pub kept: Vec<String>,
-    /// The jobs that have all they need and are done anew. Further ones may follow from them.
+    /// The jobs that have all they need and are done again. Further ones may follow from them.
     pub fresh: Vec<String>,
 }
 

@@ -34,7 +34,7 @@ const JUST_OVER_MS: u64 = 20;
 /// The code of a tool that a fork would have to use again.
 const NOT_AGAIN: &str = "TOOL_NOT_RERUN";
 
-/// What arrives from a job under way.
+/// A message from a job under way.
 enum News {
     /// A discussion ended; `None` if it is suspended.
     Discussion(Result<Option<JobResult>, StoreError>),
@@ -227,14 +227,14 @@ impl<'f, 's> Running<'f, 's> {
         self.begun.push(job);
         match work {
             Work::Discussion(spec) => {
-                let held = self.hold(&step, *spec, deadline_ms);
+                let held = self.run_discussion(&step, *spec, deadline_ms);
                 self.calls.push(index, held);
             }
             Work::Tool(call) => self.begin_tool(index, &step, &call),
         }
     }
 
-    fn hold(&self, step: &Step, spec: Spec, deadline_ms: Option<u64>) -> BoxFuture<'static, News> {
+    fn run_discussion(&self, step: &Step, spec: Spec, deadline_ms: Option<u64>) -> BoxFuture<'static, News> {
         let floor = &*self.floor;
         let run = &floor.record.state;
         let id = run.id.derived(step.as_str());

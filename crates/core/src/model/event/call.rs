@@ -40,7 +40,7 @@ pub struct Placed {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
     /// The labels that replaced names in the prompt, each with the name behind it, if they were
-    /// drawn for this question alone; else those of the panel hold.
+    /// drawn for this question alone; otherwise the panel's labels apply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<(String, String)>,
     /// How many turns were left out because they didn't fit the context window.

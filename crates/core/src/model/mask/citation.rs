@@ -2,7 +2,7 @@
 
 use super::words::Word;
 
-/// What stands at a place of a text that may still be arriving.
+/// The element at a place of a text that may still be arriving.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
     /// Nothing to replace.

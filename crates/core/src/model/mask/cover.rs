@@ -190,8 +190,8 @@ pub(super) fn is_common(word: &str) -> bool {
 }
 
 /// The names of an agent that are ordinary words, in lower case: its id if that is one word, and a
-/// display name that is a word of the id. Nobody else knows these names, and an agent called
-/// *editor* must not turn every editor of a text into a label.
+/// display name that is a word of the id. No other participant knows these names, and an agent
+/// called *editor* must not turn every editor of a text into a label.
 pub(super) fn ordinary_names(who: &Participant) -> Vec<String> {
     let Some(agent) = &who.agent else { return Vec::new() };
     let id = who.name.to_lowercase();
@@ -203,7 +203,7 @@ pub(super) fn ordinary_names(who: &Participant) -> Vec<String> {
 }
 
 impl Mask {
-    /// What participants or users wrote, with labels in place of names: of `@ann` always, in
+    /// Text of participants or users, with labels in place of names: of `@ann` always, in
     /// citations, and of names, providers and models that stand alone.
     #[must_use]
     pub fn cover(&self, text: &str) -> String {

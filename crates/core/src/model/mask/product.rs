@@ -1,4 +1,4 @@
-//! Words that stand beside a vendor's name in the names of products.
+//! Words that occur beside a vendor's name in the names of products.
 
 /// The words, in lower case. *Google Cloud* is a product; *Google Vorschlag* is a vendor and a
 /// German noun.

@@ -109,7 +109,7 @@ impl Mask {
         Some(&code.becomes)
     }
 
-    /// What is to be replaced at the start of this text, after this character.
+    /// The label to replace at the start of this text, after this character.
     fn found_at(&self, text: &str, place: Place<'_>) -> Found {
         let Some(letter) = text.chars().next() else { return Found::Nothing };
         match letter {

@@ -71,7 +71,7 @@ fn a_name_after_its_sign_is_always_covered() {
 }
 
 #[test]
-fn a_provider_of_two_is_someone_and_a_name_is_always_the_named() {
+fn a_provider_of_two_seats_becomes_a_participant_and_a_name_its_seat() {
     covers("claude models agree", "a participant models agree");
     covers("claude-2 judges", "@ZJ judges");
 }

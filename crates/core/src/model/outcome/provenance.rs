@@ -37,7 +37,7 @@ pub enum Support {
     /// Some of it was said.
     #[serde(rename = "partly")]
     Partly,
-    /// Hardly any of it was said, or it has a number that nobody gave.
+    /// Hardly any of it was said, or it has a number that no participant gave.
     #[serde(rename = "unsupported")]
     Unsupported,
     /// It seems to deny what its source says.

@@ -1,4 +1,4 @@
-//! Function words: those that say nothing about what a question is about. The lists are in
+//! Function words: words that say nothing about the subject of a question. The lists are in
 //! `function_words/`, one file for each language.
 
 use std::{collections::BTreeSet, sync::LazyLock};
@@ -33,7 +33,7 @@ impl List {
     }
 }
 
-/// Tells the function words of this text.
+/// Recognises the function words of this text.
 pub(super) fn of(text: &[String]) -> impl Fn(&str) -> bool {
     let holders = |word: &str| LISTS.iter().filter(|it| it.always.contains(word)).count();
     let is_spoken = |list: &List| text.iter().any(|word| list.always.contains(word) && holders(word) == 1);

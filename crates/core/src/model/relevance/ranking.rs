@@ -34,7 +34,7 @@ pub struct Match<T> {
     pub ended_at: Timestamp,
 }
 
-/// What is kept of the matches.
+/// The rules by which matches are kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {
     /// How many content words the question has.
@@ -44,9 +44,9 @@ pub struct Rules {
     pub recalled_at: Option<Timestamp>,
 }
 
-/// Which words of a question are looked up, given in how many of all documents each is: those that
-/// tell documents apart, which a word of more than half of them does not. If no word does, all are
-/// looked up.
+/// Which words of a question are looked up, given the number of documents that contain each. A word
+/// of more than half of the documents does not distinguish them, so it is left out. If that leaves
+/// no word, all are looked up.
 #[must_use]
 pub fn looked_up(with_word: &[usize], documents: usize) -> Vec<bool> {
     let is_rare = |with_it: &usize| documents < FEWEST_DOCUMENTS || with_it * 2 <= documents;
@@ -91,7 +91,7 @@ pub struct Weighted {
     pub words: Vec<f64>,
 }
 
-/// What BM25 needs to know of all documents together.
+/// The figures of all documents together that BM25 needs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Corpus {
     /// How many documents there are.

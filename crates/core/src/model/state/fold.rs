@@ -248,7 +248,7 @@ impl State {
         if placed.unheard + placed.shortened == 0 {
             return;
         }
-        // Decisions and summaries are no phases of the talk; their steps say what they are.
+        // Decisions and summaries are not phases of the talk; their steps say what they are.
         let phase = match step {
             Some(step) if step.is_deciding() => DECIDING,
             Some(step) if step.is_summary() => SUMMARIZING,
@@ -280,7 +280,8 @@ impl State {
         self.spent = self.spent.less(Spent { calls: 0, ..placed.reserved });
     }
 
-    /// Settles a comparison, which is no participant's turn and is billed under the model's name.
+    /// Settles a comparison, which is not a participant's turn and is billed under the model's
+    /// name.
     fn settle_comparison(&mut self, fact: &Fact, comparison: &Comparison) {
         self.release(fact);
         if comparison.found().is_none() {

@@ -2,7 +2,7 @@
 
 use crate::model::money::{Usage, Usd};
 
-/// What one participant used.
+/// The usage of one participant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spending {
     /// Calls placed.

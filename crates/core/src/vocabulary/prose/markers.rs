@@ -15,7 +15,7 @@ use marker::{Found, Taken, marker_at, wrapped_at};
 pub struct Marker {
     /// Where it stood, in Unicode scalar values of the text without markers.
     pub at: usize,
-    /// What it cites: `ann:2`, `ann:1-2`, `all`, or a label that nobody has.
+    /// What it cites: `ann:2`, `ann:1-2`, `all`, or a label that no seat has.
     pub cites: Vec<String>,
 }
 
@@ -117,7 +117,7 @@ impl MarkerStream {
         }
         let Some(letter) = rest.chars().next() else { return false };
         match letter {
-            ' ' | '\t' | '\r' | '\n' => self.hold(letter),
+            ' ' | '\t' | '\r' | '\n' => self.hold_back(letter),
             '`' => return self.read_backtick(rest, is_complete),
             '[' | '［' | '【' | '\\' if self.code == Code::Outside => {
                 return self.read_marker(rest, is_complete);
@@ -127,7 +127,7 @@ impl MarkerStream {
         true
     }
 
-    fn hold(&mut self, letter: char) {
+    fn hold_back(&mut self, letter: char) {
         self.taken += 1;
         if self.is_after_marker && letter != '\n' {
             return;

@@ -255,7 +255,7 @@ impl ProseStream {
         let mark = self.mark.find(&reply[scanned..end.unwrap_or(reply.len())]).map(|at| scanned + at);
         // In data that the reply begins with, a mark in the middle of a line belongs to a text.
         if let Some(mark) = mark.filter(|at| !object.is_first || is_line_start(&reply[..*at])) {
-            // It was no object: nothing but prose comes before the mark.
+            // It was not an object: nothing but prose comes before the mark.
             self.show(&reply[object.from..mark]);
             self.rest = Some(mark);
             return Step::Decided;

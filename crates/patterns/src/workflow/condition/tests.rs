@@ -76,7 +76,7 @@ fn b11_forty_conditions() {
 }
 
 #[test]
-fn b11_what_is_no_condition_says_why() {
+fn b11_an_invalid_condition_says_why() {
     let cases = [
         ("", "the condition is empty"),
         ("(true", "a parenthesis is not closed"),

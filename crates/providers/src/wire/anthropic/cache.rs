@@ -1,4 +1,4 @@
-//! Cache marks: the API caches what stands before a mark, and reads a beginning that an earlier
+//! Cache marks: the API caches the text before a mark, and reads a beginning that an earlier
 //! request of the same seat marked.
 //!
 //! What is written to the cache costs more than usual and pays off only when it is read, so marks
@@ -63,7 +63,7 @@ fn sizes(body: &Value, texts: &[(MessageRole, String)]) -> Vec<u64> {
     texts.iter().map(add).collect()
 }
 
-/// The tokens of what stands before the messages: tools and instructions.
+/// The tokens of the parts before the messages: tools and instructions.
 fn size_before_messages(body: &Value) -> u64 {
     let tools = body.get("tools").map_or(0, |it| tokens::estimate(&it.to_string()));
     tools + body["system"].as_str().map_or(0, tokens::estimate)
@@ -152,14 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_talk_is_marked_and_where_it_was_before() {
+    fn the_end_of_the_talk_is_marked_and_the_end_of_the_request_before() {
         assert_eq!(marks(&sent(&call(true), 500)), "scf");
         assert_eq!(marks(&sent(&call(false), 500)), "sc", "nothing is written for nobody to read");
         assert_eq!(marks(&sent(&call(true), 0)), "", "the model takes no marks");
     }
 
     #[test]
-    fn what_is_too_short_to_be_cached_is_not_marked() {
+    fn text_too_short_to_be_cached_is_not_marked() {
         assert_eq!(marks(&sent(&call(true), 1_024)), "cf");
         assert_eq!(marks(&sent(&call(true), 3_000)), "f");
         let unmarked = sent(&call(true), 9_000);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_and_other_efforts_begin_like_no_speech_and_mark_nothing() {
+    fn requests_for_forms_and_with_other_efforts_share_no_beginning_and_mark_nothing() {
         let schema = Some(Arc::new(json!({ "type": "object", "properties": {} })));
         let form = Call { shape: Some(Shape { form: &FORM, schema }), ..call(true) };
         let hurried = Call { effort: Effort::Low, ..call(true) };

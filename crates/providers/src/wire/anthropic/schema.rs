@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_understood_is_sent() {
+    fn only_supported_keywords_are_sent() {
         let check = |schema: Value, expected: Value| assert_eq!(accepted(&schema), expected);
         check(
             json!({ "type": "number", "minimum": 0, "maximum": 1, "description": "How sure" }),

@@ -81,7 +81,7 @@ fn properties_are_sent_in_the_order_they_are_written_in() {
 }
 
 #[test]
-fn a_form_is_asked_for_without_what_is_not_understood() {
+fn a_form_is_asked_for_without_unsupported_keywords() {
     let sure = json!({ "sure": { "type": "number", "minimum": 0 } });
     let schema = json!({ "type": "object", "properties": sure, "required": ["sure"] });
     let formed = Call { shape: shape(schema), ..call() };
@@ -112,7 +112,7 @@ fn e01_a_sub_discussion_is_offered_as_a_tool() {
 }
 
 #[test]
-fn what_a_model_does_not_take_is_not_sent() {
+fn fields_that_a_model_rejects_are_not_sent() {
     let quirks =
         Quirks { temperature: false, stop: false, tools: false, schema: Schema::Prompt, ..Quirks::default() };
     let all = Call {
@@ -194,7 +194,7 @@ fn read(frames: &[&str]) -> (Vec<Chunk>, Option<ProviderError>) {
 }
 
 #[test]
-fn f4_what_is_unknown_is_passed_over() {
+fn f4_unknown_events_are_skipped() {
     let known = r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Yes."}}"#;
     let stop = r#"{"type":"message_stop"}"#;
     let bare_end = Chunk::End { finish: Finish::Stop, usage: None, cost: None };
@@ -296,7 +296,7 @@ fn d12_refusals_are_classed() {
 }
 
 #[test]
-fn f4_a_frame_that_makes_no_sense_is_said_to() {
+fn f4_a_frame_that_makes_no_sense_is_an_error() {
     let check = |data: &str| {
         let (said, error) = read(&[data]);
         assert_eq!((said, error.map(|it| it.class)), (vec![], Some(ErrorClass::InvalidResponse)), "{data}");

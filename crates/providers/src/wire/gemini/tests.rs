@@ -125,7 +125,7 @@ fn e01_a_sub_discussion_is_offered_as_a_tool() {
 }
 
 #[test]
-fn what_a_model_does_not_take_is_not_sent() {
+fn fields_that_a_model_rejects_are_not_sent() {
     let quirks =
         Quirks { temperature: false, stop: false, tools: false, schema: Schema::Prompt, ..Quirks::default() };
     let all = Call { stop: vec!["a".to_owned()], shape: shape(json!({})), may_convene: true, ..call() };
@@ -215,7 +215,7 @@ fn answers_end_for_many_reasons() {
 }
 
 #[test]
-fn f4_what_is_unknown_is_passed_over() {
+fn f4_unknown_events_are_skipped() {
     let check = |unknown: &str| {
         let expected = vec![text("Yes."), bare_end(Finish::Stop)];
         assert_eq!(read(&[unknown, YES, unknown, STOP]), (expected, None), "{unknown}");
@@ -335,7 +335,7 @@ fn what_is_refused_says_what_to_do_and_no_key() {
 }
 
 #[test]
-fn f4_a_frame_that_makes_no_sense_is_said_to() {
+fn f4_a_frame_that_makes_no_sense_is_an_error() {
     let check = |data: &str| {
         let (said, error) = read(&[data]);
         assert_eq!((said, error.map(|it| it.class)), (vec![], Some(ErrorClass::InvalidResponse)), "{data}");

@@ -114,7 +114,7 @@ fn d10_recorded_streams_are_read_whole() {
 }
 
 #[test]
-fn thoughts_are_not_said_wherever_they_stand() {
+fn thoughts_are_removed_wherever_they_are() {
     let check = |lines: &[&str], text: &str| {
         let done = r#"{"message":{"content":""},"done":true,"done_reason":"stop","eval_count":100}"#;
         let stream: String = lines.iter().chain([&done]).map(|it| format!("{it}\n")).collect();
@@ -122,8 +122,9 @@ fn thoughts_are_not_said_wherever_they_stand() {
         assert_eq!((said.as_str(), others.len(), error), (text, 1, None), "{stream}");
     };
     check(&[r#"{"message":{"content":"","thinking":"Hm."}}"#, r#"{"message":{"content":"Tabs."}}"#], "Tabs.");
-    let aloud = [r#"{"message":{"content":"<think>Hm."}}"#, r#"{"message":{"content":"</think>\n\nTabs."}}"#];
-    check(&aloud, "Tabs.");
+    let thinking =
+        [r#"{"message":{"content":"<think>Hm."}}"#, r#"{"message":{"content":"</think>\n\nTabs."}}"#];
+    check(&thinking, "Tabs.");
 }
 
 #[test]

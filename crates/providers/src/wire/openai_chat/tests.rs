@@ -185,15 +185,16 @@ fn e01_a_tool_call_is_collected_over_its_frames() {
 }
 
 #[test]
-fn thoughts_are_not_said_wherever_they_stand() {
+fn thoughts_are_removed_wherever_they_are() {
     let check = |deltas: &[&str], expected: &str| {
         let (text, others, error) = outcome(&WIRE, with_delta(deltas).as_bytes());
         assert_eq!((text.as_str(), others.len(), error), (expected, 1, None), "{deltas:?}");
     };
     check(&[r#"{"reasoning_content":"Hm."}"#, r#"{"content":"Tabs."}"#], "Tabs.");
     check(&[r#"{"reasoning":"Hm.","content":null}"#, r#"{"content":"Tabs."}"#], "Tabs.");
-    let aloud = [r#"{"content":"<think>\nHm."}"#, r#"{"content":"</th"}"#, r#"{"content":"ink>\n\nTabs."}"#];
-    check(&aloud, "Tabs.");
+    let thinking =
+        [r#"{"content":"<think>\nHm."}"#, r#"{"content":"</th"}"#, r#"{"content":"ink>\n\nTabs."}"#];
+    check(&thinking, "Tabs.");
     check(&[r#"{"content":"<think>Hm."}"#], "");
     check(&[r#"{"content":"<th"}"#], "<th");
     check(&[r#"{"content":"The mark <think> means thinking."}"#], "The mark <think> means thinking.");

@@ -1,5 +1,5 @@
 //! Decodes a file, and finds what is not plain UTF-8 with Unix line ends: a byte-order mark,
-//! Windows line ends, bytes that are no UTF-8. Such a file was often damaged on its way, so that
+//! Windows line ends, bytes that are not UTF-8. Such a file was often damaged on its way, so that
 //! answers would be graded against something else than what was meant.
 
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use super::{Mistake, records::Record};
 
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What stands in place of bytes that are no UTF-8.
+/// The replacement for bytes that are not UTF-8.
 const REPLACED: char = char::REPLACEMENT_CHARACTER;
 
 /// A decoded file.
@@ -21,7 +21,7 @@ pub(super) struct Decoded<'b> {
     wrong: Vec<(usize, Wrong)>,
 }
 
-/// What is wrong with a line.
+/// A flaw of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrong {
     ByteOrderMark,
@@ -79,7 +79,7 @@ impl Decoded<'_> {
     }
 }
 
-/// The field of a record that has bytes which are no UTF-8.
+/// The field of a record that has bytes which are not UTF-8.
 fn damaged(record: &Record) -> Option<&str> {
     let found = record.fields.iter().find(|(name, value)| name.contains(REPLACED) || has_damage(value));
     found.map(|it| it.0.as_str())

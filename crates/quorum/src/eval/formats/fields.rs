@@ -71,7 +71,7 @@ fn plain(name: &str) -> String {
     name.chars().filter(|it| !" _-".contains(*it)).flat_map(char::to_lowercase).collect()
 }
 
-/// A text, a number or yes and no as text.
+/// A text, a number or a boolean as text.
 pub(super) fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

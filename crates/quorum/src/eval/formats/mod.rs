@@ -1,7 +1,7 @@
 //! Reads files of questions in the formats that people have: our own, those of MMLU and GPQA,
 //! samples of lm-evaluation-harness, tests of promptfoo, and tables.
 //!
-//! The first record tells the format. A file is read completely before anything is asked, and every
+//! The first record sets the format. A file is read completely before anything is asked, and every
 //! mistake names its line and its field.
 
 mod choices;
@@ -65,7 +65,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// What happens to a record that can't be used.
+/// The treatment of a record that can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadRecords {
     /// The file is refused.
@@ -87,7 +87,7 @@ struct Format {
 const FORMATS: &[Format] =
     &[harness::FORMAT, promptfoo::FORMAT, choices::GPQA, choices::MMLU, choices::COLUMNS, own::FORMAT];
 
-/// Reads the questions of a file. The name tells the container: JSON, JSON lines, YAML, CSV or TSV.
+/// Reads the questions of a file. Its ending says whether it is JSON, JSON lines, YAML, CSV or TSV.
 pub fn read(name: &str, bytes: &[u8], bad: BadRecords) -> Result<Questions, Vec<Mistake>> {
     check_size(bytes).map_err(|it| vec![it])?;
     let decoded = encoding::decoded(bytes);
@@ -146,7 +146,7 @@ fn read_record(format: &Format, record: &Record) -> Result<Question, Mistake> {
     Err(Mistake::new(record.line, "", message))
 }
 
-/// What every format must keep to.
+/// The limits that apply to every format.
 fn checked(question: Question) -> Result<Question, Mistake> {
     let wrong = |field: &str, message: String| Err(Mistake::new(question.line, field, message));
     let options = question.options.len();

@@ -265,7 +265,7 @@ fn a_byte_order_mark_is_refused_and_its_record_can_be_skipped() {
     let marked = format!("\u{feff}{GOOD}{GOOD}");
     assert_eq!(bad("q.jsonl", marked.as_bytes()), [MARKED]);
     assert_eq!(skipping("q.jsonl", marked.as_bytes()), (vec!["Q?".to_owned()], vec![MARKED.to_owned()]));
-    // The header of a table is no record: its mark is counted and nothing is lost.
+    // The header of a table is not a record: its mark is counted and nothing is lost.
     let table = "\u{feff}question,answer\nQ?,1\n";
     assert_eq!(bad("q.csv", table.as_bytes()), [MARKED]);
     assert_eq!(skipping("q.csv", table.as_bytes()), (vec!["Q?".to_owned()], vec![MARKED.to_owned()]));

@@ -25,12 +25,12 @@ pub enum Key {
     Checks(Vec<Check>),
 }
 
-/// Something that must hold for a right answer.
+/// A condition that a right answer satisfies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
-    /// Whether it must not hold instead.
+    /// Whether the test must fail instead.
     pub is_negated: bool,
-    /// What is tested.
+    /// The test.
     pub test: Test,
 }
 
@@ -98,7 +98,7 @@ impl Mark {
     }
 }
 
-/// What can be said of an answer without a model.
+/// The grade of an answer, as far as it can be given without a model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Graded {
     /// Its grade.

@@ -213,7 +213,7 @@ fn cost_of(protocol: &ProtocolReport, in_usd: bool) -> f64 {
     if in_usd { protocol.usd.unwrap_or_default() } else { protocol.calls }
 }
 
-/// What can be had without talk.
+/// The accuracy that is available without talk.
 fn frontier(evaluation: &Evaluation, reports: &[ProtocolReport], in_usd: bool) -> Option<Frontier> {
     let blind = evaluation
         .protocols

@@ -37,9 +37,9 @@ pub struct Report {
     pub skipped: usize,
     /// The panel.
     pub panel: Vec<String>,
-    /// What everything is compared with.
+    /// The protocol that all others are compared with.
     pub baseline: String,
-    /// What kept it from finishing: `budget` or `user`.
+    /// The reason why it did not finish: `budget` or `user`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<&'static str>,
     /// Every protocol.
@@ -56,9 +56,9 @@ pub struct Report {
     pub calls: u64,
     /// Calls that the protocols would have made alone.
     pub calls_alone: u64,
-    /// What was spent, in USD.
+    /// The amount spent, in USD.
     pub spent_usd: f64,
-    /// What the model that graded answers took of that.
+    /// The part of it that the grading model cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grader: Option<GraderReport>,
     /// Whether costs are counted in US dollars; otherwise in calls.
@@ -157,14 +157,14 @@ pub struct VersusReport {
     pub won: u32,
     /// Questions that only the baseline got right.
     pub lost: u32,
-    /// What follows.
+    /// The conclusion.
     pub conclusion: Conclusion,
-    /// How many questions would tell, where these can't.
+    /// How many questions would be needed, where these are too few.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub would_tell: Option<u64>,
 }
 
-/// What follows from a comparison.
+/// The conclusion from a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Conclusion {
@@ -250,11 +250,11 @@ pub struct DifferingQuestion {
     pub question: String,
     /// The right answer.
     pub right: String,
-    /// What each protocol answered.
+    /// The answer of each protocol.
     pub answers: Vec<AnswerReport>,
 }
 
-/// What a protocol answered to a question.
+/// The answer of a protocol to a question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AnswerReport {

@@ -1,5 +1,5 @@
 //! The report of an evaluation: which protocol was right how often, at what cost, and whether the
-//! difference can be told from chance.
+//! difference is more than chance.
 
 mod compared;
 mod document;
@@ -14,7 +14,7 @@ pub use document::{
 pub use html::{LARGEST, html};
 pub use text::text;
 
-/// What a report says about the evaluation itself.
+/// The part of a report about the evaluation itself.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct About {
     /// The name of the file.

@@ -112,7 +112,7 @@ fn table(head: &[String], rows: &[Vec<String>]) -> String {
     std::iter::once(line(head)).chain(rows.iter().map(|it| line(it))).collect::<Vec<_>>().join("\n")
 }
 
-/// What follows for each protocol, in words.
+/// The conclusion for each protocol, as sentences.
 pub(super) fn sentences(report: &Report) -> Vec<String> {
     let said = |it: &ProtocolReport| it.versus.as_ref().map(|versus| sentence(it, versus, &report.baseline));
     report.protocols.iter().filter_map(said).collect()
@@ -186,7 +186,7 @@ pub(super) fn closing(report: &Report) -> Vec<String> {
     lines
 }
 
-/// What the model that graded answers took, and how often its order mattered.
+/// The cost of the model that graded answers, and how often its order mattered.
 fn grading(it: &GraderReport) -> String {
     let cost = if it.usd > 0.0 { format!(" for ${:.4} of that", it.usd) } else { String::new() };
     let orders = match it.disagreed {

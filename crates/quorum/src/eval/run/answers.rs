@@ -46,11 +46,11 @@ pub struct First {
     pub confidence: f64,
     /// Its grade.
     pub mark: Mark,
-    /// What it cost.
+    /// Its cost.
     pub cost: Cost,
 }
 
-/// What an answer cost, as if its protocol had been used alone.
+/// The cost of an answer, as if its protocol had been used alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
     /// Calls.
@@ -93,7 +93,7 @@ pub struct Row {
     pub is_tie: bool,
     /// The probability that the result stated, or else the share of the votes behind it.
     pub probability: Option<f64>,
-    /// What it cost.
+    /// Its cost.
     pub cost: Cost,
     /// Changes of mind, where positions are known.
     pub flips: Flips,
@@ -172,7 +172,7 @@ struct Decided {
     probability: Option<f64>,
 }
 
-/// What a discussion decided: the option that won its vote, or what its text says. Of tied options
+/// A discussion's decision: the option that won its vote, or the one in its text. Of tied options
 /// one is drawn.
 fn decided(evaluation: &Evaluation, posed: &Posed, outcome: &Outcome, name: &str, repeat: u32) -> Decided {
     let votes = outcome.fields.get("votingResults");

@@ -16,16 +16,16 @@ use uuid::Uuid;
 use super::{Evaluation, Job, Stopped, plan};
 use crate::{Error, Scope};
 
-/// What was spent and reserved.
+/// The amounts spent and reserved.
 pub(crate) struct Budget {
     most: Option<Usd>,
-    /// What a discussion of each protocol may cost; the last is that of the first answers.
+    /// The maximum cost of a discussion of each protocol; the last is that of the first answers.
     each: Vec<Usd>,
-    /// What earlier processes have spent on each discussion. It counts from the beginning, because
+    /// The spending of earlier processes on each discussion. It counts from the beginning, because
     /// most of it is found only when other discussions have already reserved their part.
     earlier: BTreeMap<DiscussionId, Usd>,
     state: Mutex<Spending>,
-    /// Told whenever a reservation is given back.
+    /// Notified whenever a reservation is given back.
     freed: Notify,
 }
 
@@ -118,7 +118,7 @@ impl Budget {
         self.freed.notify_waiters();
     }
 
-    /// What was spent, in USD.
+    /// The amount spent, in USD.
     pub(super) fn spent(&self) -> f64 {
         self.lock().spent.dollars()
     }
@@ -133,7 +133,7 @@ impl Budget {
     }
 }
 
-/// What the discussions of this evaluation have cost so far.
+/// The cost of this evaluation's discussions so far.
 async fn spent_earlier(evaluation: &Evaluation, scope: &Scope) -> Result<BTreeMap<DiscussionId, Usd>, Error> {
     let session = evaluation.session.as_deref().and_then(|it| it.parse::<Uuid>().ok());
     let Some(session) = session else { return Ok(BTreeMap::new()) };

@@ -43,8 +43,8 @@ pub(super) struct Grader {
 }
 
 impl Grader {
-    /// Grades the first answers that only a model can grade. Of a question whose answers could not
-    /// all be graded there are none: a vote among some of them would be another one.
+    /// Grades the first answers that only a model can grade. If some answers to a question could
+    /// not be graded, none of them count: a vote among the others would be a different vote.
     pub(super) async fn firsts(&mut self, run: &Running<'_>, all: &mut Answers) -> Result<(), Error> {
         let each = |it: &FirstAnswers| {
             let question = it.question;

@@ -15,7 +15,7 @@ use super::{Job, Running};
 use crate::{Error, OrderKey, Started};
 
 /// The result of holding a discussion.
-pub(super) enum Held {
+pub(super) enum DiscussionRun {
     /// It took place.
     Took(Box<Ran>),
     /// It was not started: the budget is used up, or a person stopped the evaluation.
@@ -37,7 +37,7 @@ pub(super) const MOST_ATTEMPTS: usize = 20;
 
 /// Holds a discussion, within the budget. If it failed in an earlier process, it is held again, and
 /// its answers are reused.
-pub(super) async fn held(run: &Running<'_>, job: Job) -> Result<Held, Error> {
+pub(super) async fn run_discussion(run: &Running<'_>, job: Job) -> Result<DiscussionRun, Error> {
     let spec = job.order(run.scope)?;
     let mut failed: Vec<Snapshot> = Vec::new();
     let key = loop {
@@ -46,14 +46,14 @@ pub(super) async fn held(run: &Running<'_>, job: Job) -> Result<Held, Error> {
         let Some(state) = over(run, &key).await? else { break key };
         run.budget.settle(Usd::ZERO, state.id, state.spent.usd);
         if failure(&state).is_none() || failed.len() == MOST_ATTEMPTS {
-            return Ok(Held::Took(Box::new(Ran { job, state, failed, was_found: true })));
+            return Ok(DiscussionRun::Took(Box::new(Ran { job, state, failed, was_found: true })));
         }
         failed.push(state);
     };
-    let Some(reserved) = run.budget.reserve(&job).await else { return Ok(Held::NotStarted) };
+    let Some(reserved) = run.budget.reserve(&job).await else { return Ok(DiscussionRun::NotStarted) };
     if run.is_stopped() {
         run.budget.release(reserved);
-        return Ok(Held::NotStarted);
+        return Ok(DiscussionRun::NotStarted);
     }
     let spec = run.budget.limited(spec, reserved);
     let fork = failed.last().and_then(last_answer).or_else(|| job.fork.clone());
@@ -73,7 +73,7 @@ pub(super) async fn held(run: &Running<'_>, job: Job) -> Result<Held, Error> {
         }
     };
     run.budget.settle(reserved, state.id, state.spent.usd);
-    Ok(Held::Took(Box::new(Ran { job, state, failed, was_found })))
+    Ok(DiscussionRun::Took(Box::new(Ran { job, state, failed, was_found })))
 }
 
 /// The fork point from which another discussion reuses all answers of this one.

@@ -22,7 +22,7 @@ use self::{
     answers::{derived, firsts, row},
     budget::Budget,
     grading::Grader,
-    hold::{Held, Ran},
+    hold::{DiscussionRun, Ran},
     order::Job,
 };
 use super::{
@@ -77,11 +77,11 @@ pub struct Answers {
     /// The voice that protocols of the best voice used, and whether that is known only in
     /// hindsight.
     pub best: Option<Best>,
-    /// What kept it from finishing.
+    /// The reason why it did not finish.
     pub stopped: Option<Stopped>,
     /// Discussions that failed, with the reason.
     pub failed: Vec<(String, String)>,
-    /// What was spent, in USD, with what grading cost.
+    /// The amount spent, in USD, grading included.
     pub spent_usd: f64,
     /// Grading by a model.
     pub grading: Grading,
@@ -89,7 +89,7 @@ pub struct Answers {
     pub calls: u64,
 }
 
-/// What grading by a model took.
+/// The cost of grading by a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Grading {
     /// Answers that were graded.
@@ -111,7 +111,7 @@ pub struct Best {
     pub in_hindsight: bool,
 }
 
-/// What kept an evaluation from finishing.
+/// The reason why an evaluation did not finish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
     /// The budget is used up.
@@ -129,7 +129,7 @@ pub struct Progress {
     pub all: usize,
     /// How many of them an earlier process had finished.
     pub found: usize,
-    /// What was spent, in USD.
+    /// The amount spent, in USD.
     pub usd: f64,
 }
 
@@ -249,10 +249,10 @@ impl Running<'_> {
 
     /// Holds these discussions, several at once, and returns those that took place.
     async fn all(&self, jobs: Vec<Job>, progress: &mut Progress) -> Result<Vec<Ran>, Error> {
-        let mut holding = stream::iter(jobs).map(|job| self.held(job)).buffer_unordered(AT_ONCE);
+        let mut holding = stream::iter(jobs).map(|job| self.run_discussion(job)).buffer_unordered(AT_ONCE);
         let mut ran = Vec::new();
         while let Some(held) = holding.next().await {
-            if let Held::Took(it) = held? {
+            if let DiscussionRun::Took(it) = held? {
                 progress.found += usize::from(it.was_found);
                 ran.push(*it);
             }
@@ -270,10 +270,10 @@ impl Running<'_> {
         self.watch.is_stopped()
     }
 
-    async fn held(&self, job: Job) -> Result<Held, Error> {
+    async fn run_discussion(&self, job: Job) -> Result<DiscussionRun, Error> {
         if self.is_stopped() {
-            return Ok(Held::NotStarted);
+            return Ok(DiscussionRun::NotStarted);
         }
-        hold::held(self, job).await
+        hold::run_discussion(self, job).await
     }
 }

@@ -38,7 +38,7 @@ pub struct Planned {
     /// Participants without a known price.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unpriced: Vec<String>,
-    /// What grading by a model takes, where answers need it.
+    /// The cost of grading by a model, where answers need it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grader: Option<PlannedGrader>,
     /// Whether the voices are simulated.
@@ -138,7 +138,7 @@ pub(super) async fn planned(evaluation: &Evaluation, scope: &Scope) -> Result<Pl
     })
 }
 
-/// What grading by a model takes; `None` if no question needs it, or no model is named.
+/// The cost of grading by a model; `None` if no question needs it, or no model is named.
 async fn grader(
     evaluation: &Evaluation,
     scope: &Scope,
@@ -179,7 +179,7 @@ fn descriptions(posed: &Posed) -> usize {
     }
 }
 
-/// What a discussion of each protocol may cost at most, for the longest question; the last is that
+/// The maximum cost of a discussion of each protocol, for the longest question; the last is that
 /// of the first answers.
 pub(super) async fn dearest(evaluation: &Evaluation, scope: &Scope) -> Result<Vec<Usd>, Error> {
     let posed = evaluation.posed();

@@ -1,5 +1,5 @@
-//! The paired bootstrap: what the mean difference of two protocols varies by when questions are
-//! drawn anew.
+//! The paired bootstrap: the variation of the mean difference of two protocols when questions are
+//! drawn again.
 
 use super::Interval;
 use crate::eval::lots::Lots;

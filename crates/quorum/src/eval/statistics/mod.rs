@@ -1,5 +1,5 @@
-//! The statistics of an evaluation: intervals, paired comparisons, and how many questions would
-//! tell a difference. Pure functions.
+//! The statistics of an evaluation: intervals, paired comparisons, and how many questions are
+//! needed to detect a difference. Pure functions.
 
 mod bootstrap;
 mod frontier;
@@ -52,8 +52,8 @@ pub struct Comparison {
     pub p: f64,
     /// The questions on which they differ.
     pub discordant: Discordant,
-    /// How many questions would tell a difference of the size that was seen, or the smallest one
-    /// worth telling if that was smaller; `None` if this many do.
+    /// How many questions are needed to detect a difference as large as the one seen, or as the
+    /// smallest one that matters if that is larger; `None` if these questions were enough.
     pub would_tell: Option<u64>,
 }
 
@@ -76,7 +76,7 @@ impl Comparison {
         Some(Comparison { questions, difference, interval, p: mcnemar(discordant), discordant, would_tell })
     }
 
-    /// Whether the difference can be told from none.
+    /// Whether the interval of the difference excludes zero.
     #[must_use]
     pub fn tells(&self) -> bool {
         !self.interval.includes(0.0)
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_difference_is_told() {
+    fn a_large_difference_is_detected() {
         let first = vec![1.0; 200];
         let second: Vec<f64> = (0..200).map(|it| f64::from(u8::from(it % 5 != 0))).collect();
         let found = Comparison::of(&first, &second, 1).unwrap();

@@ -1,14 +1,14 @@
 //! The number of questions that are needed to detect a difference.
 
-/// The smallest difference that is worth telling: three points.
+/// The smallest difference that matters: three points.
 pub const LEAST_DIFFERENCE: f64 = 0.03;
 
-/// A difference is told in 80 % of all evaluations, at a level of 5 %.
+/// A difference is detected in 80 % of all evaluations, at a level of 5 %.
 const Z_LEVEL: f64 = 1.96;
 const Z_POWER: f64 = 0.84;
 
-/// How many questions would tell a difference of this size where this share of the answers differs,
-/// if `tried` questions did not. A difference below the smallest one worth telling counts as that.
+/// How many questions detect a difference of this size where this share of the answers differs,
+/// if `tried` questions did not. A difference below the smallest one that matters counts as that.
 #[must_use]
 pub fn questions_to_tell(difference: f64, discordant: f64, tried: usize) -> u64 {
     let difference = difference.abs().max(LEAST_DIFFERENCE);

@@ -142,7 +142,7 @@ pub(super) struct Key {
     pub(super) voices: Vec<(String, String)>,
 }
 
-/// What was learned about panels, as long as no newer outcome is known.
+/// The cached evidence about panels, valid until a newer outcome is recorded.
 #[derive(Default)]
 pub(in crate::facade) struct Learned(Mutex<HashMap<Key, (Newest, Option<KnownVoices>)>>);
 
@@ -150,7 +150,7 @@ pub(in crate::facade) struct Learned(Mutex<HashMap<Key, (Newest, Option<KnownVoi
 type Newest = (DiscussionId, Timestamp);
 
 impl Learned {
-    /// What was learned about this panel, if the newest outcome is still this one.
+    /// The cached evidence about this panel, if the newest outcome is still this one.
     pub(super) fn get(&self, key: &Key, newest: &KnownOutcome) -> Option<Option<KnownVoices>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (last, found) = kept.get(key)?;
@@ -158,7 +158,7 @@ impl Learned {
     }
 
     /// Keeps what was learned about this panel.
-    pub(super) fn keep(&self, key: Key, newest: &KnownOutcome, found: Option<KnownVoices>) {
+    pub(super) fn cache(&self, key: Key, newest: &KnownOutcome, found: Option<KnownVoices>) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= MOST_KEPT {
             kept.clear();

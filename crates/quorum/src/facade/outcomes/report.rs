@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::learning::questions;
 
-/// What outcomes say about voices.
+/// The evidence of outcomes about voices.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CalibrationReport {
@@ -45,7 +45,7 @@ pub struct CalibrationReport {
     pub results: usize,
 }
 
-/// What outcomes say about one voice.
+/// The evidence of outcomes about one voice.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VoiceReport {

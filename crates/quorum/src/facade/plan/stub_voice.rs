@@ -70,7 +70,7 @@ pub(super) struct Question {
     pub(super) price: Option<Price>,
     /// How many more tokens the answer may have, if an attempt was all thinking.
     pub(super) more_thinking: u64,
-    /// What it is made of, for its typical usage.
+    /// The parts of the prompt, for its typical usage.
     pub(super) asked: typical::Asked,
 }
 

@@ -76,7 +76,7 @@ impl Kind {
     }
 }
 
-/// What a question is made of, for an estimate of its usual size.
+/// The parts of a question, for an estimate of its usual size.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) kind: Kind,

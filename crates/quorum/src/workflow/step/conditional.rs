@@ -47,7 +47,7 @@ pub(super) fn condition(
     fields: &mut Fields<'_>,
     name: &'static str,
 ) -> Option<(String, Place)> {
-    let node = fields.take(&[name], &mut reading.wrong)?;
+    let node = fields.take_field(&[name], &mut reading.wrong)?;
     let written = match node.plain() {
         serde_json::Value::Bool(it) => it.to_string(),
         _ => text(node, name, &mut reading.wrong)?,

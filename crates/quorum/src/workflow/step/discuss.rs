@@ -40,7 +40,7 @@ fn read(reading: &mut Reading<'_>, config: &Node) -> Option<Action> {
     let mut fields = Fields::of(config, "a discussion's config", &mut reading.wrong)?;
     let prompt = fields.short_text(&["prompt", "task"], LONGEST_WRITTEN, &mut reading.wrong);
     let context = fields.short_text(&["context"], LONGEST_WRITTEN, &mut reading.wrong);
-    fields.take(&["verbose"], &mut reading.wrong);
+    fields.take_field(&["verbose"], &mut reading.wrong);
     if prompt.as_ref().is_some_and(|it| it.trim().is_empty()) {
         reading.wrong(config.place, "prompt is empty; leave it out to discuss the input");
     }

@@ -35,7 +35,7 @@ pub(super) const STEP: StepType = StepType {
 
 fn read(reading: &mut Reading<'_>, config: &Node) -> Option<Action> {
     let mut fields = Fields::of(config, "a loop's config", &mut reading.wrong)?;
-    let items = fields.take(&["items"], &mut reading.wrong);
+    let items = fields.take_field(&["items"], &mut reading.wrong);
     let turns = condition(reading, &mut fields, "while").map(|it| Turns::While(it.0));
     let steps = reading.inner(&mut fields, "steps", Following::InOrder);
     let most = fields.whole(&["maxIterations"], 1..=100, &mut reading.wrong).unwrap_or(USUAL_TURNS);

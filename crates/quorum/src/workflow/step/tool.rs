@@ -32,7 +32,7 @@ fn read(reading: &mut Reading<'_>, config: &Node) -> Option<Action> {
     {
         reading.wrong(config.place, format!("the step names two tools: {other} and {one}"));
     }
-    let arguments = fields.take(&["args", "toolInput"], &mut reading.wrong).map(Node::plain);
+    let arguments = fields.take_field(&["args", "toolInput"], &mut reading.wrong).map(Node::plain);
     let rest = fields.rest().into_iter().map(|(name, _, node)| (name.to_owned(), node.plain()));
     let rest: Map<String, Value> = rest.collect();
     let arguments = match (arguments, rest.is_empty()) {

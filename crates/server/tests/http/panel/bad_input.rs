@@ -217,7 +217,7 @@ async fn i19_messages_of_errors_named_the_fields_of_our_own_orders() {
 }
 
 #[tokio::test]
-async fn a9_schemas_that_are_none_are_refused() {
+async fn a9_invalid_schemas_are_refused() {
     let server = TestServer::open(FAST).await;
     let recursive =
         json!({ "$defs": { "a": { "properties": { "a": { "$ref": "#/$defs/a" } } } }, "$ref": "#/$defs/a" });

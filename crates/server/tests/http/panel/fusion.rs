@@ -91,7 +91,7 @@ async fn i19_the_nine_events_of_fusion_are_sent_to_those_that_ask() {
     assert!(
         analysis[0]["judge_model"].is_string() && analysis[0]["judge_model"] == analysis[0]["analyst_model"]
     );
-    // A judge that lists nothing is no error: responses without an analysis.
+    // A judge that lists nothing is not an error: responses without an analysis.
     assert_eq!(of("analysis.completed").len(), 0);
     assert_eq!(of("completed")[0]["item"].get("analysis"), None);
     for (name, data) in &events {

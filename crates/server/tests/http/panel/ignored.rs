@@ -1,4 +1,4 @@
-//! What has no effect is listed, or refused.
+//! Fields without effect are listed, or refused.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Tokens and costs: what is told is what the vendors counted.
+//! Tokens and costs: the reported ones are those that the vendors counted.
 
 use quorum_testkit::server::{Used, server};
 use serde_json::{Value, json};

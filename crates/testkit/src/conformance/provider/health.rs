@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How long a server that hangs is waited for.
-const PATIENCE_MS: u64 = 1_000;
+const TIMEOUT_MS: u64 = 1_000;
 
 /// How long one that answers is waited for: longer than any case takes, on any machine.
 const FOREVER_MS: u64 = 60_000;
@@ -78,13 +78,13 @@ async fn an_absent_model_is_told(subject: Subject) {
 /// The result is cached: the next discussion need not wait as long again.
 pub async fn inv_disc_100_a_hanging_server_is_noticed_in_time(subject: Subject) {
     let server = serving(speaking().fault_probe("*", Fault::Hang(Place::Head)));
-    let seat = Seat { url: &server.url(), key: Some(KEY), first_ms: PATIENCE_MS, idle_ms: PATIENCE_MS };
+    let seat = Seat { url: &server.url(), key: Some(KEY), first_ms: TIMEOUT_MS, idle_ms: TIMEOUT_MS };
     let voice = (subject.voice)(&seat);
     let watch = Stopwatch::start();
     let error = check(&voice).await.expect_err("nobody answers");
     let took = watch.took();
     assert_eq!(error.class, ErrorClass::Timeout);
-    assert!(took.own < Duration::from_millis(PATIENCE_MS) + LATE, "{took:?}");
+    assert!(took.own < Duration::from_millis(TIMEOUT_MS) + LATE, "{took:?}");
     assert_eq!(check(&voice).await, Err(error));
     assert_eq!(server.counts().requests, 1);
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::server::{End, Fault, Place, Server};
 
-const PATIENCE_MS: u64 = 400;
+const TIMEOUT_MS: u64 = 400;
 
 async fn nothing_is_left(server: &Server) {
     soon(server, "the connection is closed", |it| it.counts().open == 0 && it.counts().under_way == 0).await;
@@ -21,16 +21,16 @@ async fn nothing_is_left(server: &Server) {
 /// A hang before the response, after the head, and in the middle; after its end an answer is
 /// complete.
 pub async fn f2_a_hang_is_noticed_in_time_and_nothing_is_left(subject: Subject) {
-    let patience = Duration::from_millis(PATIENCE_MS);
+    let limit = Duration::from_millis(TIMEOUT_MS);
     for place in [Place::Head, Place::FirstChunk, Place::Between] {
         let server = failing(Fault::Hang(place)).start();
-        let (received, took) = timed(&impatient(subject, &server, PATIENCE_MS), call()).await;
+        let (received, took) = timed(&impatient(subject, &server, TIMEOUT_MS), call()).await;
         assert_eq!((received.class(), received.end), (Some(ErrorClass::Timeout), None), "{place:?}");
-        assert!(patience <= took.all && took.own < patience + LATE, "{place:?}: {took:?}");
+        assert!(limit <= took.all && took.own < limit + LATE, "{place:?}: {took:?}");
         nothing_is_left(&server).await;
     }
     let server = failing(Fault::Hang(Place::End)).start();
-    let (received, took) = timed(&impatient(subject, &server, PATIENCE_MS), call()).await;
+    let (received, took) = timed(&impatient(subject, &server, TIMEOUT_MS), call()).await;
     assert!(received.end.is_some() && took.own < LATE, "{received:?} in {took:?}");
     nothing_is_left(&server).await;
 }
@@ -38,9 +38,9 @@ pub async fn f2_a_hang_is_noticed_in_time_and_nothing_is_left(subject: Subject) 
 /// Single bytes from time to time do not extend the timeout.
 pub async fn f2_a_trickle_is_noticed_in_time(subject: Subject) {
     let server = failing(Fault::Trickle(40)).start();
-    let (received, took) = timed(&impatient(subject, &server, PATIENCE_MS), call()).await;
+    let (received, took) = timed(&impatient(subject, &server, TIMEOUT_MS), call()).await;
     assert_eq!((received.class(), received.end), (Some(ErrorClass::Timeout), None));
-    assert!(took.own < Duration::from_millis(PATIENCE_MS) + LATE, "{took:?}");
+    assert!(took.own < Duration::from_millis(TIMEOUT_MS) + LATE, "{took:?}");
     nothing_is_left(&server).await;
 }
 

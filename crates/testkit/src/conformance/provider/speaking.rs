@@ -1,4 +1,4 @@
-//! Requests and answers arrive as they were meant.
+//! Requests and answers arrive unchanged.
 
 use quorum_core::{
     call::{Call, Shape},

@@ -38,7 +38,7 @@ pub async fn claim_any(store: &impl Store, max: usize, name: &str) -> Result<Vec
     Ok(taken.into_iter().map(|it| it.claim).collect())
 }
 
-/// Takes a node for dead, as one that watches its beat would.
+/// Declares a node dead, as an observer of its beat would.
 pub async fn reap(store: &impl Store, name: &str) -> bool {
     let id = NodeId::named(name);
     let all = store.nodes().await.expect("the store is there");

@@ -21,7 +21,7 @@ pub async fn the_time_of_a_provider_is_granted_once<S: Whole>(subject: Subject<S
     assert_eq!(other.wait, Duration::ZERO, "each provider has its own time");
 }
 
-/// Nothing is granted while the provider wants to be left alone.
+/// Nothing is granted while the provider wants callers to wait.
 pub async fn a_closed_lane_is_granted_later<S: Whole>(subject: Subject<S>) {
     let Some(grants) = subject.store.grants() else { return };
     grants.close("claude", Duration::from_secs(300));

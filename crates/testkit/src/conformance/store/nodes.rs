@@ -1,4 +1,5 @@
-//! Nodes: a claim holds as long as its node's row, and a node is dead when its beat stands still.
+//! Nodes: a claim holds as long as its node's row, and a node is dead when its beat is unchanged
+//! for its lease.
 
 use quorum_core::{
     model::id::{DiscussionId, NodeId},
@@ -10,7 +11,7 @@ use super::{
     fixture::{Writer, about, below, claim, claim_any, node, open, opening, reap, said, second},
 };
 
-/// Every beat adds 1, is seen by the others, and tells them the lease.
+/// Every beat adds 1, is seen by the others, and carries the lease.
 pub async fn beats_are_counted_and_seen_by_all<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let (one, two) = (node(store, "one").await, node(store, "two").await);

@@ -1,4 +1,4 @@
-//! Outcomes: what turned out to be right, beside the record.
+//! Outcomes: recorded right answers, beside the record.
 
 use quorum_core::{
     model::{

@@ -181,13 +181,13 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream; charset=utf-8";
 
 /// The vendor and the topic of a request.
-pub(super) fn heard(request: &Request) -> Option<(&'static Speech, Topic)> {
+pub(super) fn recognised(request: &Request) -> Option<(&'static Speech, Topic)> {
     SPEECHES.iter().find_map(|speech| Some((speech, (speech.hears)(request)?)))
 }
 
 /// The completion request, if it is one.
 pub(super) fn asked(request: &Request) -> Option<Asked> {
-    let (speech, Topic::Answer(_)) = heard(request)? else { return None };
+    let (speech, Topic::Answer(_)) = recognised(request)? else { return None };
     (speech.read)(request).ok()
 }
 
@@ -201,7 +201,7 @@ pub(super) fn model_of(topic: &Topic) -> &str {
 
 /// The response to a request. `nth` counts requests of a kind.
 pub(super) fn answer(script: &Script, request: &Request, nth: impl FnOnce(String) -> u64) -> Play {
-    let Some((speech, topic)) = heard(request) else {
+    let Some((speech, topic)) = recognised(request) else {
         let nothing = Answer::whole(404, "text/plain; charset=utf-8", "404 page not found\n".to_owned());
         return stage::stage(nothing, None, None, 0);
     };

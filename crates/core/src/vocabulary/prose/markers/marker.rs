@@ -33,7 +33,7 @@ const OPEN: [char; 3] = ['[', '［', '【'];
 const CLOSE: [char; 3] = [']', '］', '】'];
 const SEPARATORS: [char; 7] = [',', ';', '、', '，', '；', '&', '/'];
 
-/// Letters of labels. A label that nobody has is taken out, too, and cites nothing that exists.
+/// Letters of labels. A label that no seat has is taken out, too, and cites nothing.
 const RARE: &str = "JKQVWXZ";
 
 /// The marker between backticks at the start of this text.
@@ -161,7 +161,7 @@ fn digits(text: &str) -> Option<(&str, &str)> {
 }
 
 /// An entry that cites no participant: the number of a recalled discussion stays, an unknown
-/// speaker is kept as it is. `None` if it is no entry of a marker.
+/// speaker is kept as it is. `None` if it is not an entry of a marker.
 fn other_entry(entry: &str, entries: &mut Entries) -> Option<()> {
     let number = entry.strip_prefix('R').unwrap_or_default();
     if !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()) {

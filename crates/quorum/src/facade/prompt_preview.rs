@@ -1,7 +1,7 @@
-//! Rehearsals: an order is run in memory with simulated voices, to show every request as it would
-//! be sent.
+//! Previews of prompts: an order is run in memory with simulated voices, to show every request as
+//! it would be sent.
 //!
-//! A rehearsal of the same order is always the same, whatever the clock and the chance.
+//! The preview of an order is always the same, because its clock and its random numbers are fixed.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -76,21 +76,21 @@ pub struct SentMessage {
 }
 
 impl Quorum {
-    /// Rehearses a checked order: every request of a discussion in which nothing fails, answered by
+    /// Previews a checked order: every request of a discussion in which nothing fails, answered by
     /// simulated voices. Asks no model and records nothing.
     pub(super) async fn rehearse(&self, order: &Spec) -> Result<Vec<SentRequest>, Error> {
         let spec = Spec { simulation: Some(SIMULATION), session: None, ..order.clone() };
         let sent = Sent::default();
         let services = Services {
             store: Arc::new(MemoryStore::new()),
-            voices: Arc::new(Listening { voices: Arc::new(simulated()), sent: sent.clone() }),
+            voices: Arc::new(RecordingVoices { voices: Arc::new(simulated()), sent: sent.clone() }),
             tools: Arc::new(NoTools),
-            clock: Arc::new(Rehearsed::default()),
+            clock: Arc::new(FixedClock::default()),
             registry: self.0.engine.services().registry.clone(),
             caps: BTreeMap::new(),
             telemetry: None,
         };
-        let engine = Engine::new(services, Node::fresh("a rehearsal"));
+        let engine = Engine::new(services, Node::fresh("a preview of prompts"));
         let id = engine.open(spec).await?;
         run_to_the_end(&engine, id).await?;
         let calls = std::mem::take(&mut *sent.lock().unwrap_or_else(PoisonError::into_inner));
@@ -103,26 +103,26 @@ const SIMULATION: Simulation =
 
 type Sent = Arc<Mutex<Vec<Arc<Call>>>>;
 
-/// Voices that also keep what they are asked.
-struct Listening {
+/// Voices that also record their calls.
+struct RecordingVoices {
     voices: Arc<dyn Voices>,
     sent: Sent,
 }
 
-impl Voices for Listening {
+impl Voices for RecordingVoices {
     fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
         let voice = self.voices.voice(spec, who)?;
-        let listener = Listener { provider: voice.provider.clone(), sent: self.sent.clone() };
-        Some(Voice { provider: Arc::new(listener), ..voice })
+        let recording = RecordingProvider { provider: voice.provider.clone(), sent: self.sent.clone() };
+        Some(Voice { provider: Arc::new(recording), ..voice })
     }
 }
 
-struct Listener {
+struct RecordingProvider {
     provider: Arc<dyn Provider>,
     sent: Sent,
 }
 
-impl Provider for Listener {
+impl Provider for RecordingProvider {
     fn reply(&self, call: Arc<Call>) -> BoxStream<'static, Result<Chunk, ProviderError>> {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(call.clone());
         self.provider.reply(call)
@@ -133,13 +133,13 @@ impl Provider for Listener {
     }
 }
 
-/// A clock that stands still, and draws the same numbers in every rehearsal.
+/// A clock that stands still and draws the same numbers in every preview.
 #[derive(Default)]
-struct Rehearsed {
+struct FixedClock {
     drawn: AtomicU64,
 }
 
-impl Clock for Rehearsed {
+impl Clock for FixedClock {
     fn now(&self) -> Timestamp {
         Timestamp(0)
     }

@@ -1,5 +1,5 @@
-//! What a result tells of its calls and of everyone at the table: models, tokens, costs, early
-//! exits, lists, and whether a retry helps.
+//! What a result reports about its calls and participants: models, tokens, costs, early exits,
+//! lists, and whether a retry helps.
 
 use quorum_core::model::{
     error::{Code, ErrorClass},
@@ -30,7 +30,7 @@ fn lists(outcome: &Outcome) -> [Vec<&str>; 3] {
     lists.map(|it| it.iter().map(String::as_str).collect())
 }
 
-/// Ann and bob are sure at once, and cyd is not waited for.
+/// A discussion in which ann and bob are sure at once, and cyd is not waited for.
 fn sure(pattern: &str) -> (Panel, Spec) {
     let panel = panel().votes("*", "tabs", 0.99).says("*", "Sure.\n\nConfidence: 0.99");
     let panel = panel.takes("ann", 10).takes("bob", 20).takes("cyd", 5_000);
@@ -38,7 +38,7 @@ fn sure(pattern: &str) -> (Panel, Spec) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_response_tells_the_model_asked_the_one_that_answered_its_tokens_and_its_cost() {
+async fn a_response_has_the_model_asked_the_one_that_answered_its_tokens_and_its_cost() {
     let mut order = Spec { rounds: 1, ..spec("round-robin") };
     order.participants[0].model = Some("ann-1".to_owned());
     let panel = panel().answers_as("ann", "ann-1-20260102").uses("*", 100, 10).priced(price());
@@ -52,7 +52,7 @@ async fn a_response_tells_the_model_asked_the_one_that_answered_its_tokens_and_i
 }
 
 #[tokio::test(start_paused = true)]
-async fn inv_disc_622_an_early_exit_was_not_named_nor_who_was_left_out() {
+async fn inv_disc_622_an_early_exit_and_the_participants_left_out_were_not_named() {
     for (pattern, confidence) in [("voting", Some(0.99)), ("synthesis", None)] {
         let (panel, order) = sure(pattern);
         let outcome = hold(&panel, order).await;
@@ -125,7 +125,7 @@ async fn a_judges_second_seat_and_another_model_were_listed_as_other_providers()
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_only_failed_to_decide_was_told_as_missing() {
+async fn a_participant_that_only_failed_to_decide_was_listed_as_missing() {
     let mut order = Spec { rounds: 1, ..spec("synthesis") };
     order.settings.set("synthesizer", "ann");
     let outcome = hold(&panel().fails_at("ann", "1/deciding/ann", ErrorClass::ApiError), order).await;

@@ -11,7 +11,7 @@ use crate::user::{User, output_of};
 fn f10_a_full_disk_is_reported_and_recorded_turns_are_kept() {
     let possible = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output();
     if !possible.is_ok_and(|it| it.status.success()) {
-        eprintln!("SKIPPED: nobody may mount a small disk here");
+        eprintln!("SKIPPED: a small disk can't be mounted here");
         return;
     }
     let user = User::new();
