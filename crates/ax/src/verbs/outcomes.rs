@@ -1,4 +1,4 @@
-//! `ax resolve` and `ax calibration`: records right answers, and shows what they says
+//! `ax resolve` and `ax calibration`: records right answers, and shows what they say
 //! about the voices.
 
 use quorum::{
