@@ -1,6 +1,6 @@
 //! Errors of tools: a code, a sentence, and all mistakes of the input at once.
 
-use quorum::Error;
+use quorum::{Complaint, Error, Remedy};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
@@ -63,8 +63,23 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Failure::from(Problem::from(error))
+        Failure::from(Problem::from(match error {
+            Error::Refused(complaints) => Error::Refused(complaints.into_iter().map(with_command).collect()),
+            other => other,
+        }))
     }
+}
+
+/// The complaint with a command in place of an endpoint that only clients of the HTTP API have.
+fn with_command(mut complaint: Complaint) -> Complaint {
+    for remedy in std::mem::take(&mut complaint.remedies) {
+        match remedy {
+            Remedy::FindAgents { .. } => complaint.message += "; `ax agents` lists all agents",
+            Remedy::ListSessions => complaint.message += "; `ax sessions` lists all sessions",
+            other => complaint.remedies.push(other),
+        }
+    }
+    complaint
 }
 
 impl From<Problem> for Failure {

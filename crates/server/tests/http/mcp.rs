@@ -218,6 +218,8 @@ async fn b10_an_agent_takes_part_with_its_weight() {
     assert_eq!(done["status"], "completed", "{done}");
     let agent = &done["agents"][0];
     assert_eq!([&agent["provider"], &agent["weight"]], [&json!("gemini"), &json!(2.5)], "{done}");
+    let compact = call(&server, None, "ax_result", &json!({ "id": done["discussionId"] })).await;
+    assert_eq!(compact["agents"], done["agents"], "who answers for it is never silent: {compact}");
     let unknown = json!({ "topic": "x?", "participants": ["claude", { "type": "agent", "id": "nobody" }] });
     let refused = call(&server, None, "ax_discuss", &unknown).await;
     assert!(
