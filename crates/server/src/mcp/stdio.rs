@@ -149,9 +149,9 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
     }
 }
 
-/// The error for a line that is no message, with the id that it has, so that a client which waits
-/// for an answer gets one.
-fn unreadable(line: &[u8]) -> ServerJsonRpcMessage {
+/// The error for a line or a body that is no message, with the id that it has, so that a client
+/// which waits for an answer gets one.
+pub(super) fn unreadable(line: &[u8]) -> ServerJsonRpcMessage {
     let read = serde_json::from_slice::<Value>(line);
     let id = read.as_ref().ok().and_then(|it| serde_json::from_value(it.get("id")?.clone()).ok());
     let error = match read {
