@@ -44,6 +44,16 @@ fn b08_the_other_way_round_is_refused_with_the_right_spelling() {
 }
 
 #[test]
+fn b08_a_refused_seat_is_not_told_as_a_missing_one_too() {
+    let fixture = Fixture::with(&json!({}));
+    for seat in ["reviwer:agent", "agent:reviewer", "../x:agent"] {
+        assert_eq!(refused(&fixture, &json!({ "participants": ["claude", seat] })).field, "participants");
+    }
+    let alone = refused(&fixture, &json!({ "participants": ["claude"] })).message;
+    assert!(alone.ends_with("1 is named"), "{alone}");
+}
+
+#[test]
 fn b08_a_path_is_no_name() {
     let fixture = Fixture::with(&json!({}));
     for seat in ["../x:agent", "/etc/passwd:agent", "Reviewer:agent", "a b:agent"] {
