@@ -64,21 +64,15 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Failure::from(Problem::from(match error {
-            Error::Refused(complaints) => Error::Refused(complaints.into_iter().map(with_command).collect()),
+            Error::Refused(complaints) => Error::Refused(complaints.into_iter().map(for_tools).collect()),
             other => other,
         }))
     }
 }
 
-/// The complaint with a command in place of an endpoint that only clients of the HTTP API have.
-fn with_command(mut complaint: Complaint) -> Complaint {
-    for remedy in std::mem::take(&mut complaint.remedies) {
-        match remedy {
-            Remedy::FindAgents { .. } => complaint.message += "; `ax agents` lists all agents",
-            Remedy::ListSessions => complaint.message += "; `ax sessions` lists all sessions",
-            other => complaint.remedies.push(other),
-        }
-    }
+/// The complaint without remedies that are endpoints of the HTTP API: there are no such tools.
+fn for_tools(mut complaint: Complaint) -> Complaint {
+    complaint.remedies.retain(|it| !matches!(it, Remedy::FindAgents { .. } | Remedy::ListSessions));
     complaint
 }
 
