@@ -90,6 +90,18 @@ fn the_next_question_goes_to_the_same_panel() {
 }
 
 #[test]
+fn a_follow_up_without_a_question_asks_nobody() {
+    let user = User::new();
+    let id = user.result(&[])["discussionId"].as_str().unwrap().to_owned();
+    for source in ["last", &id] {
+        user.ax(&["follow", source]).ends(2).says(&["give the next question"]).prints_nothing();
+    }
+    user.ax(&["follow"]).ends(2).prints_nothing();
+    let listed = user.ax(&["history", "--json"]).ends(0).json();
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed:#}");
+}
+
+#[test]
 fn inv_disc_632_deleting_names_the_copies_and_takes_them_along_on_request() {
     let user = User::new();
     let id = user.result(&[])["discussionId"].as_str().unwrap().to_owned();

@@ -29,14 +29,23 @@ pub(super) struct Document {
 
 /// Reads the text of this file. The extension determines the format.
 pub(super) fn read(file: &Path, text: &str) -> Result<Document, AgentError> {
-    let ending = file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let wrong = |(line, message): Wrong| AgentError::Invalid { file: file.to_owned(), line, message };
-    match ending.as_str() {
+    match ending(file).as_str() {
         "md" => markdown(text).map_err(wrong),
         "yaml" | "yml" => yaml(text).map(|fields| Document { fields, body: None }).map_err(wrong),
         _ => json(text).map(|fields| Document { fields, body: None }).map_err(wrong),
     }
+}
+
+/// The extension of a file's name, in lower case.
+pub(super) fn ending(file: &Path) -> String {
+    file.extension().unwrap_or_default().to_string_lossy().to_lowercase()
+}
+
+/// Whether a file of this name is read.
+pub(super) fn is_read(file: &Path) -> bool {
+    ENDINGS.contains(&ending(file).as_str())
 }
 
 /// The extension that fits a text without a file name, such as one from standard input.

@@ -185,25 +185,26 @@ fn upwards(directory: &Path, name: &str) -> Option<PathBuf> {
     inside.map(|it| it.join(name)).find(|it| it.is_dir())
 }
 
-/// The profile of a folder with this id: by the name of its file, else by its content.
+/// The profile of a folder with this id: by the name of its file, else by its content. No other
+/// file of the folder may have the same id.
 fn profile_in(folder: &Folder, id: &str) -> Result<Option<Found>, AgentError> {
     let files = files(&folder.agents());
-    let mut named = files.iter().filter(|it| stem(it) == id);
-    if let Some(first) = named.next() {
-        if let Some(second) = named.next() {
-            return Err(twice_in(id, first, second));
-        }
-        let found = read_profile(folder, first)?;
-        if found.profile.id == id {
-            return Ok(Some(found));
-        }
+    let (named, others): (Vec<&PathBuf>, Vec<&PathBuf>) = files.iter().partition(|it| stem(it) == id);
+    if let [first, second, ..] = named[..] {
+        return Err(twice_in(id, first, second));
     }
-    let read = files.iter().filter_map(|it| read_profile(folder, it).ok());
-    let mut with_id = read.filter(|it| it.profile.id == id);
+    let named = named.first().map(|it| read_profile(folder, it)).transpose()?;
+    let others = others.into_iter().filter_map(|it| read_profile(folder, it).ok());
+    let mut with_id = named.into_iter().chain(others).filter(|it| it.profile.id == id);
     match (with_id.next(), with_id.next()) {
         (Some(first), Some(second)) => Err(twice_in(id, &first.file, &second.file)),
         (found, _) => Ok(found),
     }
+}
+
+/// Whether a file of the folder is the profile with this id, by its name or its content.
+pub(super) fn is_of(folder: &Folder, file: &Path, id: &str) -> bool {
+    stem(file) == id || read_profile(folder, file).is_ok_and(|it| it.profile.id == id)
 }
 
 fn twice_in(id: &str, first: &Path, second: &Path) -> AgentError {
@@ -225,9 +226,8 @@ fn read_ability(folder: &Path, file: &Path) -> Result<Ability, AgentError> {
 pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|it| it.path());
     let is_read = |it: &PathBuf| {
-        let ending = it.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         let is_guide = stem(it).eq_ignore_ascii_case("readme");
-        ENDINGS.contains(&ending.as_str()) && !is_guide && !it.is_dir()
+        document::is_read(it) && !is_guide && !it.is_dir()
     };
     let mut files: Vec<PathBuf> = entries.filter(is_read).take(MOST_FILES).collect();
     files.sort();
@@ -339,6 +339,18 @@ mod tests {
         write(&agents.join("other.json"), r#"{"agentId": "bob"}"#);
         assert!(folders(root.path()).profile("bob").is_err());
         assert_eq!(folders(root.path()).profiles().into_iter().filter(Result::is_err).count(), 1);
+    }
+
+    #[test]
+    fn b08_a_copy_of_a_profile_under_another_file_name_is_refused() {
+        let root = repository();
+        let agents = root.path().join("config/quorum/agents");
+        write(&agents.join("ann.json"), r#"{"agentId": "ann"}"#);
+        write(&agents.join("ann-copy.json"), r#"{"agentId": "ann", "weight": 3}"#);
+        // What else is in the folder may be broken.
+        write(&agents.join("broken.json"), "{");
+        let error = folders(root.path()).profile("ann").unwrap_err().to_string();
+        assert_eq!(error, "two files have the id ann: ann.json and ann-copy.json");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::{
     AgentError, Folders, Profile,
     ability::Ability,
-    document::{self, LARGEST, ending_of},
+    document::{self, ENDINGS, LARGEST, ending_of},
     folders::{self, Found, read_text},
     resolve::{Situation, seat_of},
 };
@@ -155,10 +155,13 @@ impl Quorum {
     }
 
     /// Stores a profile or an ability in the user's folder, under its id. `name` is the name of its
-    /// file; without one, the format is recognised by the content.
+    /// file; without one that says its format, the format is recognised by the content.
     pub fn register(&self, name: Option<&Path>, text: &str, replace: bool) -> Result<Registered, AgentError> {
-        let ending = || PathBuf::from(format!("input.{}", ending_of(text)));
-        let file = name.map_or_else(ending, Path::to_owned);
+        let name = name.unwrap_or(Path::new("input"));
+        let file = match document::is_read(name) {
+            true => name.to_owned(),
+            false => name.with_extension(ending_of(text)),
+        };
         if LARGEST < text.len() as u64 {
             let message = format!("is larger than {} KiB", LARGEST / 1024);
             return Err(AgentError::File { file, message });
@@ -197,18 +200,20 @@ impl Quorum {
         let mut wrong: Vec<AgentError> = Vec::new();
         let mut parts: Vec<AgentFile> = Vec::new();
         for (place, file) in &files {
-            let read = folders::read_inside(place, file).and_then(|text| AgentFile::of(file, &text));
-            match read.and_then(|it| it.check_place(self.folders(), replace).map(|()| it)) {
-                Ok(part) => match parts.iter().find(|it| it.is_same(&part)) {
+            match folders::read_inside(place, file).and_then(|text| AgentFile::of(file, &text)) {
+                Ok(part) => match parts.iter_mut().find(|it| it.is_same(&part)) {
                     Some(first) if first.profile.is_some() => wrong.push(AgentError::Twice {
                         id: part.id.clone(),
                         files: Box::new((first.file.clone(), part.file.clone())),
                     }),
-                    _ => parts.push(part),
+                    Some(first) => first.prefer_newer(part),
+                    None => parts.push(part),
                 },
                 Err(error) => wrong.push(error),
             }
         }
+        let places = parts.iter().map(|it| it.check_place(self.folders(), replace));
+        wrong.extend(places.filter_map(Result::err));
         if files.is_empty() {
             let message = "has no profiles and no abilities".to_owned();
             wrong.push(AgentError::File { file: folder.to_owned(), message });
@@ -290,15 +295,31 @@ impl AgentFile {
         (&self.id, self.profile.is_some()) == (&other.id, other.profile.is_some())
     }
 
+    /// Keeps the one of two files in the newer format, as a search in the folders does.
+    fn prefer_newer(&mut self, other: AgentFile) {
+        let format = |it: &AgentFile| ENDINGS.iter().position(|ending| *ending == it.ending());
+        if format(self) < format(&other) {
+            *self = other;
+        }
+    }
+
+    fn ending(&self) -> String {
+        document::ending(&self.file)
+    }
+
     fn folder(&self, folders: &Folders) -> Result<PathBuf, AgentError> {
         let own = folders.own()?;
         Ok(if self.profile.is_some() { own.agents() } else { own.abilities() })
     }
 
-    /// The files of the user's folder with the same id.
+    /// The files of the user's folder with the same id, by their name or their content.
     fn present(&self, folders: &Folders) -> Result<Vec<PathBuf>, AgentError> {
-        let files = folders::files(&self.folder(folders)?);
-        Ok(files.into_iter().filter(|it| folders::stem(it) == self.id).collect())
+        let own = folders.own()?;
+        let is_same = |it: &PathBuf| match self.profile {
+            Some(_) => folders::is_of(own, it, &self.id),
+            None => folders::stem(it) == self.id,
+        };
+        Ok(folders::files(&self.folder(folders)?).into_iter().filter(is_same).collect())
     }
 
     /// Refuses to overwrite a file that differs.
@@ -313,7 +334,7 @@ impl AgentFile {
     /// Writes the file, whole or not at all, and removes one of another format.
     fn store(&self, folders: &Folders) -> Result<Registered, AgentError> {
         let folder = self.folder(folders)?;
-        let ending = self.file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        let ending = self.ending();
         let file = folder.join(format!("{}.{ending}", self.id));
         let part = folder.join(format!("{}.{ending}.part", self.id));
         let wrong =

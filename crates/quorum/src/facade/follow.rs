@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use quorum_core::model::{
+    error::Code,
     participant::Participant,
     recall::{Follows, Replaced},
     spec::Spec,
@@ -21,6 +22,11 @@ impl Scope {
     /// The order of the discussion that is followed with this question and these changes, checked.
     pub(super) async fn following(&self, source: &str, request: &Request) -> Result<Spec, Error> {
         self.quorum.known_preset(request)?;
+        // Without one, the question of the source would be asked again.
+        if request.topic.trim().is_empty() {
+            let message = "is empty; give the next question";
+            return Err(Error::refused(Complaint::new("topic", Code::InvalidRequest, message)));
+        }
         let discussion = self.named_in("follows", source).await?;
         let (id, past) = (discussion.id(), discussion.state().await?);
         let changes = self.quorum.config().fill_from_preset(request);

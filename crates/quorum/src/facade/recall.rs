@@ -17,7 +17,7 @@ use quorum_core::{
     seams::{Query, Recalling, StoreError, Wanted},
 };
 
-use self::room::Room;
+use self::room::{Room, question};
 use crate::{
     Complaint, Discussion, Error, Request, Scope, facade::steering::is_over, request::recall::malformed,
     text::clean,
@@ -179,14 +179,14 @@ fn copy(source: &Snapshot, spec: &Spec) -> Recalled {
         list("Not answered", open),
     ];
     let found: Vec<String> = found.into_iter().filter(|it| !it.is_empty()).collect();
-    let text = format!("Question: {}\n{}", source.spec.topic.trim(), covered(&found.join("\n")));
+    let found = clean(&covered(&found.join("\n")));
     Recalled {
         id: source.id,
         key: key(&source.spec.topic),
         topic: source.spec.topic.clone(),
         ended_at: source.transitions.last().map_or(source.opened_at, |it| it.at),
         score: None,
-        text: clean(&text),
+        text: format!("{}\n{found}", question(&source.spec.topic)),
         cut: false,
         tokens: 0,
         why: Why::Recalled,

@@ -196,7 +196,7 @@ impl Scope {
     }
 
     /// The discussion that was started under this key, if there is one.
-    pub(crate) async fn started_under(&self, key: &OrderKey) -> Result<Option<Discussion>, Error> {
+    pub async fn started_under(&self, key: &OrderKey) -> Result<Option<Discussion>, Error> {
         let (id, began) = self.place(Some(key)).await?;
         Ok((began && self.own(id).await.is_ok()).then(|| self.named(id)))
     }

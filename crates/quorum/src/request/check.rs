@@ -61,7 +61,11 @@ pub(crate) fn checked_with(
     let (spec, mut complaints) = draft(request, setting);
     complaints.extend(hidden_pattern(&spec.pattern, setting));
     let further = further(&spec).into_iter().map(Complaint::from).map(|it| named_fault(it, &spec, setting));
-    let is_new = |it: &Complaint| !complaints.iter().any(|known| known.field == it.field);
+    // A seat that was refused is missing from the count.
+    let is_seat_refused = complaints.iter().any(|it| it.field == "participants");
+    let is_consequence = |it: &Complaint| is_seat_refused && it.code == Code::InsufficientProviders;
+    let is_known = |it: &Complaint| complaints.iter().any(|known| known.field == it.field);
+    let is_new = |it: &Complaint| !is_consequence(it) && !is_known(it);
     let further: Vec<Complaint> = further.filter(is_new).collect();
     complaints.extend(further);
     if complaints.is_empty() { Ok(spec) } else { Err(capped(complaints)) }

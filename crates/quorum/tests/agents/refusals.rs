@@ -1,5 +1,7 @@
 //! Bad input: each case is refused with the thing and the right name, and nothing is spent.
 
+use std::path::Path;
+
 use quorum::{Complaint, Error, Fault, Origin, Remedy, agents::AgentError};
 use serde_json::{Value, json};
 
@@ -39,6 +41,16 @@ fn b08_the_other_way_round_is_refused_with_the_right_spelling() {
     assert!(message.ends_with("there are person and agent"), "{message}");
     let message = refused(&fixture, &json!({ "providers": ["claude", "gemini", "reviewer:agent"] })).message;
     assert_eq!(message, "reviewer:agent is an agent; name the whole panel with participants instead");
+}
+
+#[test]
+fn b08_a_refused_seat_is_not_told_as_a_missing_one_too() {
+    let fixture = Fixture::with(&json!({}));
+    for seat in ["reviwer:agent", "agent:reviewer", "../x:agent"] {
+        assert_eq!(refused(&fixture, &json!({ "participants": ["claude", seat] })).field, "participants");
+    }
+    let alone = refused(&fixture, &json!({ "participants": ["claude"] })).message;
+    assert!(alone.ends_with("1 is named"), "{alone}");
 }
 
 #[test]
@@ -132,4 +144,50 @@ fn b08_an_import_is_whole_or_a_list_of_what_is_wrong() {
     assert_eq!(wrong.len(), 2, "{wrong:?}");
     assert!(scope.quorum().agents().0.is_empty(), "nothing is imported");
     assert_eq!(scope.quorum().import_agents(Fixture::new().folder.path(), false).unwrap_err().len(), 1);
+}
+
+#[test]
+fn b08_an_ability_in_both_formats_is_imported_once_and_can_be_imported_again() {
+    let (fixture, other) = (Fixture::new(), Fixture::new());
+    other.agent("ann", &json!({ "abilities": { "core": ["diffs"] } }));
+    other.ability("diffs", "The newer text.");
+    other.write("abilities/diffs.json", r#"{ "abilityId": "diffs", "content": "The older text." }"#);
+    let scope = fixture.offline();
+    let quorum = scope.quorum();
+    for _ in 0..2 {
+        let imported = quorum.import_agents(other.folder.path(), false).unwrap();
+        let kept: Vec<_> = imported.abilities.iter().map(|it| it.file.clone()).collect();
+        assert_eq!(kept, [fixture.folder.path().join("abilities/diffs.md")]);
+        let text = quorum.agent("ann", "").unwrap().text;
+        assert!(text.contains("The newer text."), "{text}");
+    }
+}
+
+#[test]
+fn b08_an_agent_in_a_file_of_another_name_is_not_registered_twice() {
+    let fixture = Fixture::new();
+    let scope = fixture.offline();
+    let quorum = scope.quorum();
+    fixture.write("agents/else.yaml", "agentId: ann\nweight: 2\n");
+    let other = r#"{ "agentId": "ann", "weight": 3 }"#;
+    assert!(matches!(quorum.register(None, other, false), Err(AgentError::Exists { .. })));
+    quorum.register(None, other, true).unwrap();
+    assert_eq!(quorum.agent("ann", "").unwrap().entry.weight, 3.0);
+    assert!(!fixture.folder.path().join("agents/else.yaml").exists());
+}
+
+#[test]
+fn b08_a_file_whose_name_says_no_format_is_registered_by_its_content() {
+    let fixture = Fixture::new();
+    let scope = fixture.offline();
+    let quorum = scope.quorum();
+    for (name, text, kept) in [
+        ("ann.txt", "---\nagentId: ann\n---\nBe brief.", "agents/ann.md"),
+        ("bob", r#"{ "agentId": "bob" }"#, "agents/bob.json"),
+        ("stdin", "agentId: cyd", "agents/cyd.yaml"),
+    ] {
+        let registered = quorum.register(Some(Path::new(name)), text, false).unwrap();
+        assert_eq!(registered.file, fixture.folder.path().join(kept));
+        assert_eq!(quorum.agent(&registered.id, "").unwrap().file, registered.file);
+    }
 }

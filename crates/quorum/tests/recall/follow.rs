@@ -133,6 +133,16 @@ async fn a_voice_that_is_gone_is_replaced_and_that_is_recorded() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_follow_up_without_a_question_of_its_own_is_refused() {
+    let fixture = Fixture::new(&panel());
+    fixture.past("Which database?", "PostgreSQL.").await;
+    for topic in ["", " \n"] {
+        let refused = refusals(&fixture.scope(), &json!({ "follows": "last", "topic": topic })).await;
+        assert_eq!(refused, ["topic: is empty; give the next question"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_not_over_or_not_ours_is_not_followed() {
     let fixture = Fixture::new(&panel());
     let scope = fixture.scope();

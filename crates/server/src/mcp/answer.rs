@@ -119,6 +119,8 @@ impl Writer<'_> {
             ("votes", outcome.fields.get("votingResults").cloned()),
             ("support", quorum::text::support(&outcome).map(Value::from)),
             ("dropped", some(&outcome.consensus.dropped)),
+            ("agents", some(&outcome.agents)),
+            ("recalled", outcome.metadata.recalled.as_ref().map(|it| json!(it))),
             ("error", outcome.error.as_ref().map(|it| json!(it))),
         ];
         for (name, value) in optional {

@@ -84,9 +84,11 @@ impl Call {
         self.is_modern() && capabilities.is_some_and(|it| it.contains_key(TASKS_EXTENSION_ID))
     }
 
-    /// Whether the client's user can be asked something before the call is answered.
+    /// Whether the client's user can be asked something before the call is answered. A client that
+    /// names no kind of question takes forms; one that names only addresses does not.
     pub(crate) fn takes_questions(&self) -> bool {
-        self.is_modern() && self.context.client_capabilities().is_some_and(|it| it.elicitation.is_some())
+        let elicitation = self.context.client_capabilities().and_then(|it| it.elicitation);
+        self.is_modern() && elicitation.is_some_and(|it| it.form.is_some() || it.url.is_none())
     }
 
     fn is_modern(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Errors of tools: a code, a sentence, and all mistakes of the input at once.
 
-use quorum::Error;
+use quorum::{Complaint, Error, Remedy};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
@@ -63,8 +63,17 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Failure::from(Problem::from(error))
+        Failure::from(Problem::from(match error {
+            Error::Refused(complaints) => Error::Refused(complaints.into_iter().map(for_tools).collect()),
+            other => other,
+        }))
     }
+}
+
+/// The complaint without remedies that are endpoints of the HTTP API: there are no such tools.
+fn for_tools(mut complaint: Complaint) -> Complaint {
+    complaint.remedies.retain(|it| !matches!(it, Remedy::FindAgents { .. } | Remedy::ListSessions));
+    complaint
 }
 
 impl From<Problem> for Failure {

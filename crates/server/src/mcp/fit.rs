@@ -17,6 +17,9 @@ const FEWEST_ENTRIES: usize = 10;
 /// The field that may have any form: the output of a workflow's run.
 const OUTPUT: &str = "output";
 
+/// The tokens that `leftOut` may take in a whole document.
+const NOTE_TOKENS: u64 = 100;
+
 /// The lengths to which texts of a whole document are cut where leaving out rounds is not enough.
 const WHOLE_LENGTHS: &[usize] = &[8_000, 2_000, 500];
 
@@ -144,11 +147,16 @@ fn cut_main_text(answer: &mut Value, uri: &str) {
 }
 
 /// The document in at most [`MOST_TOKENS`]: without its oldest rounds, and where that is not
-/// enough, with its texts cut. `leftOut` says so.
+/// enough, with its texts cut, the synthesis last. `leftOut` says so.
 pub(crate) fn whole(document: Value, uri: &str) -> Value {
-    let (mut document, left_out) = newest_rounds(document, MOST_TOKENS);
-    let Some(mut left_out) = left_out else { return document };
-    left_out = format!("{left_out}; all are in {uri}");
+    if tokens(&document) <= MOST_TOKENS {
+        return document;
+    }
+    let (mut document, left_out) = newest_rounds(document, MOST_TOKENS - NOTE_TOKENS);
+    let left_out = match left_out {
+        Some(rounds) => format!("{rounds}; all are in {uri}"),
+        None => format!("all of it is in {uri}"),
+    };
     document["leftOut"] = json!(left_out);
     for longest in WHOLE_LENGTHS {
         if tokens(&document) <= MOST_TOKENS {
@@ -156,7 +164,9 @@ pub(crate) fn whole(document: Value, uri: &str) -> Value {
         }
         document["leftOut"] = json!(format!("{left_out}; texts are cut"));
         cut_lesser_texts(&mut document, *longest, uri);
-        if let Some(text) = document["synthesis"].as_str() {
+        if tokens(&document) > MOST_TOKENS
+            && let Some(text) = document["synthesis"].as_str()
+        {
             document["synthesis"] = json!(cut(text, *longest, uri));
         }
     }
@@ -165,6 +175,10 @@ pub(crate) fn whole(document: Value, uri: &str) -> Value {
     {
         *output = json!(cut(&output.to_string(), WHOLE_LENGTHS[0], uri));
     }
+    if tokens(&document) > MOST_TOKENS {
+        document["leftOut"] = json!(format!("{left_out}; texts and lists are cut"));
+        shorten_lists(&mut document);
+    }
     document
 }
 
@@ -172,11 +186,8 @@ fn tokens(document: &Value) -> u64 {
     quorum::call::tokens::estimate(&document.to_string())
 }
 
-/// The document with as many of its newest rounds as fit, and what was left out.
+/// The document with as many of its newest rounds as fit, at least one, and what was left out.
 fn newest_rounds(mut document: Value, most_tokens: u64) -> (Value, Option<String>) {
-    if tokens(&document) <= most_tokens {
-        return (document, None);
-    }
     let rounds = document["rounds"].take();
     let rounds: Vec<Value> = rounds.as_array().cloned().unwrap_or_default();
     let mut left = most_tokens.saturating_sub(tokens(&document));
@@ -186,11 +197,10 @@ fn newest_rounds(mut document: Value, most_tokens: u64) -> (Value, Option<String
         left = left.saturating_sub(size);
         is_room
     };
-    let mut kept: Vec<Value> = rounds.iter().rev().take_while(fits).cloned().collect();
-    kept.reverse();
-    let left_out = rounds.len() - kept.len();
-    document["rounds"] = Value::Array(kept);
-    (document, Some(format!("the first {left_out} of {} rounds", rounds.len())))
+    let fitting = rounds.iter().rev().take_while(fits).count();
+    let left_out = rounds.len() - fitting.max(1).min(rounds.len());
+    document["rounds"] = Value::Array(rounds[left_out..].to_vec());
+    (document, (left_out > 0).then(|| format!("the first {left_out} of {} rounds", rounds.len())))
 }
 
 #[cfg(test)]
@@ -284,6 +294,39 @@ mod tests {
         assert!(whole["leftOut"].as_str().unwrap().ends_with("texts are cut"), "{}", whole["leftOut"]);
         let short = json!({ "synthesis": "yes", "rounds": [] });
         assert_eq!(super::whole(short.clone(), URI), short);
+    }
+
+    #[test]
+    fn b10_the_newest_round_is_kept_with_its_texts_cut_if_it_alone_is_too_long() {
+        let round =
+            |number: u32| json!({ "roundNumber": number, "responses": vec!["word ".repeat(6_000); 6] });
+        let whole = whole(json!({ "synthesis": "yes ".repeat(3_000), "rounds": [round(1), round(2)] }), URI);
+        assert!(tokens(&whole) <= MOST_TOKENS, "{}", tokens(&whole));
+        let responses = whole["rounds"][0]["responses"].as_array().unwrap();
+        assert_eq!([&whole["rounds"][0]["roundNumber"], &json!(responses.len())], [&json!(2), &json!(6)]);
+        let expected = format!("the first 1 of 2 rounds; all are in {URI}; texts are cut");
+        assert_eq!(whole["leftOut"], expected);
+        assert_eq!(whole["synthesis"].as_str().unwrap().len(), 12_000, "the synthesis is cut last");
+    }
+
+    #[test]
+    fn b10_texts_are_not_cut_if_leaving_out_rounds_is_enough() {
+        for length in (2_100..2_400).step_by(11) {
+            let round = |number: u32| json!({ "roundNumber": number, "text": "word ".repeat(length / 5) });
+            let document = json!({ "synthesis": "yes", "rounds": (1..=60).map(round).collect::<Vec<_>>() });
+            let whole = whole(document, URI);
+            assert!(tokens(&whole) <= MOST_TOKENS, "{length}: {}", tokens(&whole));
+            let left_out = whole["leftOut"].as_str().unwrap();
+            assert!(left_out.ends_with(&format!("of 60 rounds; all are in {URI}")), "{length}: {left_out}");
+        }
+    }
+
+    #[test]
+    fn b10_a_whole_document_with_long_lists_fits() {
+        let sentences: Vec<Value> = (0..5_000).map(|at| json!({ "from": at, "to": at + 1 })).collect();
+        let whole = whole(json!({ "synthesis": "yes", "provenance": sentences, "rounds": [] }), URI);
+        assert!(tokens(&whole) <= MOST_TOKENS, "{}", tokens(&whole));
+        assert_eq!(whole["leftOut"], format!("all of it is in {URI}; texts and lists are cut"));
     }
 
     #[test]

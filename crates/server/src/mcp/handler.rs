@@ -2,14 +2,14 @@
 //! caller at a time.
 
 use axum::http::request::Parts;
-use quorum::{Discussion, Error, Scope};
+use quorum::{Discussion, Error, Scope, model::id::DiscussionId};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CompleteRequestParams,
         CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, Extensions,
         GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
-        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+        InputResponses, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
         PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
         ServerConfig, Tool, UpdateTaskParams,
     },
@@ -99,18 +99,18 @@ impl Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<Call, ErrorData> {
         let scope = self.scope(&context.extensions)?;
+        let continued = continued(request.request_state.as_deref(), request.input_responses)?;
         // What the client says about this call is nearer than the header of a connection.
         let scope = match context.meta.get_traceparent().and_then(|it| it.parse().ok()) {
             Some(caller) => scope.called_by(caller),
             None => scope,
         };
-        let earlier = request.request_state.as_deref().and_then(|it| it.parse().ok());
         Ok(Call {
             app: self.app.clone(),
             scope,
             arguments: arguments::given(request.arguments),
             began: Instant::now(),
-            continued: earlier.zip(request.input_responses),
+            continued,
             context,
         })
     }
@@ -122,6 +122,17 @@ impl Handler {
             Err(failure) => failure.result(listed).into(),
         }
     }
+}
+
+/// The discussion that the client's user was asked about, and the answers. Answers to no question
+/// of ours must not begin a discussion.
+fn continued(
+    state: Option<&str>,
+    responses: Option<InputResponses>,
+) -> Result<Option<(DiscussionId, InputResponses)>, ErrorData> {
+    let Some(responses) = responses else { return Ok(None) };
+    let unknown = || ErrorData::invalid_params("requestState is not that of a question to answer", None);
+    Ok(Some((state.and_then(|it| it.parse().ok()).ok_or_else(unknown)?, responses)))
 }
 
 fn response(reply: Reply) -> CallToolResponse {

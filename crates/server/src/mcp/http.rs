@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use axum::{
-    body::{Body, Bytes},
+    Json,
+    body::Body,
     extract::{Request, State},
-    http::{Method, header, request::Parts},
+    http::{Method, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use futures::StreamExt;
 use quorum::Scope;
 use rmcp::{
     ServerHandler,
-    model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId},
+    model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage},
     transport::streamable_http_server::{
         StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
     },
 };
-use serde::Deserialize;
 use tokio::sync::Notify;
 
 use crate::{
@@ -26,8 +26,9 @@ use crate::{
     mcp::{
         calls::CallMark,
         handler::{Caller, Handler},
+        stdio::unreadable,
     },
-    problem::{self, Problem},
+    problem::Problem,
 };
 
 /// Where it is served.
@@ -46,7 +47,7 @@ where
 {
     let (request, open) = match whole(app, request).await {
         Ok(whole) => whole,
-        Err(problem) => return problem.into_response(),
+        Err(refused) => return *refused,
     };
     let sessions = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(handler.clone()), sessions, config(app));
@@ -100,31 +101,27 @@ fn config(app: &App) -> StreamableHttpServerConfig {
         .with_max_request_body_bytes(app.limits().body_bytes)
 }
 
-/// The request with its body in memory, if that arrives in time, is not too large and is no batch;
+/// The request with its body in memory, if that arrives in time, is not too large and is a message;
 /// and how its client may cancel it.
-async fn whole(app: &App, request: Request) -> Result<(Request, Option<OpenCall>), Problem> {
+async fn whole(app: &App, request: Request) -> Result<(Request, Option<OpenCall>), Box<Response>> {
     if request.method() != Method::POST {
         return Ok((request, None));
     }
     let (parts, body) = request.into_parts();
-    let bytes = received(Request::new(body), app).await?;
-    if bytes.iter().find(|it| !it.is_ascii_whitespace()) == Some(&b'[') {
-        return Err(Problem::new(problem::INVALID, "send one message at a time, not a batch"));
-    }
-    cancel(app, &parts, &bytes);
-    let open = mark_of(&parts, &bytes).map(|mark| OpenCall::new(app, mark));
+    let received = received(Request::new(body), app).await;
+    let bytes = received.map_err(|problem: Problem| Box::new(problem.into_response()))?;
+    // The library would answer that its media type is not supported.
+    let refused = || Box::new((StatusCode::BAD_REQUEST, Json(unreadable(&bytes))).into_response());
+    let message: ClientJsonRpcMessage = serde_json::from_slice(&bytes).map_err(|_| refused())?;
+    cancel(app, &parts, &message);
+    let open = mark_of(&parts, &message).map(|mark| OpenCall::new(app, mark));
     Ok((Request::from_parts(parts, Body::from(bytes)), open))
 }
 
-/// The mark of a request with an id.
-fn mark_of(parts: &Parts, bytes: &Bytes) -> Option<CallMark> {
-    #[derive(Deserialize)]
-    struct Head {
-        id: RequestId,
-    }
-    let scope = parts.extensions.get::<Scope>()?;
-    let Head { id } = serde_json::from_slice(bytes).ok()?;
-    Some(CallMark::of(scope, parts, id.to_string()))
+/// The mark of a request.
+fn mark_of(parts: &Parts, message: &ClientJsonRpcMessage) -> Option<CallMark> {
+    let JsonRpcMessage::Request(request) = message else { return None };
+    Some(CallMark::of(parts.extensions.get::<Scope>()?, parts, request.id.to_string()))
 }
 
 impl CallMark {
@@ -141,19 +138,12 @@ impl CallMark {
 
 /// Cancels the call that this message names. Without a session, the library can't tell which one
 /// is meant.
-fn cancel(app: &App, parts: &Parts, bytes: &Bytes) {
-    let is_cancellation = || bytes.windows(CANCELLED.len()).any(|it| it == CANCELLED);
-    let Some(scope) = parts.extensions.get::<Scope>().filter(|_| is_cancellation()) else { return };
-    let Ok(JsonRpcMessage::Notification(message)) = serde_json::from_slice::<ClientJsonRpcMessage>(bytes)
-    else {
-        return;
-    };
-    if let ClientNotification::CancelledNotification(cancelled) = message.notification
-        && let Some(request) = cancelled.params.request_id
+fn cancel(app: &App, parts: &Parts, message: &ClientJsonRpcMessage) {
+    let JsonRpcMessage::Notification(message) = message else { return };
+    if let Some(scope) = parts.extensions.get::<Scope>()
+        && let ClientNotification::CancelledNotification(cancelled) = &message.notification
+        && let Some(request) = &cancelled.params.request_id
     {
         app.mcp.calls.cancel(&CallMark::of(scope, parts, request.to_string()));
     }
 }
-
-/// The method of a cancellation.
-const CANCELLED: &[u8] = b"notifications/cancelled";

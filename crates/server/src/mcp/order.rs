@@ -33,12 +33,6 @@ use crate::{
 /// The fields that only a call has.
 const OF_THE_CALL: &[&str] = &["maxWaitMs", "fullOutput", "idempotencyKey"];
 
-/// A request as read from the arguments of a tool.
-pub(crate) struct Order {
-    pub(crate) request: Request,
-    pub(crate) spec: Spec,
-}
-
 /// What a call starts.
 pub(crate) enum Work<'w> {
     Order(Box<Spec>),
@@ -53,22 +47,18 @@ struct Begun {
     start: Start,
 }
 
-impl Order {
-    /// Reads and checks the request. `mistakes` are those the schema has found; together with those
-    /// that only the request itself shows, they are reported at once.
-    pub(crate) async fn read(
-        call: &Call,
-        fields: Map<String, Value>,
-        mistakes: Vec<Mistake>,
-    ) -> Result<Order, Failure> {
-        let renamed = renamed(fields)?;
-        if !mistakes.is_empty() {
-            return Err(Failure::mistakes(&with_further(call, renamed, mistakes)));
-        }
-        let request = request(call, renamed)?;
-        let spec = call.scope.order(&request).await?;
-        Ok(Order { request, spec })
+/// Reads the request of a call. `mistakes` are those the schema has found; together with those that
+/// only the request itself shows, they are reported at once.
+pub(crate) fn read(
+    call: &Call,
+    fields: Map<String, Value>,
+    mistakes: Vec<Mistake>,
+) -> Result<Request, Failure> {
+    let renamed = renamed(fields)?;
+    if !mistakes.is_empty() {
+        return Err(Failure::mistakes(&with_further(call, renamed, mistakes)));
     }
+    request(call, renamed)
 }
 
 fn request(call: &Call, fields: Map<String, Value>) -> Result<Request, Failure> {
@@ -129,16 +119,38 @@ fn with_further(call: &Call, mut fields: Map<String, Value>, mistakes: Vec<Mista
 }
 
 /// Starts or joins the discussion of an order, and answers when it is settled or time is up.
-pub(crate) async fn held(call: &Call, order: Order) -> Result<Reply, Failure> {
+pub(crate) async fn held(call: &Call, request: &Request) -> Result<Reply, Failure> {
     // The panel of a discussion that follows another is that one's.
-    let panel = call.scope.panel_choice(&order.request).filter(|_| order.request.follows.is_none());
+    let panel = call.scope.panel_choice(request).filter(|_| request.follows.is_none());
     let panel = panel.map(|it| wording::panel(&it));
-    let digest = digest(&order.request);
-    let mut reply = placed(call, &Work::Order(Box::new(order.spec)), digest).await?;
+    let begun = match &call.continued {
+        Some((id, responses)) => continued(call, *id, responses).await?,
+        None => ordered(call, request).await?,
+    };
+    let mut reply = answered(call, begun).await?;
     if let (Reply::Done { structured, .. }, Some(panel)) = (&mut reply, panel) {
         structured["panel"] = json!(panel);
     }
     Ok(reply)
+}
+
+/// Checks an order, and starts or joins its discussion.
+async fn ordered(call: &Call, request: &Request) -> Result<Begun, Failure> {
+    let digest = digest(request);
+    match call.scope.order(request).await {
+        Ok(spec) => begun(call, &Work::Order(Box::new(spec)), digest).await,
+        Err(error) => rejoined(call, digest).await?.ok_or_else(|| Failure::from(error)),
+    }
+}
+
+/// The discussion of an equal order a moment ago, for an order that would be refused now: by the
+/// time a call is sent again, `last` may mean the discussion that it has begun itself.
+async fn rejoined(call: &Call, digest: String) -> Result<Option<Begun>, Failure> {
+    let Some(key) = call.app.mcp.calls.placed(&mark(call, digest)) else { return Ok(None) };
+    let Some(discussion) = call.scope.started_under(&key).await? else { return Ok(None) };
+    let start = revived(call, &discussion).await?;
+    let begun = Begun { discussion, joined: true, start };
+    Ok(is_open(&begun).await?.then_some(begun))
 }
 
 /// Starts or joins what was ordered, and answers about it. Equal orders have equal digests.
@@ -202,12 +214,13 @@ async fn continued(
 }
 
 async fn begun(call: &Call, work: &Work<'_>, digest: String) -> Result<Begun, Failure> {
+    let (calls, mark) = (&call.app.mcp.calls, mark(call, digest.clone()));
     if let Some(key) = call.text("idempotencyKey") {
         let key = OrderKey { key: key.to_owned(), digest };
-        return start(call, work, &key).await;
+        let begun = start(call, work, &key).await?;
+        calls.remember(&mark, &key);
+        return Ok(begun);
     }
-    let (tenant, who) = (call.scope.tenant().name().to_owned(), call.scope.who().to_owned());
-    let (calls, mark) = (&call.app.mcp.calls, OrderMark { tenant, who, digest });
     if let Some(key) = calls.placed(&mark) {
         let begun = start(call, work, &key).await?;
         if !begun.joined || is_open(&begun).await? {
@@ -219,6 +232,16 @@ async fn begun(call: &Call, work: &Work<'_>, digest: String) -> Result<Begun, Fa
         return Ok(begun);
     }
     start(call, work, &calls.place(&mark)).await
+}
+
+/// Who ordered this. An order with a key of its own is not the same as one without.
+fn mark(call: &Call, digest: String) -> OrderMark {
+    let (tenant, who) = (call.scope.tenant().name().to_owned(), call.scope.who().to_owned());
+    let digest = match call.text("idempotencyKey") {
+        Some(key) => digest_of(&format!("{digest}\n{key}")),
+        None => digest,
+    };
+    OrderMark { tenant, who, digest }
 }
 
 /// Starts an order under a key that every process derives from it, or joins it if another process

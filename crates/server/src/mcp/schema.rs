@@ -250,6 +250,14 @@ fn discussion_properties() -> Value {
             "type": "array", "items": { "type": "object" },
             "description": "Each sentence of the answer by its place, with its level and its sources",
         },
+        "agents": {
+            "type": "array", "items": { "type": "object" },
+            "description": "The provider that answered for each agent, and why",
+        },
+        "recalled": {
+            "type": "array", "items": { "type": "object" },
+            "description": "The past discussions that were shown to the panel, if any were asked for",
+        },
         "participatingProviders": texts, "failedProviders": texts,
         "costSummary": { "type": "object", "properties": {
             "totalCalls": count, "totalTokens": count, "estimatedCostUsd": amount,

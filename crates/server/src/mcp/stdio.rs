@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader},
     sync::Mutex,
-    time::timeout,
+    time::sleep,
 };
 
 use crate::{
@@ -64,13 +64,18 @@ pub async fn converse<R, W>(
             let _ = service.waiting().await;
         }
     };
-    let mut serving = std::pin::pin!(serving);
-    tokio::select! {
-        () = &mut serving => {}
-        () = close => {
-            app.hub.close();
-            let _ = timeout(LAST_WORDS, serving).await;
+    let time_is_up = async {
+        tokio::select! {
+            () = close => app.hub.close(),
+            // At the end of the input.
+            _ = app.hub.until_closing(std::future::pending::<()>()) => {}
         }
+        sleep(LAST_WORDS).await;
+    };
+    tokio::select! {
+        () = serving => {}
+        // A client that reads nothing more must not keep this process.
+        () = time_is_up => {}
     }
     app.hub.close();
     app.leave(LEAVE_TIME).await;
@@ -144,9 +149,9 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
     }
 }
 
-/// The error for a line that is no message, with the id that it has, so that a client which waits
-/// for an answer gets one.
-fn unreadable(line: &[u8]) -> ServerJsonRpcMessage {
+/// The error for a line or a body that is no message, with the id that it has, so that a client
+/// which waits for an answer gets one.
+pub(super) fn unreadable(line: &[u8]) -> ServerJsonRpcMessage {
     let read = serde_json::from_slice::<Value>(line);
     let id = read.as_ref().ok().and_then(|it| serde_json::from_value(it.get("id")?.clone()).ok());
     let error = match read {

@@ -151,6 +151,23 @@ async fn b10_the_guard_stands_before_it() {
     assert!((400..500).contains(&refused), "{refused}");
 }
 
+#[tokio::test]
+async fn b10_a_body_that_is_no_message_is_refused_as_over_standard_input() {
+    let server = TestServer::open(FAST).await;
+    for (body, code, id) in [
+        (&b"{nope"[..], -32_700, Value::Null),
+        (&b"{\"jsonrpc\":\"\xff\"}"[..], -32_700, Value::Null),
+        (br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32_600, Value::Null),
+        (br#"{"jsonrpc":"2.0","id":7,"metod":"ping"}"#, -32_600, json!(7)),
+    ] {
+        let request = server.request("POST", "/mcp").header("content-type", "application/json");
+        let answer = answered(request.header("accept", ACCEPT).body(body)).await;
+        let error = answer.json();
+        assert_eq!((answer.status.as_u16(), &error["id"]), (400, &id), "{error}");
+        assert_eq!(error["error"]["code"], code, "{error}");
+    }
+}
+
 /// Waits until the discussion has this status.
 async fn until(server: &TestServer, id: &Value, status: &str) -> Value {
     loop {
@@ -218,6 +235,8 @@ async fn b10_an_agent_takes_part_with_its_weight() {
     assert_eq!(done["status"], "completed", "{done}");
     let agent = &done["agents"][0];
     assert_eq!([&agent["provider"], &agent["weight"]], [&json!("gemini"), &json!(2.5)], "{done}");
+    let compact = call(&server, None, "ax_result", &json!({ "id": done["discussionId"] })).await;
+    assert_eq!(compact["agents"], done["agents"], "who answers for it is never silent: {compact}");
     let unknown = json!({ "topic": "x?", "participants": ["claude", { "type": "agent", "id": "nobody" }] });
     let refused = call(&server, None, "ax_discuss", &unknown).await;
     assert!(

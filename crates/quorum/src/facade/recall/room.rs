@@ -10,11 +10,16 @@ use quorum_core::{
     },
 };
 
+use crate::text::clean;
+
 /// The most tokens of everything that is recalled.
 const MOST: u64 = 4_000;
 
 /// The most tokens of one recalled discussion.
 const MOST_EACH: u64 = 1_500;
+
+/// The longest question that is shown where not everything fits, in characters.
+const LONGEST_QUESTION: usize = 300;
 
 /// The part of the smallest window that everything recalled may take: one tenth.
 const RECALLED_PART: u64 = 10;
@@ -55,8 +60,11 @@ impl Room {
 
     fn fitted(&self, sources: Vec<Recalled>, why: Why, each: u64) -> Vec<Recalled> {
         let fitted = |it: Recalled| {
-            let whole = it.text.len();
-            let text = cut(&it.text, |text| self.tokens(text) <= each);
+            let (whole, fits) = (it.text.len(), |text: &str| self.tokens(text) <= each);
+            let text = match fits(&it.text) {
+                true => it.text.clone(),
+                false => cut(&with_short_question(&it), fits),
+            };
             Recalled { tokens: self.tokens(&text), cut: it.cut || text.len() < whole, text, why, ..it }
         };
         sources.into_iter().map(fitted).collect()
@@ -66,6 +74,22 @@ impl Room {
     fn tokens(&self, text: &str) -> u64 {
         self.families.iter().map(|family| family.estimate(text)).max().unwrap_or_default()
     }
+}
+
+/// The text with a long question shortened, so that it leaves room for the answer.
+fn with_short_question(of: &Recalled) -> String {
+    let question = question(&of.topic);
+    match of.text.strip_prefix(&question) {
+        Some(rest) if LONGEST_QUESTION < question.chars().count() => {
+            format!("{} …{rest}", cut(&question, |it| it.chars().count() <= LONGEST_QUESTION))
+        }
+        Some(_) | None => of.text.clone(),
+    }
+}
+
+/// The line with the question of a discussion.
+pub(super) fn question(topic: &str) -> String {
+    clean(&format!("Question: {}", topic.trim()))
 }
 
 /// The longest beginning of a text that fits, up to the end of a sentence; up to the end of a word
@@ -128,19 +152,36 @@ mod tests {
         check("onetwothree", 5, "");
     }
 
-    #[test]
-    fn what_is_recalled_keeps_to_its_limits() {
-        let source = |words: usize| Recalled {
+    fn recalled(topic: &str, text: String) -> Recalled {
+        Recalled {
             id: quorum_core::model::id::DiscussionId::fresh(),
             key: String::new(),
-            topic: "t".to_owned(),
+            topic: topic.to_owned(),
             ended_at: Default::default(),
             score: None,
-            text: "So many words here. ".repeat(words),
+            text,
             cut: false,
             tokens: 0,
             why: Why::Recalled,
-        };
+        }
+    }
+
+    #[test]
+    fn inv_disc_630_a_long_question_leaves_room_for_the_answer() {
+        let topic = "So many words are in this question. ".repeat(130);
+        let answer = "Answer: PostgreSQL. Because it is there.";
+        let source = || recalled(&topic, format!("{}\n{answer}", question(&topic)));
+        let room = |window| Room { window, families: vec![Family::Cl100k] };
+        let whole = &room(1_000_000).recalled(vec![source()])[0];
+        assert!(!whole.cut && whole.text.ends_with(answer) && whole.tokens > 1_000, "{}", whole.tokens);
+        let short = &room(4_000).recalled(vec![source()])[0];
+        assert!(short.cut && short.tokens <= 400, "{}", short.tokens);
+        assert!(short.text.ends_with(&format!("question. …\n{answer}")), "{}", short.text);
+    }
+
+    #[test]
+    fn what_is_recalled_keeps_to_its_limits() {
+        let source = |words: usize| recalled("t", "So many words here. ".repeat(words));
         let room = |window| Room { window, families: vec![Family::Cl100k, Family::Claude] };
         let check = |window: u64, count: usize, each: u64| {
             let shown = room(window).recalled((0..count).map(|_| source(2_000)).collect());

@@ -1,8 +1,14 @@
 //! Input: every row of bad input, and every field that is taken.
 
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use quorum::{Config, Quorum, memory::MemoryStore};
 use serde_json::{Value, json};
 
-use crate::mcp::tests::client::Client;
+use crate::{Limits, mcp::tests::client::Client};
 
 async fn mistakes(client: &mut Client, tool: &str, arguments: Value) -> Vec<String> {
     let id = client.calling(tool, arguments).await;
@@ -131,6 +137,20 @@ async fn b10_an_unknown_id_and_a_malformed_one_are_told_in_the_same_words() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn b10_an_unknown_agent_or_session_is_refused_without_an_endpoint_of_another_surface() {
+    let config = Config::parse("", Path::new("nowhere/config.toml"), PathBuf::new()).unwrap();
+    let quorum = Quorum::builder().store(Arc::new(MemoryStore::new())).config(config).simulated();
+    let mut client = Client::of(quorum.build().unwrap(), Limits::default()).await;
+    let seats = json!(["claude", { "type": "agent", "id": "reviewer" }]);
+    let told = client.call("ax_discuss", json!({ "topic": "x?", "participants": seats })).await;
+    assert_eq!(told["message"], "participants: there is no agent named reviewer", "{told}");
+    let session = "01890000-0000-7000-8000-000000000001";
+    let told = client.call("ax_discuss", json!({ "topic": "x?", "sessionId": session })).await;
+    let message = told["message"].as_str().unwrap();
+    assert!(message.starts_with("sessionId: there is no session") && !message.contains("/api/"), "{told}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn b10_the_fields_of_the_first_clients_are_taken() {
     let mut client = Client::legacy().await;
     let order = json!({
@@ -200,6 +220,18 @@ async fn b10_a_discussion_follows_and_recalls_others() {
             "agentWeightMultiplier: must be from 0.5 to 3, not 4",
         ]
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_compact_answer_names_what_was_recalled() {
+    let mut client = Client::legacy().await;
+    let about =
+        |topic: &str| json!({ "topic": topic, "rounds": 1, "recall": 1, "simulate": { "latencyMs": 0 } });
+    let first = client.call("ax_discuss", about("Tabs or spaces in a compiler?")).await;
+    assert_eq!(first["recalled"], json!([]), "{first}");
+    let second = client.call("ax_discuss", about("Tabs or spaces in the compiler's tests?")).await;
+    assert_eq!(second["recalled"][0]["discussionId"], first["discussionId"], "{second}");
+    assert_eq!(second["recalled"][0]["number"], "R1", "{second}");
 }
 
 #[tokio::test(start_paused = true)]

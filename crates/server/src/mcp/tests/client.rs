@@ -8,7 +8,7 @@ use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, split},
     sync::oneshot,
     task::JoinHandle,
-    time::Instant,
+    time::{Instant, timeout},
 };
 
 use crate::{
@@ -232,6 +232,12 @@ impl Client {
         self.writer.take().unwrap().shutdown().await.unwrap();
         while self.read().await.is_some() {}
         (&mut self.ended).await.unwrap();
+    }
+
+    /// Ends the input and reads nothing more; whether the server has left within 5 s.
+    pub(super) async fn abandon(&mut self) -> bool {
+        self.writer.take().unwrap().shutdown().await.unwrap();
+        timeout(Duration::from_secs(5), &mut self.ended).await.is_ok()
     }
 
     /// Tells the server to close, and waits until it has left.

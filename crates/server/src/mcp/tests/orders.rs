@@ -71,6 +71,30 @@ async fn b10_a_call_sent_again_to_another_process_goes_on_with_the_same_discussi
 }
 
 #[tokio::test(start_paused = true)]
+async fn b10_a_question_about_the_last_discussion_that_is_sent_again_is_joined() {
+    let mut client = Client::legacy().await;
+    client.call("ax_discuss", order(0)).await;
+    for (field, value, key) in [
+        ("follows", json!("last"), Value::Null),
+        ("recall", json!({ "from": ["last"] }), Value::Null),
+        ("follows", json!("last"), json!("k-1")),
+    ] {
+        let next = with(with(order(2_000), field, value), "idempotencyKey", key);
+        let next = with(next, "topic", json!(format!("And {field}?")));
+        let one = client.calling("ax_discuss", next.clone()).await;
+        pass(Duration::from_secs(1)).await;
+        // By now, the last discussion is the one that the first call has begun.
+        let two = client.call("ax_discuss", next.clone()).await;
+        let one = client.result("ax_discuss", one).await["structuredContent"].clone();
+        let expected = [&one["discussionId"], &json!("completed"), &json!(true)];
+        assert_eq!([&two["discussionId"], &two["status"], &two["joined"]], expected, "{next}: {two}");
+    }
+    let other = with(with(order(0), "follows", json!("last~9")), "topic", json!("Who?"));
+    let told = client.call("ax_discuss", other).await;
+    assert!(told["code"].is_string(), "an order that was not placed before is refused: {told}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn b10_a_fork_sent_again_after_a_broken_call_goes_on_with_the_same_fork() {
     let mut client = Client::legacy().await;
     let first = client.call("ax_discuss", order(5_000)).await;

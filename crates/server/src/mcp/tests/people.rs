@@ -58,6 +58,47 @@ async fn b10_a_client_that_can_ask_its_user_is_asked_and_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn b10_answers_to_no_question_of_ours_begin_nothing() {
+    let mut client = Client::modern(simulated(), json!({ "elicitation": {} })).await;
+    let responses = json!({ "1/x/me": { "action": "accept", "content": { "text": "A bridge." } } });
+    let mut params =
+        json!({ "name": "ax_discuss", "arguments": with_a_person(), "inputResponses": responses });
+    for state in [Value::Null, json!("nonsense")] {
+        params["requestState"] = state;
+        let told = client.request("tools/call", params.clone()).await;
+        assert_eq!(told["error"]["code"], -32_602, "{told}");
+    }
+    params["requestState"] = json!("01890000-0000-7000-8000-000000000001");
+    let told = client.request("tools/call", params).await["result"]["structuredContent"].clone();
+    assert_eq!(told["code"], "NOT_FOUND", "{told}");
+    assert_eq!(client.call("ax_history", json!({})).await["discussions"], json!([]), "nothing was started");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_client_that_can_only_show_addresses_is_not_asked() {
+    let mut client = Client::modern(simulated(), json!({ "elicitation": { "url": {} } })).await;
+    let awaited = client.call("ax_discuss", with_a_person()).await;
+    assert_eq!(awaited["status"], "awaiting", "{awaited}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_follow_up_that_asks_its_client_s_user_goes_on_with_the_answer() {
+    let mut client = Client::modern(simulated(), json!({ "elicitation": { "form": {} } })).await;
+    let first = json!({ "topic": "Why build?", "rounds": 1, "simulate": { "latencyMs": 0 } });
+    client.call("ax_discuss", first).await;
+    let mut arguments = with_a_person();
+    arguments["follows"] = json!("last");
+    let mut params = json!({ "name": "ax_discuss", "arguments": arguments });
+    let asked = client.request("tools/call", params.clone()).await["result"].clone();
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let step = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    params["requestState"] = asked["requestState"].clone();
+    params["inputResponses"] = json!({ step: { "action": "accept", "content": { "text": "A bridge." } } });
+    let told = client.request("tools/call", params).await["result"]["structuredContent"].clone();
+    assert_eq!(told["status"], "completed", "{told}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn b10_an_answer_sent_again_after_a_broken_call_is_passed_over_and_a_wrong_one_asks_again() {
     let mut client = Client::modern(simulated(), json!({ "elicitation": { "form": {} } })).await;
     let params = json!({ "name": "ax_discuss", "arguments": with_a_person() });

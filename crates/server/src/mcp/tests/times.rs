@@ -122,6 +122,16 @@ async fn b10_the_end_of_the_input_aborts_nothing_and_another_process_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn b10_the_end_of_the_input_is_obeyed_even_if_no_answer_is_read() {
+    let mut client = Client::legacy().await;
+    for _ in 0..20 {
+        client.begin("tools/list", json!({})).await;
+    }
+    pass(Duration::from_secs(1)).await;
+    assert!(client.abandon().await, "it waits for somebody to read");
+}
+
+#[tokio::test(start_paused = true)]
 async fn b10_a_server_that_is_told_to_close_answers_what_waits() {
     let mut client = Client::legacy().await;
     let call = client.calling("ax_discuss", slow(70_000)).await;

@@ -1,9 +1,7 @@
 //! Holds a discussion.
 
 use crate::mcp::{
-    Surface,
-    order::{self, Order},
-    schema,
+    Surface, order, schema,
     tools::{CAPS, Effect, Form, Tool, about_money},
 };
 
@@ -17,8 +15,8 @@ pub(crate) const TOOL: Tool = Tool {
     output: schema::discussion,
     run: |call, mistakes| {
         Box::pin(async move {
-            let order = Order::read(call, call.arguments.clone(), mistakes).await?;
-            order::held(call, order).await
+            let request = order::read(call, call.arguments.clone(), mistakes)?;
+            order::held(call, &request).await
         })
     },
 };

@@ -11,9 +11,7 @@ use crate::mcp::{
     answer::{STATUSES, uri},
     call::{Call, Reply},
     failure::Failure,
-    fit,
-    order::{self, Order},
-    schema,
+    fit, order, schema,
     tools::{Effect, Form, Tool, about_money},
 };
 
@@ -30,8 +28,8 @@ pub(crate) const TOOL: Tool = Tool {
     output,
     run: |call, mistakes| {
         Box::pin(async move {
-            let order = Order::read(call, one_round(call), mistakes).await?;
-            let reply = order::held(call, order).await?;
+            let request = order::read(call, one_round(call), mistakes)?;
+            let reply = order::held(call, &request).await?;
             in_plain_text(call, reply).await
         })
     },

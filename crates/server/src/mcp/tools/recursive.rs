@@ -8,8 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::mcp::{
     Surface,
     call::Call,
-    order::{self, Order},
-    schema,
+    order, schema,
     tools::{CAPS, Effect, Form, Tool, about_money},
 };
 
@@ -29,8 +28,8 @@ pub(crate) const TOOL: Tool = Tool {
     output: schema::discussion,
     run: |call, mistakes| {
         Box::pin(async move {
-            let order = Order::read(call, fields(call), mistakes).await?;
-            order::held(call, order).await
+            let request = order::read(call, fields(call), mistakes)?;
+            order::held(call, &request).await
         })
     },
 };
