@@ -123,10 +123,19 @@ pub(super) async fn create(
 ) -> Result<Response, Problem> {
     let mut request = order::request(&fields).map_err(|it| app.known_fields.in_order(it, &fields))?;
     choose_voices(&app, &mut request);
-    let spec = scope.order(&request).await?;
     let order = Order { what: "discussion", headers: &headers, body: &request };
-    let placed = place(&app, &scope, spec, order).await?;
+    let placed = match scope.order(&request).await {
+        Ok(spec) => place(&app, &scope, spec, order).await?,
+        Err(error) => placed_before(&scope, &order).await?.ok_or(error)?,
+    };
     Ok(accepted(&placed, panel_choice(&scope, &request)))
+}
+
+/// The discussion of an order that is sent again with its key, but would be refused now: `last` may
+/// mean the discussion that it has begun itself, which is still running.
+async fn placed_before<B: Serialize>(scope: &Scope, order: &Order<'_, B>) -> Result<Option<Placed>, Problem> {
+    let Some(key) = order_key(order.headers, order.what, order.body)? else { return Ok(None) };
+    Ok(scope.started_under(&key).await?.map(Placed::running))
 }
 
 /// How the panel differs from the default one; `None` for a follow-up, which keeps the panel.

@@ -48,6 +48,21 @@ async fn an_order_that_recalls_or_follows_what_is_not_there_is_refused() {
 }
 
 #[tokio::test]
+async fn f12_a_follow_up_of_the_last_discussion_that_was_sent_again_while_it_ran_was_refused() {
+    let server = TestServer::open(FAST).await;
+    server.held(&json!({ "topic": TOPIC, "providers": ["claude", "gemini"] })).await;
+    let slow = json!({ "topic": "And the cost?", "follows": "last", "simulate": { "latencyMs": 60_000 } });
+    let send = || async {
+        let answer = answered(server.posting("/api/discussions", &slow).header("idempotency-key", "k")).await;
+        assert_eq!(answer.status, 202, "{}", answer.text);
+        answer.json()["discussionId"].clone()
+    };
+    assert_eq!(send().await, send().await);
+    let without_key = server.post("/api/discussions", &slow).await;
+    assert_eq!(without_key.status, 409, "the last discussion is not over: {}", without_key.text);
+}
+
+#[tokio::test]
 async fn s12_a_discussion_of_another_tenant_is_neither_recalled_nor_followed() {
     let server = TestServer::open(&tenants()).await;
     let started =
