@@ -4,6 +4,7 @@ import { get } from './api.js';
 import { bullets, fill, h, name, notice, simulated } from './dom.js';
 import { count, dollars, duration, moment, words } from './figures.js';
 import { markdown } from './markdown.js';
+import { ended } from './panels.js';
 import { draw } from './views.js';
 import { learn, resultFields } from './vocabulary.js';
 
@@ -93,7 +94,7 @@ function figures(a, b) {
     ['Tokens', (it) => count(it.metadata.totalTokens)],
     ['Cost', (it) => (it.metadata.estimatedCost === undefined ? 'unpriced' : dollars(it.metadata.estimatedCost))],
     ['Time', (it) => duration(it.totalDurationMs)],
-    ['Status', (it) => words(it.status)],
+    ['Status', ended],
   ];
   const line = ([label, of]) =>
     h(
