@@ -4,7 +4,7 @@
 import { get } from './api.js';
 import { copier } from './copy.js';
 import { bullets, fill, h, memo, name, notice, say, seat as colour } from './dom.js';
-import { capital, clock, count, money, plural, words } from './figures.js';
+import { capital, clock, count, decimals, money, plural, words } from './figures.js';
 import { agreement, choices, claims, flips, forecast, isOver, needed } from './fold.js';
 import { progress } from './run.js';
 import { sourced, supported } from './sources.js';
@@ -32,13 +32,13 @@ export function strip() {
     agreed.hidden = value === null;
     if (value !== null) {
       meter.style.setProperty('--share', value);
-      meter.setAttribute('aria-valuenow', value.toFixed(2));
-      say(share, value.toFixed(2));
+      meter.setAttribute('aria-valuenow', decimals(value, 2));
+      say(share, decimals(value, 2));
       const least = needed(state, usualValue('threshold'));
       meter.style.setProperty('--need', least ?? 0);
       meter.classList.toggle('bounded', least !== undefined);
       meter.classList.toggle('reached', least !== undefined && least <= value);
-      say(need, least === undefined ? '' : ` (need ${least.toFixed(2)})`);
+      say(need, least === undefined ? '' : ` (need ${decimals(least, 2)})`);
     }
     const limits = state.spec?.limits ?? {};
     const ahead = forecast(state);
