@@ -204,7 +204,7 @@ export function synthesis() {
         h(
           'div',
           {},
-          line && h('p.caution', {}, line),
+          line && h(tone(state) === 'good' ? 'p.told' : 'p.caution', {}, line),
           h('h2', {}, heading, h('small', {}, by), ' ', copier(() => decision.synthesis)),
           h('div.said', {}, sourced(state)),
         ),
