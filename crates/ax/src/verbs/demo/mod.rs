@@ -82,7 +82,7 @@ pub(crate) async fn demo(app: &App, quorum: &Quorum) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// The line before the commands to try. On a terminal, the answer and the progress are in one place.
+/// The line before the commands to try. On a terminal, answer and progress are in one place.
 fn after(is_terminal: bool) -> &'static str {
     match is_terminal {
         true => "What next:",
