@@ -6,6 +6,7 @@ use quorum_core::{
         digest::Digest,
         id::DiscussionId,
         lifecycle::Lifecycle,
+        outcome::StandingReport,
         time::{Timestamp, iso},
     },
     seams::{Cursor, Session, Summary},
@@ -36,6 +37,9 @@ pub struct Entry {
     /// Whether it succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub success: Option<bool>,
+    /// What the result is; absent until it is over, and if there was no decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<StandingReport>,
     /// The synthesis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synthesis: Option<String>,
@@ -65,6 +69,7 @@ impl From<Summary> for Entry {
             started_at: iso(summary.opened_at),
             completed_at: summary.ended_at.map(iso),
             success: summary.success,
+            outcome: summary.digest.as_ref().and_then(|it| it.result),
             synthesis: summary.synthesis,
             simulated: summary.simulated,
             session_id: summary.session,

@@ -2,7 +2,7 @@
 
 import { get } from './api.js';
 import { bullets, fill, h, name, notice, table } from './dom.js';
-import { count } from './figures.js';
+import { count, decimals } from './figures.js';
 
 export function calibration(main) {
   document.title = 'Calibration · Quorum';
@@ -11,7 +11,7 @@ export function calibration(main) {
   fill(
     main,
     h('header.head', {}, h('h1', {}, 'Calibration')),
-    h('p', {}, 'What recorded outcomes say about the voices. “Right answer…” under a finished discussion records one.'),
+    h('p', {}, 'What recorded outcomes say about the voices. “Right answer…” in the menu “More” of a finished discussion records one.'),
     h('label', {}, simulated, ' Of simulated voices'),
     body,
   );
@@ -31,7 +31,7 @@ const counted = (number, noun) => `${count(number)} ${noun}${number === 1 ? '' :
 
 const percent = (share) => `${Math.round(100 * share)} %`;
 
-const figure = (value) => (value === undefined ? '' : value.toFixed(2));
+const figure = (value) => (value === undefined ? '' : decimals(value, 2));
 
 function shown(found) {
   if (!found.outcomes) return [h('p', {}, 'No outcomes are recorded yet.')];
@@ -41,8 +41,8 @@ function shown(found) {
     found.slope === undefined ? '' : `Stated confidence has a slope of ${figure(found.slope)}: 1 is a chance, 0 says nothing.`,
     found.nEff === undefined
       ? ''
-      : `${counted(found.voices.length, 'voice')}, about ${found.nEff.toFixed(1)} independent ones (${found.nEffInterval
-          .map((it) => it.toFixed(1))
+      : `${counted(found.voices.length, 'voice')}, about ${decimals(found.nEff, 1)} independent ones (${found.nEffInterval
+          .map((it) => decimals(it, 1))
           .join('-')}).`,
   ];
   const rows = found.voices.map((it) => [

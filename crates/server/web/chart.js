@@ -1,6 +1,7 @@
 // Scores by round as lines, with a text version for screen readers.
 
 import { h, svg } from './dom.js';
+import { decimals } from './figures.js';
 
 /** The maximum number of rounds labelled on the axis. */
 const TICKS = 8;
@@ -14,7 +15,7 @@ export function chart(lines, seats, best) {
     rounds.length === 1 ? 160 : LEFT + 24 + ((RIGHT - LEFT - 44) * rounds.indexOf(round)) / (rounds.length - 1);
   const up = (score) => BOTTOM - ((BOTTOM - TOP) * Math.max(0, Math.min(best, score))) / best;
   const label = [...lines]
-    .map(([who, it]) => `${who} ${[...it.values()].map((score) => score.toFixed(1)).join(', ')}`)
+    .map(([who, it]) => `${who} ${[...it.values()].map((score) => decimals(score, 1)).join(', ')}`)
     .join('; ');
   const frame = svg(
     'g',
@@ -73,6 +74,6 @@ function key(who, scores, seats) {
     'span.key',
     { data: { seat: String((seats.get(who)?.index ?? 0) % 6) } },
     h('bdi', {}, who),
-    ` ${last.toFixed(1)}`,
+    ` ${decimals(last, 1)}`,
   );
 }

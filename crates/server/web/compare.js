@@ -2,8 +2,9 @@
 
 import { get } from './api.js';
 import { bullets, fill, h, name, notice, simulated } from './dom.js';
-import { count, dollars, duration, moment, words } from './figures.js';
+import { count, decimals, dollars, duration, moment, words } from './figures.js';
 import { markdown } from './markdown.js';
+import { ended } from './panels.js';
 import { draw } from './views.js';
 import { learn, resultFields } from './vocabulary.js';
 
@@ -79,7 +80,7 @@ const options = (entries, chosen) => [
 ];
 
 function figures(a, b) {
-  const share = (it) => it.consensus.agreementScore?.toFixed(2) ?? '–';
+  const share = ({ consensus: { agreementScore: it } }) => (it === undefined ? '–' : decimals(it, 2));
   const all = new Map([...fieldsOf(a), ...fieldsOf(b)].map((it) => [it.name, it]));
   const won = [...all.values()].filter((it) => it.view.kind === 'ballots' && (a[it.name] || b[it.name]));
   const rows = [
@@ -93,7 +94,7 @@ function figures(a, b) {
     ['Tokens', (it) => count(it.metadata.totalTokens)],
     ['Cost', (it) => (it.metadata.estimatedCost === undefined ? 'unpriced' : dollars(it.metadata.estimatedCost))],
     ['Time', (it) => duration(it.totalDurationMs)],
-    ['Status', (it) => words(it.status)],
+    ['Status', ended],
   ];
   const line = ([label, of]) =>
     h(

@@ -2,6 +2,7 @@
 
 import { post } from './api.js';
 import { bullets, fill, h, memo, sends } from './dom.js';
+import { decimals } from './figures.js';
 import { isOver } from './fold.js';
 import { refused } from './plan.js';
 
@@ -18,7 +19,7 @@ export function earlier() {
         const why = it.why ?? 'recalled';
         numbers[why] += 1;
         const number = `${why === 'followed' ? 'F' : 'R'}${numbers[why]}`;
-        const score = it.score === undefined ? '' : `, relevance ${it.score.toFixed(2)}`;
+        const score = it.score === undefined ? '' : `, relevance ${decimals(it.score, 2)}`;
         return [
           `[${number}] `,
           h('a', { href: `/d/${it.id}` }, h('bdi', {}, it.topic)),

@@ -12,6 +12,17 @@ export function money(nano) {
 
 export const dollars = (amount) => money(amount * NANO);
 
+/**
+ * A number with this many decimals. Ties go to the even digit, as on the server: so a score is the
+ * same in what the server words and in what the page draws.
+ */
+export function decimals(number, digits) {
+  const scaled = number * 10 ** digits;
+  const isTie = Number.isInteger(number * 2 ** (digits + 1)) && !Number.isInteger(scaled);
+  const even = Math.floor(scaled) + Math.abs(Math.floor(scaled) % 2);
+  return (isTie ? even / 10 ** digits : number).toFixed(digits);
+}
+
 /** 950, 18.4k, 1.2M */
 export function count(number) {
   if (number < 1000) return String(Math.round(number));

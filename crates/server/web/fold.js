@@ -426,6 +426,13 @@ export function agreement(state) {
   return isStale ? null : (last?.share ?? null);
 }
 
+/** The agreement that decides; nothing if participants were asked whether they agree. */
+export function needed(state, usual) {
+  const stances = state.readings.map((it) => it.reading.stance).filter(Boolean);
+  const decides = !stances.length || stances.some((it) => it.chooses);
+  return decides ? (state.spec?.settings?.threshold ?? usual) : undefined;
+}
+
 /** The votes for the options: every participant's last choice, counted. */
 export function choices(state) {
   const last = new Map();

@@ -3,9 +3,10 @@
 import { get, getAll } from './api.js';
 import { dropdown } from './controls.js';
 import { fill, h, memo, say, simulated } from './dom.js';
-import { dollars, moment, words } from './figures.js';
+import { dollars, moment } from './figures.js';
 import { deleted, deletedSession, newSession, renamed, renamedSession } from './manage.js';
 import { order } from './order.js';
+import { ended, fellShort } from './panels.js';
 import { alerted, titled } from './tab.js';
 
 const OVER = new Set(['completed', 'error', 'aborted']);
@@ -185,17 +186,20 @@ const waits = (entry) => Boolean(entry.awaiting?.length || entry.rulingAwaited);
 
 const placed = (entry) => (OVER.has(entry.status) ? EARLIER : waits(entry) ? AWAITED : UNDER_WAY);
 
-/** Whether it is over, and gave less than was asked for. */
-const isLess = ({ status, success }) => status === 'completed' && success === false;
-
 /** The state by which an entry is coloured: nothing that fell short is green. */
-const light = (entry) => (waits(entry) ? 'awaiting' : isLess(entry) ? 'less' : entry.status);
+function light(entry) {
+  if (waits(entry)) return 'awaiting';
+  if (entry.run === 'stuck') return 'error';
+  return entry.status === 'completed' && fellShort({ ...entry.outcome, success: entry.success }) ? 'less' : entry.status;
+}
 
 /** The state, or whom the discussion waits for. */
-function standing({ awaiting, rulingAwaited, status, success }) {
-  if (isLess({ status, success })) return 'finished, less than asked';
+function standing(entry) {
+  const { awaiting, rulingAwaited, run } = entry;
   if (awaiting?.length) return `waiting for ${awaiting.map((it) => it.participant).join(' and ')}`;
-  return rulingAwaited ? 'a decision is awaited' : words(status);
+  if (rulingAwaited) return 'a decision is awaited';
+  if (run === 'stuck') return 'stuck: every attempt to go on failed';
+  return run === 'queued' ? 'queued' : ended(entry);
 }
 
 /** Offers the sessions, and a new one. */

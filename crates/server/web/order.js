@@ -68,9 +68,7 @@ export function order() {
     ),
     own,
     more([method, declared[1]], [strategy, declared[2]], session, named),
-    plan,
-    wrong,
-    go,
+    h('div.outlook', {}, plan, wrong, go),
   );
   let [patterns, methods, strategies, detectors, kept, timer, asked] = [[], [], [], [], [], 0, 0];
   // Who takes part if nobody is chosen, by pattern; and who does by the latest plan.

@@ -4,22 +4,22 @@
 import { get } from './api.js';
 import { copier } from './copy.js';
 import { bullets, fill, h, memo, name, notice, say, seat as colour } from './dom.js';
-import { capital, clock, count, money, plural, words } from './figures.js';
-import { agreement, choices, claims, flips, forecast, isOver } from './fold.js';
+import { capital, clock, count, decimals, money, plural, words } from './figures.js';
+import { agreement, choices, claims, flips, forecast, isOver, needed } from './fold.js';
 import { progress } from './run.js';
 import { sourced, supported } from './sources.js';
 import { draw, includes, inlined, reasons, tally } from './views.js';
-import { endingOf, formView, resultFields } from './vocabulary.js';
+import { endingOf, formView, resultFields, usualValue } from './vocabulary.js';
 
 /** Agreement, cost, tokens, time. */
 export function strip() {
   const meter = h('span.meter', { role: 'meter', 'aria-valuemin': 0, 'aria-valuemax': 1, 'aria-label': 'Agreement' });
-  const share = h('b');
+  const [share, need] = [h('b'), h('span.faint')];
   const agreed = h(
     'div.figure.wide-figure',
     { hidden: true },
     h('span.label', {}, 'Agreement'),
-    h('span.value', {}, meter, share),
+    h('span.value', {}, meter, share, need),
   );
   const figure = (label) => {
     const [main, aside, title] = [h('b'), h('span.faint'), h('span.label', {}, label)];
@@ -32,8 +32,13 @@ export function strip() {
     agreed.hidden = value === null;
     if (value !== null) {
       meter.style.setProperty('--share', value);
-      meter.setAttribute('aria-valuenow', value.toFixed(2));
-      say(share, value.toFixed(2));
+      meter.setAttribute('aria-valuenow', decimals(value, 2));
+      say(share, decimals(value, 2));
+      const least = needed(state, usualValue('threshold'));
+      meter.style.setProperty('--need', least ?? 0);
+      meter.classList.toggle('bounded', least !== undefined);
+      meter.classList.toggle('reached', least !== undefined && least <= value);
+      say(need, least === undefined ? '' : ` (need ${decimals(least, 2)})`);
     }
     const limits = state.spec?.limits ?? {};
     const ahead = forecast(state);
@@ -95,14 +100,31 @@ function resultLine(state) {
 }
 
 /** Whether a discussion that is over gave what was asked for: good, less or bad. */
-export function tone({ lifecycle, conclusion, decision }) {
-  if (lifecycle === 'error' || lifecycle === 'aborted') return 'bad';
-  if (conclusion && !conclusion.success) return 'less';
-  const isShort = conclusion?.degraded || decision?.stand_in || FALLS_SHORT.has(decision?.standing?.kind);
-  return isShort ? 'less' : 'good';
+export function tone(state) {
+  if (state.lifecycle === 'error' || state.lifecycle === 'aborted') return 'bad';
+  return shortfall(state) || state.decision?.stand_in ? 'less' : 'good';
 }
 
-const FALLS_SHORT = new Set(['not_adopted', 'tie', 'no_consensus']);
+const shortfall = ({ conclusion, decision }) => fellShort({ ...conclusion, kind: decision?.standing?.kind });
+
+/** In which way a result fell short of what was asked for, in a word or two; empty if it did not. */
+export function fellShort({ success, kind, degraded }) {
+  if (success === false) return 'less than asked';
+  return NO_ANSWER.get(kind) ?? (degraded ? 'degraded' : '');
+}
+
+const finished = (short) => (short ? `finished, ${short}` : 'finished');
+
+/** The state of a discussion as lists and results have it, in a few words. */
+export const ended = ({ status, success, outcome }) =>
+  status === 'completed' ? finished(fellShort({ ...outcome, success })) : words(status);
+
+/** The kinds of results that are not the panel's answer. */
+const NO_ANSWER = new Map([
+  ['not_adopted', 'not adopted'],
+  ['tie', 'tie'],
+  ['no_consensus', 'no consensus'],
+]);
 
 /** Whether no option won a vote. Then nobody dissents from an answer; there are only positions. */
 const isTie = (decision) => decision?.standing?.kind === 'tie';
@@ -182,7 +204,7 @@ export function synthesis() {
         h(
           'div',
           {},
-          line && h('p.caution', {}, line),
+          line && h(tone(state) === 'good' ? 'p.told' : 'p.caution', {}, line),
           h('h2', {}, heading, h('small', {}, by), ' ', copier(() => decision.synthesis)),
           h('div.said', {}, sourced(state)),
         ),
@@ -375,7 +397,7 @@ function within(state) {
 
 /** The state in a few words. */
 export function standing(state) {
-  if (state.lifecycle === 'completed') return state.conclusion?.success ? 'finished' : 'finished, less than asked';
+  if (state.lifecycle === 'completed') return finished(shortfall(state));
   if (state.lifecycle === 'error') return 'could not go on';
   if (state.lifecycle === 'aborted') return 'aborted';
   if (state.awaiting.length) return `waiting for ${state.awaiting.map((it) => it.participant).join(' and ')}`;

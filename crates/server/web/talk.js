@@ -118,11 +118,11 @@ function sequence({ turns, notes }) {
 
 /** The model that answered, the tokens and the cost of a model's turn. */
 function figures({ model, answered_by: answered, bill }) {
-  const tokens = bill.usage.prompt + bill.usage.completion;
-  if (!tokens) return [];
+  const { prompt, completion } = bill.usage;
+  if (!prompt && !completion) return [];
   const cost = bill.cost === undefined ? 'unpriced' : bill.cost > 0 && money(bill.cost);
   const about = bill.estimated ? '≈ ' : '';
-  return [answered ?? model, `${about}${count(tokens)} tok`, cost && `${bill.cost ? about : ''}${cost}`].filter(Boolean);
+  return [answered ?? model, `${about}${count(prompt)} in · ${count(completion)} out`, cost && `${bill.cost ? about : ''}${cost}`].filter(Boolean);
 }
 
 const heading = (turn, fork) =>

@@ -3,7 +3,7 @@
 
 import { chart } from './chart.js';
 import { bullets, h, name, seat as colour, table } from './dom.js';
-import { capital, words } from './figures.js';
+import { capital, decimals, words } from './figures.js';
 import { pointer } from './fold.js';
 import { markdown } from './markdown.js';
 
@@ -39,7 +39,7 @@ export function written(cell, value) {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-const decimal = (value) => String(Number(value.toFixed(2)));
+const decimal = (value) => String(Number(decimals(value, 2)));
 
 const NUMBERS = {
   share: (value) => `${Math.round(100 * value)} %`,
@@ -116,7 +116,7 @@ const round = (view, value, all, seats, best) => {
   const whole = view.whole && pointer(value, view.whole);
   return [
     all.map((it) => rated(it, view, seats, best)),
-    Number.isFinite(whole) && h('p.faint', {}, `As a whole ${whole.toFixed(1)}`),
+    Number.isFinite(whole) && h('p.faint', {}, `As a whole ${decimals(whole, 1)}`),
   ];
 };
 
@@ -128,7 +128,7 @@ function rated({ who, score, it }, view, seats, best) {
     'div.rated',
     { data: colour(seats.get(who)?.index ?? 0) },
     h('b', {}, name(who)),
-    ` ${score.toFixed(1)}`,
+    ` ${decimals(score, 1)}`,
     Object.entries(it)
       .filter(isElse)
       .map(([key, value]) => h('span.faint', {}, ` ${words(key)}: ${said(value)}`)),
@@ -170,7 +170,7 @@ export function tally(all, seats) {
     return it;
   };
   const dots = (row) => row.who.map((who) => h('span.dot', { title: who, data: colour(seats.get(who)?.index ?? 0) }));
-  const row = (it) => [[h('bdi', {}, it.option), bar(it)], [dots(it), it.votes], it.weight.toFixed(2)];
+  const row = (it) => [[h('bdi', {}, it.option), bar(it)], [dots(it), it.votes], decimals(it.weight, 2)];
   const sorted = [...all].sort((a, b) => b.weight - a.weight);
   const made = table(['Option', 'Votes', 'Weight'], sorted.map(row));
   made.className = 'tally';

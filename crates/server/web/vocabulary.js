@@ -30,6 +30,10 @@ export function resultFields(pattern, method) {
   return fields.filter((it, at) => fields.findIndex((other) => other.name === it.name) === at);
 }
 
+/** What this option is where an order does not say. */
+export const usualValue = (option) =>
+  named([...known.patterns, ...known.methods].flatMap((it) => it.options ?? []), option)?.schema.default;
+
 /** Why a discussion ended, in a sentence. */
 export const endingOf = ({ spec }, why) => named(named(known.patterns, spec.pattern)?.endings, why)?.summary;
 

@@ -3,7 +3,7 @@
 
 use quorum::{
     listing::Entry,
-    model::lifecycle::Lifecycle,
+    model::{lifecycle::Lifecycle, outcome::ResultKind},
     seams::RunStatus,
     text::{line, local_of_iso},
 };
@@ -16,7 +16,7 @@ const TOPIC: usize = 70;
 pub(crate) const SHORT_ID: usize = 13;
 const WHEN: usize = 16;
 const PATTERN: usize = 11;
-const STATE: usize = 10;
+const STATE: usize = 12;
 /// The shortest useful topic; other columns are dropped to make room for it.
 const SHORTEST_TOPIC: usize = 20;
 
@@ -25,7 +25,10 @@ pub(crate) fn row(entry: &Entry) -> String {
     let state = match entry.success {
         _ if entry.run == RunStatus::Stuck.name() => "stuck".to_owned(),
         Some(false) => format!("{} without success", entry.status),
-        Some(true) | None => entry.status.to_string(),
+        Some(true) | None => match shortfall(entry) {
+            Some(short) => format!("{}, {short}", entry.status),
+            None => entry.status.to_string(),
+        },
     };
     let (when, topic, mark) = (when(entry), line(name(entry), TOPIC), mark(entry));
     format!("{}  {when}  {:<11}  {state:<10}  {mark}{topic}", entry.discussion_id, entry.pattern)
@@ -89,11 +92,74 @@ fn state(entry: &Entry) -> (&'static str, anstyle::Style) {
     match (entry.status, entry.success) {
         _ if entry.run == RunStatus::Stuck.name() => ("stuck", BAD),
         (Lifecycle::Completed, Some(false)) => ("no success", WORRY),
-        (Lifecycle::Completed, Some(true) | None) => ("completed", GOOD),
+        (Lifecycle::Completed, Some(true) | None) => match shortfall(entry) {
+            Some(short) => (short, WORRY),
+            None => ("completed", GOOD),
+        },
         (Lifecycle::Aborted, _) => ("aborted", WORRY),
         (Lifecycle::Error, _) => ("failed", BAD),
         (Lifecycle::Paused, _) => ("paused", PLAIN),
         (Lifecycle::Configuring | Lifecycle::Validating | Lifecycle::Ready, _) => ("ready", PLAIN),
         (Lifecycle::Initializing | Lifecycle::Running | Lifecycle::Completing, _) => ("running", PLAIN),
+    }
+}
+
+/// In which way the result of a successful discussion falls short, if it does.
+fn shortfall(entry: &Entry) -> Option<&'static str> {
+    let outcome = entry.outcome.filter(|_| entry.status == Lifecycle::Completed)?;
+    match outcome.standing.kind {
+        ResultKind::NotAdopted => Some("not adopted"),
+        ResultKind::Tie => Some("tie"),
+        ResultKind::NoConsensus => Some("no consensus"),
+        ResultKind::Answered | ResultKind::Adopted => outcome.degraded.then_some("degraded"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum::{
+        model::{
+            digest::Digest,
+            id::DiscussionId,
+            outcome::{Standing, StandingReport},
+            time::Timestamp,
+        },
+        seams::Summary,
+    };
+
+    use super::*;
+
+    fn entry(kind: ResultKind, degraded: bool) -> Entry {
+        let result = Some(StandingReport { standing: Standing::plain(kind), degraded, simulated: false });
+        Entry::from(Summary {
+            id: DiscussionId::fresh(),
+            topic: "Tabs or spaces?".to_owned(),
+            title: None,
+            pattern: "synthesis".to_owned(),
+            status: Lifecycle::Completed,
+            opened_at: Timestamp(0),
+            ended_at: Some(Timestamp(1)),
+            success: Some(true),
+            synthesis: None,
+            simulated: false,
+            session: None,
+            run: RunStatus::Over,
+            digest: Some(Digest { result, ..Digest::opened() }),
+        })
+    }
+
+    #[test]
+    fn a_degraded_discussion_was_listed_as_a_full_success() {
+        let check = |kind, degraded, expected: (&str, anstyle::Style), told: &str| {
+            let entry = entry(kind, degraded);
+            assert_eq!(state(&entry), expected);
+            assert!(row(&entry).contains(&format!("  {told}  Tabs")), "{}", row(&entry));
+        };
+        check(ResultKind::Answered, false, ("completed", GOOD), "completed ");
+        check(ResultKind::Adopted, false, ("completed", GOOD), "completed ");
+        check(ResultKind::Answered, true, ("degraded", WORRY), "completed, degraded");
+        check(ResultKind::Tie, true, ("tie", WORRY), "completed, tie");
+        check(ResultKind::NotAdopted, false, ("not adopted", WORRY), "completed, not adopted");
+        check(ResultKind::NoConsensus, false, ("no consensus", WORRY), "completed, no consensus");
     }
 }

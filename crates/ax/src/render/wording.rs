@@ -318,7 +318,10 @@ pub(crate) fn config(error: &config::Error) -> Vec<String> {
         config::Error::Prices(prices::Error::Garbled { .. }) => {
             Some("delete it, or replace it with `ax prices import FILE`")
         }
-        config::Error::Unreadable { .. } | config::Error::Keys(_) | config::Error::Prices(_) => None,
+        config::Error::Unreadable { .. } => {
+            Some("make it a file that you can read, or name another with AX_CONFIG")
+        }
+        config::Error::Keys(_) | config::Error::Prices(_) => None,
     };
     vec![advised(error, advice.map(str::to_owned))]
 }

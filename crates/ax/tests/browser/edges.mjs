@@ -207,7 +207,13 @@ async function listed(server, open) {
     { topic: 'A', status: 'running', awaiting: [{ participant: 'ada', round: 1, phase: 'speaking' }] },
     { topic: 'B', status: 'running', rulingAwaited: { kind: 'chair', about: 'grok', choices: [], candidates: [] } },
     { topic: 'C', status: 'running', estimatedCost: 0.0125 },
+    { topic: 'Q', status: 'ready', run: 'queued' },
+    { topic: 'S', status: 'running', run: 'stuck' },
     { topic: 'D', status: 'completed', estimatedCost: 0, simulated: true },
+    { topic: 'E', status: 'completed', success: false, outcome: { kind: 'answered', degraded: true } },
+    { topic: 'F', status: 'completed', success: true, outcome: { kind: 'answered', degraded: true } },
+    { topic: 'G', status: 'completed', success: true, outcome: { kind: 'tie', degraded: false } },
+    { topic: 'H', status: 'completed', success: true, outcome: { kind: 'adopted', degraded: false } },
   ].map((it, at) => ({
     ...it,
     discussionId: `0000000${at}-0000-4000-8000-000000000000`,
@@ -228,12 +234,21 @@ async function listed(server, open) {
     'B a decision is awaited',
     'Under way',
     'C running',
+    'Q queued',
+    'S stuck: every attempt to go on failed',
     'Earlier',
-    'D completed',
+    'D finished',
+    'E finished, less than asked',
+    'F finished, degraded',
+    'G finished, tie',
+    'H finished',
   ]);
+  const lights = await page.$$eval('.entry .chip.state', (all) => all.map((it) => it.dataset.lifecycle));
+  const expected = ['ready', 'error', 'completed', 'less', 'less', 'less', 'completed'];
+  assert.deepEqual(lights.slice(3), expected, 'what fell short is not green, and what is stuck is red');
   assert.match(await page.textContent('.entry >> nth=2'), /\$0\.0125/);
-  assert.doesNotMatch(await page.textContent('.entry >> nth=3'), /\$/);
-  assert.equal(await page.textContent('.entry >> nth=3 >> .chip.warn'), 'simulated');
+  assert.doesNotMatch(await page.textContent('.entry >> nth=5'), /\$/);
+  assert.equal(await page.textContent('.entry >> nth=5 >> .chip.warn'), 'simulated');
   // Choosing a third replaces the first.
   for (const at of [0, 1, 2]) await page.check(`.entry >> nth=${at} >> input`);
   assert.equal(await page.isChecked('.entry >> nth=0 >> input'), false);

@@ -81,9 +81,19 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\n', async (server, open) =>
     flips += folded.flips.length;
   }
   assert.ok(flips > 0, 'somebody changed position');
+  await rounding(page);
   await markdown(page);
   await long(page, server);
 });
+
+/** A judge's 6.25 was 6.2 in the server's words and 6.3 beside them: ties go to the even digit. */
+async function rounding(page) {
+  const made = await page.evaluate(async () => {
+    const { decimals } = await import('/assets/figures.js');
+    return [6.25, 6.35, 6.75, 6.5, 10].map((it) => decimals(it, 1)).concat([0.125, 0.375, 0.72].map((it) => decimals(it, 2)));
+  });
+  assert.deepEqual(made, ['6.2', '6.3', '6.8', '6.5', '10.0', '0.12', '0.38', '0.72']);
+}
 
 /** Markdown is rendered as elements. */
 async function markdown(page) {

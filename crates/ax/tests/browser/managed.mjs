@@ -281,6 +281,10 @@ async function fellShort(page, server) {
   await page.waitForSelector('.synthesis .caution >> text=Degraded: without grok');
   const look = () => page.evaluate(() => [document.querySelector('.synthesis').dataset.tone, document.querySelector('.chip.state').dataset.lifecycle]);
   assert.deepEqual(await look(), ['less', 'less']);
+  assert.equal(await page.textContent('.chip.state'), 'finished, degraded');
+  // So does the list.
+  const entry = JSON.parse(await server.get('/api/discussions')).find((it) => it.discussionId === id);
+  assert.deepEqual([entry.success, entry.outcome.degraded], [true, true]);
   // A record that ended without success says so in words.
   const facts = await record(server, id);
   const told = facts.map((it) => (it.type === 'concluded' ? { ...it, success: false, stopping: 'budget' } : it));

@@ -15,6 +15,10 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\n', async (server, open) =>
   const result = JSON.parse(await server.get(`/api/discussions/${id}/result`));
   assert.ok(result.firstVote, 'a further vote took place');
   await page.goto(`${server.base}/d/${id}`);
+  // The meter shows how much agreement decides, as the terminal does.
+  await page.waitForSelector('.meter.bounded');
+  assert.match(await page.textContent('.wide-figure .value'), /^\d\.\d\d \(need 1\.00\)$/);
+  assert.equal(await page.evaluate(() => document.querySelector('.meter').style.getPropertyValue('--need')), '1');
   for (const [title, vote, round] of [
     ['First vote', result.firstVote, 1],
     ['Votes', result.votingResults, 2],

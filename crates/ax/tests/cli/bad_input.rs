@@ -145,5 +145,5 @@ fn b12_discussions_can_be_switched_off() {
 fn a_configuration_that_was_named_must_exist() {
     let user = User::new();
     std::fs::remove_file(user.config()).unwrap();
-    user.ax(&["history"]).ends(3).says(&["can't be read"]);
+    user.ax(&["history"]).ends(3).says(&["can't be read", "or name another with AX_CONFIG"]);
 }

@@ -215,6 +215,28 @@ fn every_command_that_prose_mentions_exists() {
     }
 }
 
+/// Flags without which a verb is refused are part of every command in prose that says what it acts
+/// on.
+#[test]
+fn the_guide_forked_without_naming_a_step() {
+    let user = User::new();
+    let mut usages = std::collections::BTreeMap::new();
+    for (name, text) in documents() {
+        for span in mentioned(&text).into_iter().filter(|it| it.starts_with("ax ")) {
+            let words: Vec<&str> = span.split(' ').skip(1).collect();
+            let usage = usages.entry(words[0].to_owned()).or_insert_with(|| {
+                let help = user.ax(&["help", words[0]]).out;
+                help.lines().find(|it| it.starts_with("Usage:")).unwrap_or_default().to_owned()
+            });
+            let is_whole = words.iter().skip(1).any(|it| !it.starts_with('-'));
+            for needed in usage.split(' ').filter(|it| is_whole && it.starts_with("--")) {
+                assert!(words.contains(&needed), "{name}: `{span}` needs {needed}");
+            }
+        }
+    }
+    assert!(usages["fork"].contains(" --at "), "{}", usages["fork"]);
+}
+
 /// The help of a verb, and of its part if the words name one.
 fn flags_of(user: &User, help: &str, words: &[&str]) -> String {
     let part = words.get(1).filter(|it| it.chars().all(|c| c.is_ascii_lowercase() || c == '-'));

@@ -23,6 +23,15 @@ fn inv_disc_630_history_lists_and_shows_past_discussions() {
 }
 
 #[test]
+fn a_degraded_discussion_is_marked_in_lists() {
+    let user = User::new();
+    user.ax(&["discuss", "Without one?", "--simulate", "latency=0ms,dead=glm"]).ends(0);
+    assert!(user.ax(&["history"]).ends(0).out.contains("completed, degraded"));
+    let json = user.ax(&["history", "--json"]).ends(0).json();
+    assert_eq!((&json[0]["success"], &json[0]["outcome"]["degraded"]), (&json!(true), &json!(true)));
+}
+
+#[test]
 fn inv_disc_631_history_finds_by_words_and_the_most_relevant_first() {
     let user = User::new();
     let wordy = "Which of our forty-two old spreadsheets about billing, travel and lunch should we keep?";

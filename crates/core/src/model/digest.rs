@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{money::Usd, ruling::RulingAwaited, state::State};
+use crate::model::{money::Usd, outcome::StandingReport, ruling::RulingAwaited, state::State};
 
-/// Whom a discussion waits for, and what it cost so far.
+/// Whom a discussion waits for, what it cost so far, and what its result is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digest {
     /// The people whose turn it is.
@@ -18,6 +18,9 @@ pub struct Digest {
     /// Their cost; absent if a participant without a known price was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Usd>,
+    /// What the result is; absent until it is over, and if there was no decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<StandingReport>,
 }
 
 /// A person whose turn it is.
@@ -56,11 +59,17 @@ impl Digest {
             tokens += below.spent.tokens;
             cost += below.spent.usd;
         }
+        let over = state.decision.as_deref().zip(state.conclusion.as_ref());
         Digest {
             awaiting: awaiting.collect(),
             ruling: state.ruling.clone(),
             tokens,
             cost: is_priced.then_some(cost),
+            result: over.map(|(decision, end)| StandingReport {
+                standing: decision.standing,
+                degraded: end.degraded,
+                simulated: state.spec.simulation.is_some(),
+            }),
         }
     }
 }

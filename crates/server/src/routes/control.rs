@@ -52,6 +52,7 @@ fn taken(app: &App, discussion: &Discussion, action: &str, steered: Steered) -> 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Taken {
+    /// The discussion's id.
     #[schema(value_type = String, format = "uuid")]
     discussion_id: DiscussionId,
     /// The action: `pause`, `say`, …

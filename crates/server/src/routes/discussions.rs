@@ -223,10 +223,12 @@ pub(super) fn lock_key(
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Accepted {
+    /// The discussion's id.
     #[schema(value_type = String, format = "uuid")]
     discussion_id: DiscussionId,
     /// Whether it was started, or waits until a server has room for it.
     status: PlacedStatus,
+    /// Where to read and hear it.
     links: Links,
     /// How the panel differs from the usual one; absent if the order names its panel, gets the
     /// usual one, or is simulated.
@@ -237,11 +239,15 @@ pub(crate) struct Accepted {
 /// Links to the discussion.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Links {
+    /// It as a conversation.
     #[serde(rename = "self")]
     #[schema(example = "/api/discussions/01890000-0000-7000-8000-000000000001")]
     itself: String,
+    /// Its events as a stream.
     events: String,
+    /// Its full state.
     state: String,
+    /// Its result, as far as there is one.
     result: String,
 }
 

@@ -132,12 +132,15 @@ pub(crate) struct Recent {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AuditEntry {
+    /// When it happened.
     #[schema(format = "date-time")]
     at: String,
     /// The name of the token, `local` if there are none, or the login name of a terminal user.
     who: String,
+    /// What was done.
     #[schema(example = "pause")]
     action: String,
+    /// The discussion it was done to.
     #[schema(value_type = String, format = "uuid")]
     discussion_id: DiscussionId,
     /// `done`, or the reason for a refusal.

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use crate::{
     body::{Fields, read},
     problem::Problem,
+    wire::meanings,
 };
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -55,7 +56,8 @@ impl ToSchema for Changes {
 
 /// The schemas of an order and of changes to one, by their names in the OpenAPI document.
 pub(crate) fn schemas(registry: &Registry) -> [(Cow<'static, str>, Value); 2] {
-    let properties = fields::schemas(registry);
+    let mut properties = fields::schemas(registry);
+    meanings::add(&mut properties);
     let order = json!({
         "type": "object", "required": ["topic"], "properties": properties, "additionalProperties": false,
         "description": "The question, its participants and how they discuss it; everything but the topic has a default.",

@@ -6,7 +6,10 @@ mod real_voices;
 mod script;
 mod voices;
 
-use std::sync::Arc;
+use std::{
+    io::{IsTerminal, stdout},
+    sync::Arc,
+};
 
 use quorum::{
     Config, Quorum, Request,
@@ -44,9 +47,7 @@ const BEFORE: [&str; 2] = [
     "",
 ];
 
-const AFTER: [&str; 6] = [
-    "",
-    "The answer went to standard output, the progress to standard error. What next:",
+const NEXT: [&str; 4] = [
     "  ax show last --verbose              everything that was said, with the judge's scores",
     "  ax show last --sources              who said what each sentence rests on",
     "  ax replay last                      play it again",
@@ -75,10 +76,18 @@ pub(crate) async fn demo(app: &App, quorum: &Quorum) -> anyhow::Result<Exit> {
         let providers = setup.as_ref().map_or(&[][..], |it| &it.providers);
         let cost = list_price::line(&discussion.facts(Seq::START).await?, providers);
         cost.iter().for_each(|line| note(line));
-        AFTER.iter().for_each(|line| note(line));
+        ["", after(stdout().is_terminal())].iter().chain(&NEXT).for_each(|line| note(line));
         real_voices::hints(&setup).iter().for_each(|line| note(line));
     }
     Ok(exit)
+}
+
+/// The line before the commands to try. On a terminal, answer and progress are in one place.
+fn after(is_terminal: bool) -> &'static str {
+    match is_terminal {
+        true => "What next:",
+        false => "The answer went to standard output, the progress to standard error. What next:",
+    }
 }
 
 /// The providers as the user has them, whose configuration may have mistakes.

@@ -7,6 +7,7 @@ use quorum_core::{
         event::{Event, Retried},
         id::{DiscussionId, Seq, Tenant},
         lifecycle::Lifecycle,
+        outcome::{ResultKind, Standing, StandingReport},
         recall::{Recalled, Why},
         relevance::{content_words, key},
         spec::{Simulation, Spec},
@@ -83,6 +84,11 @@ pub async fn the_list_shows_the_digest<S: Whole>(subject: Subject<S>) {
         ruling: None,
         tokens: 812,
         cost: None,
+        result: Some(StandingReport {
+            standing: Standing::voted(ResultKind::Adopted, 2, 3),
+            degraded: true,
+            simulated: false,
+        }),
     };
     let facts = numbered(Seq(3), second(2), vec![said("ann", 1, "tabs")]).into();
     let expected = Seq(3);
