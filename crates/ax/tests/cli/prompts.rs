@@ -4,8 +4,8 @@ use std::{fs, path::Path};
 
 use crate::user::User;
 
-const PATTERNS: [&str; 7] =
-    ["synthesis", "round-robin", "critique", "voting", "dialogue", "debate", "roundtable"];
+const PATTERNS: [&str; 8] =
+    ["synthesis", "round-robin", "critique", "voting", "settle", "dialogue", "debate", "roundtable"];
 
 const HEAD: &str = "\
 # Prompts

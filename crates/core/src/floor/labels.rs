@@ -38,7 +38,8 @@ impl Floor {
     }
 
     /// The labels of the panel.
-    pub(crate) fn mask(&self) -> &Arc<Mask> {
+    #[must_use]
+    pub fn mask(&self) -> &Arc<Mask> {
         self.now.mask.get_or_init(|| {
             let state = &self.record.state;
             if state.panel_labels.is_empty() {

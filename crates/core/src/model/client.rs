@@ -46,6 +46,20 @@ pub struct ClientOrder {
     pub analysis: bool,
 }
 
+impl ClientOrder {
+    /// The texts beside the question that every participant is shown.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &str> {
+        let said = self.conversation.iter().map(|it| it.text.as_str());
+        self.instructions.as_deref().into_iter().chain(said)
+    }
+
+    /// Those that come from the user, its program or its tools, and not from an earlier answer.
+    pub(crate) fn given(&self) -> impl Iterator<Item = &str> {
+        let given = self.conversation.iter().filter(|it| it.by != Author::Assistant);
+        self.instructions.as_deref().into_iter().chain(given.map(|it| it.text.as_str()))
+    }
+}
+
 /// How much of the talk a client is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -55,7 +55,7 @@ fn is_free(spec: &Spec, label: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{participant::Participant, spec::tests::order};
+    use crate::model::{client::ClientOrder, participant::Participant, spec::tests::order};
 
     fn drawn(spec: &Spec, seed: u64) -> Vec<String> {
         draw(spec, lots_of(seed, "labels")).into_iter().map(|it| it.0).collect()
@@ -84,9 +84,11 @@ mod tests {
         spec.background = Some("JQ; QK".to_owned());
         spec.options = vec!["XZ".to_owned()];
         spec.participants[0] = Participant::of("wq");
+        spec.client =
+            Some(ClientOrder { instructions: Some("Never say zk.".to_owned()), ..ClientOrder::default() });
         for seed in 0..50 {
             let labels = drawn(&spec, seed);
-            let taken = ["KX", "QV", "ZJ", "JQ", "QK", "XZ", "WQ"];
+            let taken = ["KX", "QV", "ZJ", "JQ", "QK", "XZ", "WQ", "ZK"];
             assert!(!labels.iter().any(|it| taken.contains(&it.as_str())), "{labels:?}");
         }
     }

@@ -16,6 +16,7 @@ use std::{
 };
 
 use crate::model::{
+    client::ClientOrder,
     labels,
     language::Language,
     mention::{mention, resolve},
@@ -156,7 +157,8 @@ impl Mask {
     /// Leaves the words alone that the user gave with the question.
     fn sparing(mut self, spec: &Spec) -> Self {
         let given = [&spec.topic].into_iter().chain(&spec.background).chain(&spec.options);
-        let given: Vec<&str> = given.map(String::as_str).collect();
+        let client = spec.client.iter().flat_map(ClientOrder::given);
+        let given: Vec<&str> = given.map(String::as_str).chain(client).collect();
         let has = |word: &str| given.iter().any(|text| has_word(text, word));
         self.covers.retain(|it| !has(&it.text()));
         self.roles.retain(|it| !has(&it.text()));

@@ -131,7 +131,8 @@ impl Spec {
     /// that all participants are shown as they are.
     pub fn given(&self) -> impl Iterator<Item = &str> {
         let own = [&self.topic].into_iter().chain(&self.background).chain(&self.options);
-        own.map(String::as_str).chain(self.shown().iter().map(|it| it.text.as_str()))
+        let client = self.client.iter().flat_map(ClientOrder::shown);
+        own.map(String::as_str).chain(client).chain(self.shown().iter().map(|it| it.text.as_str()))
     }
 
     /// What is shown of past discussions.

@@ -1,7 +1,7 @@
 //! Casting (D05): a model assigns positions and personas. Its reply is checked, and default parts
 //! are the fallback.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use quorum_core::{
     call::Effort,
@@ -12,6 +12,7 @@ use quorum_core::{
         reading::{Misread, Reader, Reminder},
     },
     model::{
+        mask::Mask,
         mention::{mention, resolve},
         participant::{Participant, Role},
         phase::Phase,
@@ -27,7 +28,9 @@ use quorum_core::{
 use serde_json::{Value, json};
 
 use crate::{
-    debate::{Cast, CastList, CastOrigin, DebateSpec, Diversity, Part, line_form, sides::is_side_empty},
+    debate::{
+        Cast, CastList, CastOrigin, DebateSpec, Diversity, Part, labels, line_form, sides::is_side_empty,
+    },
     prompts::debating,
     ranking,
     readers::json::{last_object_with, may_hold, objects, text, texts, value},
@@ -73,7 +76,7 @@ pub(crate) async fn cast(floor: &mut Floor) -> Result<Vec<Part>, Halt> {
         None if options.positions.is_empty() => return Ok(Vec::new()),
         None => Cast::of(options.positions, CastOrigin::Given),
         Some(spread) => {
-            let readers = Castings::of(&spec, spread);
+            let readers = Castings::of(&spec, spread, floor.mask());
             if let Some(cast) = floor.taken_over(CAST, 0, |it| readers.fits(it)) {
                 return Ok(cast.parts);
             }
@@ -124,11 +127,13 @@ impl Cast {
 struct Castings {
     debaters: Vec<Participant>,
     spread: Diversity,
+    /// The labels under which the caster is told the debaters.
+    mask: Arc<Mask>,
 }
 
 impl Castings {
-    fn of(spec: &Spec, spread: Diversity) -> Self {
-        Castings { debaters: roles::debaters(spec), spread }
+    fn of(spec: &Spec, spread: Diversity, mask: &Arc<Mask>) -> Self {
+        Castings { debaters: roles::debaters(spec), spread, mask: mask.clone() }
     }
 
     fn default_cast(&self) -> Cast {
@@ -141,14 +146,17 @@ impl Castings {
         spread && self.checked(cast.parts.clone()).is_ok()
     }
 
-    /// The debater that a reply means: by its name, or by a label that stands for it, with or
-    /// without a role after it.
+    /// The debater that a reply means: by its name or its label, with or without a title before it
+    /// and a role after it.
     fn meant(&self, written: &str) -> Option<&Participant> {
-        let plain = resolve(written, str::to_owned);
-        let plain =
-            plain.trim_matches(|it: char| it.is_whitespace() || "*_`\"'@".contains(it)).to_lowercase();
-        let named = |wanted: &str| self.debaters.iter().find(|it| it.name.to_lowercase() == wanted);
-        named(&plain).or_else(|| named(plain.split_once(" (")?.0.trim_end()))
+        let written = resolve(written, str::to_owned);
+        let plain = written.trim_matches(|it: char| it.is_whitespace() || "*_`\"'@".contains(it));
+        let named = |wanted: &str| {
+            let wanted = wanted.to_lowercase();
+            self.debaters.iter().find(|it| it.name.to_lowercase() == wanted)
+        };
+        let before_role = || named(plain.split_once(" (")?.0.trim_end());
+        named(plain).or_else(before_role).or_else(|| named(labels::meant(&self.mask, &written)?))
     }
 
     /// Checks for the right number, the right names and different positions.
@@ -339,7 +347,14 @@ mod tests {
     }
 
     fn reader() -> Castings {
-        Castings { debaters: debaters(&[PROPONENT, OPPONENT]), spread: Diversity::Binary }
+        castings(&[PROPONENT, OPPONENT], Diversity::Binary)
+    }
+
+    fn castings(roles: &[Role], spread: Diversity) -> Castings {
+        let debaters = debaters(roles);
+        let labels: Vec<(&Participant, &str)> = debaters.iter().zip(["@KX", "@QV", "@ZJ", "@JQ"]).collect();
+        let mask = Arc::new(Mask::new(&labels));
+        Castings { debaters, spread, mask }
     }
 
     fn part(name: &str, position: &str, persona: &str) -> Value {
@@ -376,6 +391,28 @@ mod tests {
     }
 
     #[test]
+    fn d05_a_casting_by_bare_labels_or_titles_was_asked_for_again() {
+        for (one, other) in [
+            ("KX", "QV"),
+            ("kx (proponent)", "qv (opponent)"),
+            ("Debater KX", "Debater @bob"),
+            ("debater_kx", "**Debater-QV**"),
+            ("KX: for", "QV: against"),
+        ] {
+            check(&[part(one, "yes", "a fan"), part(other, "no", "a critic")], None);
+            let lines = |who: &str, position: &str| {
+                format!("Debater: {who}\nPosition: {position}\nOutlook: calm\nArgument: none\n")
+            };
+            let read = reader().read(&format!("{}\n{}", lines(other, "no"), lines(one, "yes"))).unwrap();
+            let read: Vec<(&str, &str)> =
+                read.parts.iter().map(|it| (&*it.participant, &*it.position)).collect();
+            assert_eq!(read, [("ann", "yes"), ("bob", "no")], "{one} {other}");
+        }
+        check(&[part("KX and QV", "yes", "a fan"), part("QV", "no", "a critic")], Some(INCOMPLETE));
+        check(&[part("ZZ", "yes", "a fan"), part("QV", "no", "a critic")], Some(INCOMPLETE));
+    }
+
+    #[test]
     fn d05_the_arguments_and_the_reasoning_are_kept() {
         let mut ann = part("ann", "yes", "a fan");
         ann["keyArguments"] = json!(["It works.", " ", "It lasts."]);
@@ -404,7 +441,7 @@ mod tests {
         for (table, spread) in
             tables.into_iter().flat_map(|it| Diversity::ALL.iter().map(move |(spread, _)| (it, *spread)))
         {
-            let castings = Castings { debaters: debaters(table), spread };
+            let castings = castings(table, spread);
             let parts = castings.default_cast().parts;
             assert_eq!(castings.checked(parts.clone()), Ok(parts.clone()), "{table:?} {spread:?}");
             // An outlook has no credentials: those lower the accuracy of what a model says.

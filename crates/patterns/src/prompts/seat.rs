@@ -12,7 +12,10 @@ use quorum_core::model::{
 };
 
 use super::{fill, listed, mentioned, plain, quoted};
-use crate::roles::{JUDGE, MODERATOR, NEUTRAL, OPPONENT, PROPONENT};
+use crate::{
+    pattern::roundtable,
+    roles::{JUDGE, MODERATOR, NEUTRAL, OPPONENT, PROPONENT},
+};
 
 /// The system text of a seat in two sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +43,7 @@ pub(crate) fn system_with_part(spec: &Spec, who: &Participant, manner: &str, par
         spec.speakers().iter().filter(|it| it.name != who.name).map(introduced).collect();
     let values =
         [("who", &*introduced(who)), ("others", &listed(&others)), ("manner", &one_a_line(manner.trim()))];
+    let earlier = earlier_for_speakers(spec);
     let usual = joined(&[
         &fill(include_str!("frame.md"), &values),
         manner,
@@ -47,7 +51,7 @@ pub(crate) fn system_with_part(spec: &Spec, who: &Participant, manner: &str, par
         include_str!("fences.md"),
         &question(spec),
         &background(spec),
-        &earlier(spec),
+        &earlier,
         part,
         &brief(who),
     ]);
@@ -55,7 +59,7 @@ pub(crate) fn system_with_part(spec: &Spec, who: &Participant, manner: &str, par
         &without_empty_lines(&fill(include_str!("compact_frame.md"), &values)),
         &compact_question(spec),
         &background(spec),
-        &earlier(spec),
+        &earlier,
         part,
         &brief(who),
     ]);
@@ -132,6 +136,19 @@ fn conversation(before: &[Utterance]) -> String {
 /// What everyone is shown of earlier discussions, as data: those that this one follows, then those
 /// that were recalled.
 pub(crate) fn earlier(spec: &Spec) -> String {
+    earlier_cited_as(spec, |number| format!("[{number}]"))
+}
+
+/// The same for those that speak. At a roundtable a bracket ends a speech (C03), so a number is
+/// cited without one.
+fn earlier_for_speakers(spec: &Spec) -> String {
+    match spec.pattern == roundtable::PATTERN.name {
+        true => earlier_cited_as(spec, str::to_owned),
+        false => earlier(spec),
+    }
+}
+
+fn earlier_cited_as(spec: &Spec, cited: fn(&str) -> String) -> String {
     let entries = |why: Why| -> String {
         let shown = numbered(spec.shown()).filter(|(_, it)| it.why == why);
         let entry = |(number, it): (String, &Recalled)| {
@@ -140,13 +157,13 @@ pub(crate) fn earlier(spec: &Spec) -> String {
         };
         shown.map(entry).collect::<Vec<_>>().join("\n\n")
     };
-    let section = |template: &str, name: &str, entries: &str| match entries {
+    let section = |template: &str, example: &str, entries: &str| match entries {
         "" => String::new(),
-        entries => fill(template, &[(name, entries)]),
+        entries => fill(template, &[("entries", entries), ("example", &cited(example))]),
     };
     joined(&[
-        &section(include_str!("followed.md"), "followed", &entries(Why::Followed)),
-        &section(include_str!("recalled.md"), "recalled", &entries(Why::Recalled)),
+        &section(include_str!("followed.md"), "F1", &entries(Why::Followed)),
+        &section(include_str!("recalled.md"), "R1", &entries(Why::Recalled)),
     ])
 }
 

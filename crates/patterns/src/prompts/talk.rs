@@ -154,10 +154,16 @@ fn with_confidence(spec: &Spec, task: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use quorum_core::model::mention::resolve;
+    use quorum_core::model::{
+        id::DiscussionId,
+        mention::resolve,
+        recall::{Recalled, Why},
+        time::Timestamp,
+    };
     use quorum_testkit::spec::spec;
 
     use super::*;
+    use crate::prompts::deciding;
 
     /// The whole prompt as one text.
     fn shown(ask: &Ask) -> String {
@@ -227,6 +233,34 @@ mod tests {
         assert!(asked(&spec).contains("If somebody asked you something, answer that first."));
         spec.participants[1] = Participant::person("eva");
         assert!(asked(&spec).contains("If a person asked you something, answer that first."));
+    }
+
+    #[test]
+    fn c03_a_roundtable_was_told_to_cite_in_brackets_which_end_its_speech() {
+        let recalled = Recalled {
+            id: DiscussionId::fresh(),
+            key: "discussion:0".to_owned(),
+            topic: "indentation?".to_owned(),
+            ended_at: Timestamp(1_767_225_600_000_000),
+            score: Some(1.0),
+            text: "Answer: Four spaces.".to_owned(),
+            cut: false,
+            tokens: 20,
+            why: Why::Recalled,
+        };
+        let followed = Recalled { why: Why::Followed, ..recalled.clone() };
+        let of = |pattern: &str| Spec {
+            recalled: Some(vec![followed.clone(), recalled.clone()]),
+            ..spec(pattern)
+        };
+        let (table, talk) = (of("roundtable"), of("synthesis"));
+        let ann = &table.participants[0];
+        let speaker = shown(&at_the_table(&table, ann, 1));
+        assert!(speaker.contains("like R1.\n") && speaker.contains("like F1.\n"), "{speaker}");
+        let writer = shown(&deciding::synthesis(&table, ann, deciding::Writing::Synthesizer, &[]));
+        for asked in [shown(&answer(&talk, ann, 1)), writer] {
+            assert!(asked.contains("like [R1].\n") && asked.contains("like [F1].\n"), "{asked}");
+        }
     }
 
     #[test]

@@ -92,19 +92,6 @@ impl Ballots {
         })
     }
 
-    /// The option that a form names by its place in the list: `2`, `Option 2` or `2. spaces`. Where
-    /// an option has a digit, the number could be meant as a part of it.
-    fn numbered(&self, choice: &str) -> Option<&String> {
-        let bare = plain(choice);
-        let bare = bare.strip_prefix("option").unwrap_or(&bare).trim_start_matches([' ', '#', '(']);
-        let end = bare.find(|it: char| !it.is_ascii_digit()).unwrap_or(bare.len());
-        let place: usize = bare[..end].parse().ok()?;
-        let option = self.options.get(place.checked_sub(1)?)?;
-        let name = bare[end..].trim_start_matches(['.', ')', ':', ' ']);
-        let is_clear = !self.options.iter().any(|it| it.contains(char::is_numeric));
-        (is_clear && (name.is_empty() || name == plain(option))).then_some(option)
-    }
-
     /// A vote in a plain sentence.
     fn spoken(&self, reply: &str) -> Option<Ballot> {
         let reply = unwrapped(reply);
@@ -162,7 +149,7 @@ impl Reader for Ballots {
         let number = || value(&object, "choice").and_then(Value::as_u64).map(|it| it.to_string());
         let written = text(&object, "choice").or_else(number);
         let written = written.ok_or_else(|| Misread::new("the choice is no text"))?;
-        let choice = self.named(&written).or_else(|| self.numbered(&written));
+        let choice = self.named(&written).or_else(|| at_place(&written, &self.options));
         let choice = choice.ok_or_else(|| self.no_option(&written))?.clone();
         let confidence =
             value(&object, "confidence").and_then(confidence::from_value).unwrap_or(Confidence::UNSTATED);
@@ -191,6 +178,26 @@ impl Reader for Ballots {
         REMINDERS
     }
 }
+
+/// The option that is named by its place in the list: `2`, `Option 2`, `2. spaces` or `2 (spaces)`.
+/// Where an option has a digit, the number could be meant as a part of it.
+pub(super) fn at_place<'o>(choice: &str, options: &'o [String]) -> Option<&'o String> {
+    let written = plain(choice);
+    let bare = written.trim_start_matches(BEFORE_NUMBERS);
+    let bare = bare.strip_prefix("option").unwrap_or(bare).trim_start_matches(BEFORE_NUMBERS);
+    let end = bare.find(|it: char| !it.is_ascii_digit()).unwrap_or(bare.len());
+    let place: usize = bare[..end].parse().ok()?;
+    let option = options.get(place.checked_sub(1)?)?;
+    let (name, named) = (bare[end..].trim_matches(AROUND_NAMES), plain(option));
+    let is_clear = !options.iter().any(|it| it.contains(char::is_numeric));
+    (is_clear && (name.is_empty() || name == named.trim_matches(AROUND_NAMES))).then_some(option)
+}
+
+/// What may stand before the number of an option.
+const BEFORE_NUMBERS: &[char] = &['#', '(', '*', '_', ' '];
+
+/// What may stand between the number of an option and its name, and after both.
+const AROUND_NAMES: &[char] = &['.', '(', ')', ':', '*', '_', '-', '–', '—', ' '];
 
 /// What is wrong with these options, if anything.
 pub(crate) fn check(options: &[String]) -> Vec<Refusal> {
@@ -313,9 +320,13 @@ mod tests {
         for second in ["2", r#""2""#, r##""#2""##, r#""2.""#, r#""Option 2""#, r#""(2)""#, r#""2) Spaces""#] {
             check(&plain, second, Some("spaces"));
         }
+        for second in [r#""2 (spaces)""#, r#""**2**""#, r#""2 - spaces.""#] {
+            check(&plain, second, Some("spaces"));
+        }
         for none in ["0", "3", "2.5", "-1", r#""12""#, r#""1. spaces""#, r#""2 of them""#, r#""1 or 2""#] {
             check(&plain, none, None);
         }
+        check(&plain, r#""2-1""#, None);
         // The number could be the option.
         check(&["2 weeks", "1 week"], "2", None);
         check(&["2", "1"], r#""2""#, Some("2"));

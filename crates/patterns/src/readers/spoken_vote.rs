@@ -5,7 +5,7 @@
 
 use crate::readers::{
     Confidence,
-    ballot::QUOTES,
+    ballot::{QUOTES, at_place},
     confidence,
     unquoted::{own_words, without_code},
 };
@@ -73,7 +73,8 @@ fn sentences(line: &str) -> impl Iterator<Item = &str> {
 fn in_sentence<'o>(sentence: &str, options: &'o [String]) -> Option<(&'o String, Option<Confidence>)> {
     let plain = sentence.trim_start_matches(MARKDOWN);
     let rest = after_beginning(plain)?;
-    let (option, rest) = leading_option(rest, options)?;
+    let numbered = || at_place(rest, options).map(|option| (option, ""));
+    let (option, rest) = leading_option(rest, options).or_else(numbered)?;
     let is_plain = !follows(rest, UNSURE);
     is_plain.then(|| (option, confidence_in(rest)))
 }
@@ -164,6 +165,43 @@ mod tests {
         check("Vote: no\nConfidence: 0.7", Some(("no", Some(0.7))));
         check("- **Choice**: no", Some(("no", None)));
         check("I vote no. I vote no, 60 % sure.", Some(("no", Some(0.6))));
+    }
+
+    #[test]
+    fn a_line_with_the_number_of_an_option_was_no_vote() {
+        let check = |line: &str, expected: Option<&str>| {
+            let options = ["tabs", "spaces"].map(str::to_owned);
+            assert_eq!(read(line, &options).map(|it| it.0.as_str()), expected, "{line}");
+        };
+        for second in [
+            "Choice: 2",
+            "They look alike.\n**Choice:** 2\nConfidence: 0.8",
+            "`Choice: 2`",
+            "Choice: Option 2.",
+            "choice = #2",
+            "Choice: (2) spaces",
+            "Choice: 2. Spaces",
+            "Vote: 2 - spaces",
+            "I vote for option 2.",
+        ] {
+            check(second, Some("spaces"));
+        }
+        for none in [
+            "2",
+            "Choice: 0",
+            "Choice: 3",
+            "Choice: 2.5",
+            "Choice: 1 or 2",
+            "Choice: 1. spaces",
+            "Choice: 1\nChoice: 2",
+            "Choice: tabs\nChoice: 2",
+            "I vote for 2 of them.",
+            "> Choice: 2",
+        ] {
+            check(none, None);
+        }
+        let weeks = ["2 weeks", "1 week"].map(str::to_owned);
+        assert_eq!(read("Choice: 2", &weeks), None, "the number could be meant as a part of an option");
     }
 
     #[test]

@@ -92,14 +92,21 @@ impl Syntheses {
         })
     }
 
-    /// The participant's name as in the panel; `None` for anyone else.
-    fn seat(&self, name: &str) -> Option<String> {
-        let name = name.trim().to_lowercase();
-        self.seated.iter().find(|it| it.to_lowercase() == name).cloned()
+    /// The participant's name as in the panel, also if it is cited with a round or has something
+    /// in brackets after it; `None` for anyone else.
+    fn seat(&self, written: &str) -> Option<String> {
+        let named = |name: &str| {
+            let name = name.trim_matches([' ', '@', '*', '`']).to_lowercase();
+            self.seated.iter().find(|it| it.to_lowercase() == name).cloned()
+        };
+        let whole = written.trim_matches([' ', '[', ']']);
+        let before = |sign| named(whole.split_once(sign)?.0);
+        named(whole).or_else(|| before(':')).or_else(|| before('('))
     }
 
     fn seats(&self, object: &Object, key: &str) -> Vec<String> {
-        texts(object, key).iter().filter_map(|name| self.seat(name)).collect()
+        let written = texts(object, key);
+        written.iter().flat_map(|it| it.split([',', ';'])).filter_map(|it| self.seat(it)).collect()
     }
 
     fn dissent(&self, object: &Object) -> Option<Dissent> {
@@ -235,6 +242,22 @@ mod tests {
             assert_eq!(reader().read(&reply).as_ref(), Ok(&expected), "{reply}");
             assert_eq!(reader().keep(&reply), None, "{reply}");
         }
+    }
+
+    #[test]
+    fn names_in_the_structure_that_were_cited_with_a_round_were_lost() {
+        let check = |names: &str, expected: &[&str]| {
+            let structure =
+                format!(r#"{{"claims": [{{"text": "tabs adapt", "supportedBy": {names}}}], "dissent": []}}"#);
+            let read = reader().read(&format!("Tabs.\n{MARK}\n{structure}")).unwrap();
+            assert_eq!(read.claims[0].supported_by, expected, "{names}");
+        };
+        check(r#"["ann", "Bob"]"#, &["ann", "bob"]);
+        check(r#"["@ann:2", "[bob:1]"]"#, &["ann", "bob"]);
+        check(r#"["ann (round 2)", "bob: at first"]"#, &["ann", "bob"]);
+        check(r#""@ann, @bob""#, &["ann", "bob"]);
+        check(r#"["[ann:1, bob:2]"]"#, &["ann", "bob"]);
+        check(r#"["all", "eve:1", "not ann", "annabel"]"#, &[]);
     }
 
     #[test]

@@ -159,6 +159,7 @@ fn accepted() -> Vec<(&'static str, String)> {
     vec![
         ("ballot", "I vote disagree, 90 % sure.".to_owned()),
         ("ballot", "My vote: disagree".to_owned()),
+        ("ballot", "Choice: 2\nConfidence: 1".to_owned()),
         ("ballot", "My\u{a0}vote: disagree".to_owned()),
         ("ballot", "{\"CHOICE\": \"disagree (a reason)\", \"confidence\": \"90 %\"}".to_owned()),
         ("ballot", "{\n  \"choice\":\n  \"disagree\"\n}".to_owned()),

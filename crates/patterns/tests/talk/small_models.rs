@@ -227,6 +227,21 @@ async fn a_ballot_in_lines_is_read_and_its_confidence_shown_to_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_ballot_in_lines_that_names_its_option_by_number_was_asked_for_again() {
+    for choice in ["2", "Option 2", "2. spaces"] {
+        let ballot = format!("They look alike.\n**Choice:** {choice}\nConfidence: 0.8");
+        let table = table(&unschooled().writes("*", "ballot", &ballot));
+        let order = Spec { rounds: 1, ..deciding_by(order("voting"), "majority") };
+        let (outcome, _) = table.hold(order).await;
+        assert!(table.panel.steps().iter().all(|it| !it.contains("/remind")), "{choice}");
+        let votes = &outcome.fields["votingResults"];
+        let vote = &votes["voteRecords"][0];
+        assert_eq!((&votes["winner"], &vote["confidence"]), (&"spaces".into(), &0.8.into()), "{choice}");
+        assert_eq!(vote["reasoning"], "They look alike.", "{choice}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_small_model_is_reminded_of_the_lines_and_not_of_json() {
     let panel = unschooled().writes("*", "ballot", "I can't decide.");
     let order = Spec { rounds: 1, ..deciding_by(order("voting"), "majority") };

@@ -18,7 +18,7 @@ use quorum_testkit::{
 use crate::table;
 
 /// Pattern, method, seats and rounds.
-const DISCUSSIONS: [(&str, &str, usize, u32); 8] = [
+const DISCUSSIONS: [(&str, &str, usize, u32); 10] = [
     ("synthesis", "synthesis", 4, 2),
     ("round-robin", "synthesis", 4, 2),
     ("critique", "synthesis", 4, 2),
@@ -27,6 +27,8 @@ const DISCUSSIONS: [(&str, &str, usize, u32); 8] = [
     ("debate", "synthesis", 3, 3),
     ("roundtable", "synthesis", 3, 3),
     ("synthesis", "moderator", 3, 1),
+    ("synthesis", "unanimous", 3, 1),
+    ("roundtable", "voting", 3, 1),
 ];
 
 /// A speech of about 300 tokens that is like no other.
@@ -41,14 +43,17 @@ async fn asked_in((pattern, method, seats, _): (&str, &str, usize, u32), rounds:
     let mut order = deciding_by(Spec { rounds, manner, ..spec(pattern) }, method);
     let dan = Participant { name: "dan".to_owned(), ..Participant::of("scripted") };
     order.participants.extend((order.participants.len() < seats).then_some(dan));
-    match pattern {
-        "debate" => order.settings.set("casting", "binary"),
-        "voting" => order.settings.set("threshold", 1),
+    match (pattern, method) {
+        ("debate", _) => order.settings.set("casting", "binary"),
+        ("voting", _) => order.settings.set("threshold", 1),
+        (_, "voting") => order.options = ["tabs", "spaces"].map(str::to_owned).to_vec(),
         _ => {}
     }
     let open = "[REASONING]\nMuch is.\n[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n80";
     let mut voices = panel().writes("*", "consensus-check", open);
-    voices = voices.votes("ann", "tabs", 0.9).votes("bob", "spaces", 0.9);
+    if !order.options.is_empty() {
+        voices = voices.votes("ann", "tabs", 0.9).votes("bob", "spaces", 0.9);
+    }
     for (place, who) in ["ann", "bob", "cyd", "dan"].into_iter().enumerate() {
         for round in 1..=5 {
             voices = voices.says_in(who, round, &speech(place, round));
@@ -124,4 +129,29 @@ async fn every_prompt_takes_the_tokens_that_are_on_file() {
     }
     let kept = fs::read_to_string(file).unwrap_or_default();
     assert_eq!(kept, all, "set QUORUM_BLESS=1 to write it anew");
+}
+
+/// The decision that sets each prompt beside what it was before.
+const BESIDE: &str = "../../docs/decisions/prompts-before-and-now.md";
+
+#[test]
+fn the_page_that_compares_prompts_has_the_tokens_that_are_on_file() {
+    let read = |file: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+    let (page, kept) = (read(BESIDE), read("tests/golden/tokens.txt"));
+    let (mut counted, mut compared) = ("", 0);
+    for line in page.lines() {
+        // A heading like "`debate` by `synthesis`".
+        if let Some(heading) = line.strip_prefix("### `") {
+            let discussion = format!("{}, seats", heading.replace('`', ""));
+            counted = kept.split(&discussion).nth(1).and_then(|it| it.split("five rounds\n").nth(1)).unwrap();
+        }
+        let Some(row) = line.strip_prefix("| `") else { continue };
+        let (step, now) = (row.split('`').next().unwrap(), row.trim_end_matches(" |").rsplit(" | ").next());
+        let Some((system, task)) = now.unwrap().split_once(" + ") else { continue };
+        let expected = format!("  {step}: system {system}, task {task}\n");
+        let first = counted.find(&format!("  {step}: ")).unwrap();
+        assert!(counted[first..].starts_with(&expected), "{line}");
+        compared += 1;
+    }
+    assert!(20 < compared, "only {compared} rows");
 }

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use quorum::{Quorum, Request, Scope, SentRequest, model::id::Tenant, request::flags::list};
 
-const PATTERNS: [&str; 7] =
-    ["synthesis", "round-robin", "critique", "voting", "dialogue", "debate", "roundtable"];
+const PATTERNS: [&str; 8] =
+    ["synthesis", "round-robin", "critique", "voting", "settle", "dialogue", "debate", "roundtable"];
 
 /// The vendors and models that no prompt may name, whoever is seated.
 const SEATED: [&str; 4] = ["claude", "gemini", "qwen", "glm"];

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::providers::{NAMES, WIRES, request, scope, sources, start};
 
 /// The keys of every form with a schema, reasons before choices and marks.
-const FORMS: [(&str, &[&str]); 6] = [
+const FORMS: [(&str, &[&str]); 11] = [
     ("ballot", &["reasoning", "choice", "confidence"]),
     ("casting", &["reasoning", "positions"]),
     ("part", &["participant", "position", "persona", "keyArguments"]),
@@ -18,6 +18,8 @@ const FORMS: [(&str, &[&str]); 6] = [
         "assessment",
         &["assessments", "reasoning", "flags", "qualityScore", "recommendations", "shouldContinue"],
     ),
+    ("marks of a debater", &["participant", "strengths", "weaknesses", "criteria"]),
+    ("criteria", &["logic", "evidence", "engagement", "novelty", "clarity", "relevance"]),
     (
         "verdict",
         &[
@@ -30,7 +32,10 @@ const FORMS: [(&str, &[&str]); 6] = [
             "winner",
         ],
     ),
+    ("arguments of a debater", &["participant", "mainArguments"]),
+    ("winner", &["reasoning", "participant"]),
     ("check", &["open", "ready"]),
+    ("objection", &["objection", "breaks"]),
 ];
 
 /// The objects in a schema, each as the keys of its properties and those that are required.

@@ -5,7 +5,7 @@ use crate::model::participant::Participant;
 use super::{
     Mask,
     citation::{Found, citation_at},
-    product::is_product_word,
+    product::{begins_with_product_word, is_product_word},
     self_named::is_self_named,
     words::{Word, first_at, is_joined, replaced},
 };
@@ -297,6 +297,9 @@ impl Mask {
     fn is_product(&self, (before, name, after): (&str, &str, &str), word: &Word) -> bool {
         if !name.chars().any(char::is_uppercase) {
             return false;
+        }
+        if begins_with_product_word(after) {
+            return true;
         }
         let means_it =
             |other: &str| first_at(&self.covers, other).is_some_and(|it| it.1.becomes == word.becomes);

@@ -75,6 +75,29 @@ const PRODUCT_WORDS: &[&str] = &[
     "workspace",
 ];
 
+/// The same in Japanese, where they follow the name without a space. Other nouns do so as well
+/// (*Gemini案*), so only these make a product's name.
+const JAPANESE_PRODUCT_WORDS: &[&str] = &[
+    "アシスタント",
+    "アナリティクス",
+    "カレンダー",
+    "クラウド",
+    "クローム",
+    "コード",
+    "スプレッドシート",
+    "ドキュメント",
+    "ドライブ",
+    "フォト",
+    "マップ",
+    "検索",
+    "翻訳",
+];
+
+/// Whether the text after a vendor's name makes it a product's name in Japanese.
+pub(super) fn begins_with_product_word(after: &str) -> bool {
+    JAPANESE_PRODUCT_WORDS.iter().any(|it| after.starts_with(it))
+}
+
 /// Whether a word beside a vendor's name makes a product's name: one of the list, or a word with
 /// capitals or digits inside, like *API* and *DeepMind*.
 pub(super) fn is_product_word(word: &str) -> bool {

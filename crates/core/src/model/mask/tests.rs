@@ -1,7 +1,11 @@
 //! Tests of masks.
 
 use super::*;
-use crate::model::{agent::Agent, spec::tests::order};
+use crate::model::{
+    agent::Agent,
+    client::{Author, ClientOrder, Utterance},
+    spec::tests::order,
+};
 
 fn seat(name: &str, provider: &str, model: Option<&str>) -> Participant {
     let model = model.map(str::to_owned);
@@ -117,6 +121,27 @@ fn words_of_the_question_are_left_alone() {
 }
 
 #[test]
+fn words_of_a_clients_conversation_became_labels() {
+    let said = |by, text: &str| Utterance { by, text: text.to_owned() };
+    let client = ClientOrder {
+        instructions: Some("You support users of claude-2.".to_owned()),
+        conversation: vec![
+            said(Author::User, "Which library calls gemini?"),
+            said(Author::Assistant, "ann says the one by google."),
+        ],
+        ..ClientOrder::default()
+    };
+    let spec = Spec { client: Some(client), participants: seats(), ..order() };
+    let labels = seats().into_iter().zip(LABELS).map(|(who, label)| (label[1..].to_owned(), who.name));
+    let mask = Mask::of(&spec, &BTreeMap::new(), &labels.collect::<Vec<_>>(), &[]);
+    assert_eq!(
+        mask.shown("> Which library calls gemini?\n> ann says the one by google."),
+        "> Which library calls gemini?\n> @KX says the one by @QV."
+    );
+    assert_eq!(mask.cover("claude-2 and gemini fit, as bob said"), "claude-2 and gemini fit, as @QV said");
+}
+
+#[test]
 fn product_names_are_left_alone() {
     stays("On Google Cloud and with Gemini Code Assist");
     stays("the Vertex Gemini API, Google Gemini");
@@ -125,6 +150,13 @@ fn product_names_are_left_alone() {
     covers("Yes. Google is one", "Yes. @QV is one");
     covers("So Gemini is wrong, and I think Gemini I mean", "So @QV is wrong, and I think @QV I mean");
     covers("Ask google.", "Ask @QV.");
+}
+
+#[test]
+fn products_with_japanese_names_were_torn_apart() {
+    stays("GoogleクラウドとGoogle Cloudの違いは、Googleマップで分かります");
+    covers("Geminiの案はGoogle案よりよい", "@QVの案は@QV案よりよい");
+    covers("Claude-2は検索を、Annは翻訳を選んだ", "@ZJは検索を、@KXは翻訳を選んだ");
 }
 
 #[test]
