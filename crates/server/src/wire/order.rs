@@ -17,7 +17,7 @@ use crate::{
     problem::Problem,
 };
 
-const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// The longest idempotency key.
 pub(crate) const LONGEST_KEY: usize = 255;
