@@ -10,7 +10,7 @@ use std::{
 
 use futures::StreamExt;
 use quorum::{
-    Config, Discussion, Error, Expired, Finished, Handle, Quorum, Request, Scope, Signal, Steered,
+    Config, Discussion, Error, Expired, Finished, Handle, OrderKey, Quorum, Request, Scope, Signal, Steered,
     model::{
         command::Command,
         event::Event,
@@ -23,7 +23,7 @@ use quorum::{
 use quorum_core::{
     memory::MemoryStore,
     model::{event::Fact, id::Seq, lifecycle::Lifecycle, time::Timestamp},
-    seams::{Append, Clock, Node, Nodes, Store, StoreError, Then},
+    seams::{Append, Archive, Clock, Created, Node, Nodes, Reservation, Store, StoreError, Then},
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -219,6 +219,49 @@ async fn a_prepared_discussion_is_run_later_and_started_once() {
     let handle = prepared.run_prepared().await.unwrap();
     assert!(handle.finished().await.unwrap().outcome().success);
     assert_eq!(audit_entries(&scope).await, ["ann start done"]);
+}
+
+fn key(digest: &str) -> OrderKey {
+    OrderKey { key: "once".to_owned(), digest: digest.to_owned() }
+}
+
+/// A process reserved an id for the order and died before it began the discussion.
+#[tokio::test(start_paused = true)]
+async fn f12_a_crash_between_the_key_and_the_discussion_loses_no_order() {
+    let store = Arc::new(MemoryStore::new());
+    let id = DiscussionId::fresh();
+    let OrderKey { key: name, digest } = key("order");
+    store.reserve(Reservation { tenant: Tenant::default(), key: name, digest, id }).await.unwrap();
+    let scope = over("", store);
+    let spec = scope.check(&request(&json!({}))).unwrap();
+    assert!(scope.list(0, None).await.unwrap().is_empty());
+    let other = scope.start_once(spec.clone(), Some(&key("another order"))).await;
+    assert!(matches!(other, Err(Error::KeyReused(_))), "the key stands for the first order");
+    let started = scope.start_once(spec.clone(), Some(&key("order"))).await.unwrap();
+    assert_eq!(started.discussion.id(), id);
+    assert!(started.handle.unwrap().finished().await.unwrap().outcome().success);
+    let again = scope.start_once(spec, Some(&key("order"))).await.unwrap();
+    assert!(again.discussion.id() == id && again.handle.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn f12_of_two_processes_that_start_the_same_order_at_once_one_does() {
+    let store = Arc::new(MemoryStore::new());
+    let (one, two) = (over("", store.clone()), over("", store));
+    let spec = one.check(&request(&json!({ "simulate": { "latencyMs": 1_000 } }))).unwrap();
+    let key = key("order");
+    let started = futures::future::join(
+        one.start_once(spec.clone(), Some(&key)),
+        two.start_once(spec.clone(), Some(&key)),
+    );
+    let (one_started, two_started) = started.await;
+    let (one_started, two_started) = (one_started.unwrap(), two_started.unwrap());
+    assert_eq!(one_started.discussion.id(), two_started.discussion.id());
+    assert_eq!(usize::from(one_started.handle.is_some()) + usize::from(two_started.handle.is_some()), 1);
+    assert_eq!(one.list(0, None).await.unwrap().len(), 1);
+    // Whoever finds it full queues nothing twice.
+    let (queued, created) = two.queue_once(spec, Some(&key), 9).await.unwrap();
+    assert_eq!((queued.id(), created), (one_started.discussion.id(), Created::Existed));
 }
 
 #[tokio::test(start_paused = true)]

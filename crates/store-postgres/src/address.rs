@@ -52,6 +52,7 @@ impl Address {
     pub fn parse(url: &str) -> Result<Self, StoreError> {
         let (url, root_certificates) = without_parameter(url, "sslrootcert");
         let (url, mode) = without_parameter(&url, "sslmode");
+        let mode = mode.or_else(|| keyword(&url, "sslmode"));
         // The error of the parser may quote a part of the password.
         let mut config: Config = url.parse().map_err(|_| {
             StoreError::UnusableServer(
@@ -60,6 +61,12 @@ impl Address {
                     .to_owned(),
             )
         })?;
+        if config.get_hosts().is_empty() {
+            return Err(StoreError::UnusableServer(
+                "the address of the database names no host; it must look like postgres://user:password@host:5432/database"
+                    .to_owned(),
+            ));
+        }
         config.ssl_mode(ssl_mode(mode.as_deref(), &config)?);
         set_defaults(&mut config);
         let tls = MakeRustlsConnect::new(client_config(root_certificates.as_deref())?);
@@ -164,6 +171,15 @@ fn without_parameter(url: &str, name: &str) -> (String, Option<String>) {
     (url, value)
 }
 
+/// The value of a parameter in an address that is no URL: `host=db sslmode=disable`.
+fn keyword(address: &str, name: &str) -> Option<String> {
+    if address.contains("://") {
+        return None;
+    }
+    let value = address.split_whitespace().find_map(|it| it.strip_prefix(name)?.strip_prefix('='));
+    value.map(str::to_owned)
+}
+
 /// The URL without the password and the parameters.
 fn shown(config: &Config) -> String {
     let host = |(place, host): (usize, &Host)| {
@@ -208,6 +224,23 @@ mod tests {
             SslMode::Disable,
         );
         check("host=/run/pg user=ann password=secret", "postgres://ann@/run/pg:5432/ann", SslMode::Disable);
+    }
+
+    #[test]
+    fn an_address_of_keywords_says_how_it_is_encrypted() {
+        let address = |mode: &str| format!("host=db.example user=ann password=secret{mode}");
+        let shown = "postgres://ann@db.example:5432/ann";
+        check(&address(""), shown, SslMode::Require);
+        check(&address(" sslmode=disable"), shown, SslMode::Disable);
+        check(&address(" sslmode=prefer"), shown, SslMode::Prefer);
+    }
+
+    #[test]
+    fn an_address_without_a_host_is_refused() {
+        for wrong in ["postgres:///panel", "postgres://", "user=ann password=secret"] {
+            let error = Address::parse(wrong).unwrap_err().to_string();
+            assert!(error.contains("names no host"), "{wrong}: {error}");
+        }
     }
 
     #[test]

@@ -35,6 +35,9 @@ pub(crate) struct Connection {
     /// Set while an answer is outstanding or a transaction is open: a connection that is dropped in
     /// this state can't be used again.
     is_busy: bool,
+    /// Set when its server refused to write. Another host may be the one to write to by now, and
+    /// only a new connection finds it.
+    is_read_only: bool,
 }
 
 impl Connection {
@@ -55,13 +58,19 @@ impl Connection {
 
     /// A connection that somebody else drives.
     pub(crate) fn of(client: Client, place: &Place) -> Self {
-        let (statements, is_busy) = (HashMap::new(), false);
-        Connection { client, runtime: place.runtime.clone(), statements, is_busy }
+        let (statements, is_busy, is_read_only) = (HashMap::new(), false, false);
+        Connection { client, runtime: place.runtime.clone(), statements, is_busy, is_read_only }
     }
 
     /// Whether it can be used for something else.
     pub(crate) fn is_usable(&self) -> bool {
-        !self.is_busy && !self.client.is_closed()
+        !self.is_busy && !self.is_read_only && !self.client.is_closed()
+    }
+
+    /// Notes what the outcome of a statement means for the connection.
+    fn note<T>(&mut self, was_busy: bool, done: &Result<T, JobError>) {
+        self.is_busy = was_busy || is_silent(done);
+        self.is_read_only |= done.as_ref().is_err_and(JobError::is_read_only);
     }
 
     pub(crate) async fn query(
@@ -72,7 +81,7 @@ impl Connection {
         let was_busy = std::mem::replace(&mut self.is_busy, true);
         let statement = self.prepared(sql).await?;
         let rows = in_time(&self.runtime, self.client.query(&statement, parameters)).await;
-        self.is_busy = was_busy || is_silent(&rows);
+        self.note(was_busy, &rows);
         rows
     }
 
@@ -97,7 +106,7 @@ impl Connection {
         let was_busy = std::mem::replace(&mut self.is_busy, true);
         let statement = self.prepared(sql).await?;
         let changed = in_time(&self.runtime, self.client.execute(&statement, parameters)).await;
-        self.is_busy = was_busy || is_silent(&changed);
+        self.note(was_busy, &changed);
         changed
     }
 
@@ -105,7 +114,7 @@ impl Connection {
     pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), JobError> {
         let was_busy = std::mem::replace(&mut self.is_busy, true);
         let done = in_time(&self.runtime, self.client.batch_execute(sql)).await;
-        self.is_busy = was_busy || is_silent(&done);
+        self.note(was_busy, &done);
         done
     }
 

@@ -50,6 +50,11 @@ impl JobError {
         self.has_code(&SqlState::TOO_MANY_CONNECTIONS)
     }
 
+    /// Whether the server only reads now.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.has_code(&SqlState::READ_ONLY_SQL_TRANSACTION)
+    }
+
     /// Whether a lock was waited for in vain.
     pub(crate) fn is_lock_timeout(&self) -> bool {
         self.has_code(&SqlState::LOCK_NOT_AVAILABLE)
@@ -75,9 +80,11 @@ impl JobError {
 }
 
 /// Whether an error with this code may pass: lost connections, restarts, a failover, a full disk, a
-/// deadlock, a statement that took too long.
+/// deadlock, a statement or a lock that took too long, a transaction during which this process was
+/// stopped.
 fn is_passing(code: &str) -> bool {
-    ["08", "53", "40", "57P0"].iter().any(|it| code.starts_with(it)) || ["25006", "57014"].contains(&code)
+    ["08", "53", "40", "57P0"].iter().any(|it| code.starts_with(it))
+        || ["25006", "25P03", "55P03", "57014"].contains(&code)
 }
 
 /// The error as a message for the user. Neither the URL nor the password is part of it.
@@ -97,8 +104,16 @@ pub(crate) fn explain(error: &Error, database: &str) -> StoreError {
         _ if is_passing(code) => {
             StoreError::Unavailable(format!("the database {database} can't be used now: {said} ({code})"))
         }
-        "28P01" | "28000" => StoreError::UnusableServer(format!(
+        "28P01" => StoreError::UnusableServer(format!(
             "the database {database} refused the login; check the user and the password"
+        )),
+        // The server names the user and the host, or the rule that is missing, but no password.
+        "28000" => StoreError::UnusableServer(format!(
+            "the database {database} refused the login ({said}); check the user, and `pg_hba.conf` there"
+        )),
+        "3F000" => StoreError::UnusableServer(format!(
+            "there is no schema for the tables in the database {database}; create the one that `search_path` in the \
+             address names"
         )),
         "3D000" => StoreError::UnusableServer(format!("there is no database {database}; create it first")),
         "42501" => StoreError::UnusableServer(format!(
@@ -173,7 +188,9 @@ mod tests {
 
     #[test]
     fn transient_errors_are_told_from_permanent_ones() {
-        for passing in ["08006", "57P01", "57P03", "53300", "53100", "40001", "40P01", "25006", "57014"] {
+        for passing in [
+            "08006", "57P01", "57P03", "53300", "53100", "40001", "40P01", "25006", "25P03", "55P03", "57014",
+        ] {
             assert!(is_passing(passing), "{passing}");
         }
         for staying in ["28P01", "3D000", "42501", "42P01", "22021", "23503", "57000", "XX001"] {

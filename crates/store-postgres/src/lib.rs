@@ -42,4 +42,4 @@ mod transfer;
 mod writer;
 
 pub use address::Address;
-pub use store::{Options, PostgresStore};
+pub use store::{Options, PostgresStore, Tables};

@@ -29,6 +29,8 @@ enum Change {
 /// Which steps are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
+    /// Those that add, to tables that are there.
+    Existing,
     /// Those that add, as at every start.
     Expanding,
     /// All.
@@ -45,6 +47,7 @@ const MIGRATIONS: &[Migration] = &[
         min_reader: 1,
         kind: Change::Expand,
     },
+    Migration { sql: include_str!("../migrations/0004_attached.sql"), min_reader: 1, kind: Change::Expand },
 ];
 
 /// The version of this program.
@@ -93,12 +96,19 @@ async fn migrate_by(
     extent: Extent,
 ) -> Result<Migrated, JobError> {
     let mut before = 0;
-    if let Some((version, min_reader, store)) = look(connection).await? {
-        check(version, min_reader, steps.len() as i32, database)?;
-        before = version;
-        if first_left_out(steps, version, extent) <= version as usize {
-            return Ok(Migrated { store, before, after: version });
+    match look(connection).await? {
+        Some((version, min_reader, store)) => {
+            check(version, min_reader, steps.len() as i32, database)?;
+            before = version;
+            if first_left_out(steps, version, extent) <= version as usize {
+                return Ok(Migrated { store, before, after: version });
+            }
         }
+        None if extent == Extent::Existing => {
+            refuse_foreign(connection, database).await?;
+            return Err(empty(database).into());
+        }
+        None => {}
     }
     let mut tries = 0;
     loop {
@@ -117,7 +127,7 @@ async fn migrate_by(
 /// The number of the first step that is not taken.
 fn first_left_out(steps: &[Migration], version: i32, extent: Extent) -> usize {
     let taken = usize::try_from(version).unwrap_or_default();
-    let is_left_out = |it: &Migration| extent == Extent::Expanding && it.kind == Change::Contract;
+    let is_left_out = |it: &Migration| extent != Extent::All && it.kind == Change::Contract;
     steps.iter().skip(taken).position(is_left_out).map_or(steps.len(), |it| taken + it)
 }
 
@@ -130,6 +140,7 @@ async fn upgrade(
     connection.query(LOCK, &[]).await?;
     if look(connection).await?.is_none() {
         refuse_foreign(connection, database).await?;
+        refuse_encoding(connection, database).await?;
         connection.batch(PREPARE).await?;
     }
     let found = look(connection).await?;
@@ -178,6 +189,25 @@ async fn refuse_foreign(connection: &mut Connection, database: &str) -> Result<(
         tables.join(", ")
     ))
     .into())
+}
+
+/// Fails if the database can't hold every text: an answer that was paid for could not be recorded.
+async fn refuse_encoding(connection: &mut Connection, database: &str) -> Result<(), JobError> {
+    let encoding: String = connection.query("SHOW server_encoding", &[]).await?[0].get(0);
+    if ["UTF8", "SQL_ASCII"].contains(&encoding.as_str()) {
+        return Ok(());
+    }
+    Err(StoreError::UnusableServer(format!(
+        "the database {database} has the encoding {encoding}, which can't hold every text; create it with \
+         ENCODING 'UTF8'"
+    ))
+    .into())
+}
+
+fn empty(database: &str) -> StoreError {
+    StoreError::UnusableServer(format!(
+        "the database {database} is empty; `ax db migrate`, or any use of it, creates the tables"
+    ))
 }
 
 /// The version, the oldest reader and the id of the store; `None` if there are no tables yet.

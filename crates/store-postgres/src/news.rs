@@ -8,7 +8,7 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -30,8 +30,9 @@ use tokio::{
         mpsc::{self, UnboundedReceiver, UnboundedSender},
     },
     task::JoinHandle,
+    time::MissedTickBehavior,
 };
-use tokio_postgres::{AsyncMessage, Notification};
+use tokio_postgres::{AsyncMessage, Notification, Row};
 use uuid::Uuid;
 
 use crate::{
@@ -50,6 +51,9 @@ const FOLLOWED: Duration = Duration::from_secs(30);
 
 /// How much text may wait to be sent; more is lost, and the finished turn contains it.
 const MOST_TEXT: usize = 4 * 1_024 * 1_024;
+
+/// How often a process that runs discussions looks for commands whose news was lost.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The first and the longest wait before connecting again.
 const RECONNECT: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
@@ -77,6 +81,8 @@ struct Shared {
     closed: Mutex<HashMap<String, Instant>>,
     outbox: Mutex<Outbox>,
     bell: Notify,
+    /// Whether this process may run discussions, and so needs to know of commands.
+    is_running: AtomicBool,
     /// The timeline of the database, as of the last connection.
     epoch: AtomicU64,
     counts: Arc<Counts>,
@@ -86,7 +92,6 @@ struct Shared {
 #[derive(Default)]
 struct Outbox {
     work: bool,
-    commands: BTreeSet<(String, DiscussionId)>,
     facts: BTreeMap<DiscussionId, Seq>,
     follows: BTreeSet<DiscussionId>,
     closed: BTreeMap<String, u64>,
@@ -108,6 +113,7 @@ impl News {
             closed: Mutex::default(),
             outbox: Mutex::default(),
             bell: Notify::new(),
+            is_running: AtomicBool::new(false),
             epoch: AtomicU64::new(0),
             counts: place.counts.clone(),
         });
@@ -144,16 +150,20 @@ impl News {
         self.shared.post(|outbox| outbox.work = true);
     }
 
-    /// Tells of a command: the process that runs the discussion, or else those that may claim it.
-    pub(crate) fn commands(&self, id: DiscussionId, runner: Option<String>) {
+    /// Tells of a command: this process, and those that may claim a discussion that nobody runs.
+    /// Returns the channel of another process that runs it; that one is told at once by
+    /// [`notify`], because a command is often the last thing that a process does.
+    pub(crate) fn commands(&self, id: DiscussionId, runner: Option<String>) -> Option<String> {
         self.shared.tell(&Wake::Commands(id));
-        match runner {
-            Some(channel) if channel == self.shared.own => {}
-            Some(channel) => self.shared.post(|outbox| {
-                outbox.commands.insert((channel, id));
-            }),
-            None => self.work(),
+        if runner.is_none() {
+            self.work();
         }
+        runner.filter(|channel| *channel != self.shared.own)
+    }
+
+    /// Says whether this process may run discussions.
+    pub(crate) fn set_running(&self, is_running: bool) {
+        self.shared.is_running.store(is_running, Ordering::Relaxed);
     }
 
     /// Tells of new facts, if the discussion is followed.
@@ -191,6 +201,16 @@ impl News {
             }
         }
     }
+}
+
+/// Tells the process at a channel that a discussion has commands.
+pub(crate) async fn notify(
+    connection: &mut Connection,
+    channel: &str,
+    id: DiscussionId,
+) -> Result<(), JobError> {
+    let bag = packed([Line::Commands(id)]).concat();
+    connection.query("SELECT pg_notify($1, $2)", &[&channel, &bag]).await.map(drop)
 }
 
 /// Tells other processes of providers that want a pause, and knows what they told.
@@ -273,7 +293,6 @@ impl Shared {
         }
         outbox.follows.into_iter().for_each(|id| post(&self.all, Line::Follow(id, self.own.clone())));
         outbox.closed.into_iter().for_each(|(lane, ms)| post(&self.all, Line::Closed(lane, ms)));
-        outbox.commands.into_iter().for_each(|(channel, id)| post(&channel, Line::Commands(id)));
         for (id, last) in outbox.facts {
             self.followers(id).iter().for_each(|channel| post(channel, Line::Facts(id, last)));
         }
@@ -333,6 +352,8 @@ struct Listening {
     connection: Connection,
     heard: UnboundedReceiver<Notification>,
     pid: i32,
+    /// The newest command of each discussion that this process runs, as of the last look.
+    commands: HashMap<DiscussionId, i64>,
 }
 
 impl Listening {
@@ -353,13 +374,20 @@ impl Listening {
         let pid = connection.query("SELECT pg_backend_pid()", &[]).await?[0].get(0);
         let timeline: i64 = connection.query(TIMELINE, &[]).await?[0].get(0);
         shared.epoch.store(timeline.unsigned_abs(), Ordering::Release);
-        Ok(Listening { connection, heard, pid })
+        Ok(Listening { connection, heard, pid, commands: HashMap::new() })
     }
 
     /// Sends and hears until the connection breaks.
     async fn serve(mut self, shared: &Shared) {
+        let mut looks = tokio::time::interval(LOOK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
+                _ = looks.tick() => {
+                    if shared.is_running.load(Ordering::Relaxed) && self.look(shared).await.is_err() {
+                        return;
+                    }
+                }
                 heard = self.heard.recv() => match heard {
                     Some(it) if it.process_id() == self.pid => {}
                     Some(it) => shared.hear(it.payload()),
@@ -373,6 +401,19 @@ impl Listening {
                 }
             }
         }
+    }
+
+    /// Looks for commands to the discussions that this process runs.
+    async fn look(&mut self, shared: &Shared) -> Result<(), JobError> {
+        let sql = "SELECT d.id, d.last_command FROM discussions d JOIN nodes ON nodes.id = d.node
+                   WHERE nodes.channel = $1 AND d.last_command > 0";
+        let rows = self.connection.query(sql, &[&shared.own]).await?;
+        let newest = |row: &Row| (DiscussionId::from(row.get::<_, Uuid>(0)), row.get::<_, i64>(1));
+        let commands: HashMap<DiscussionId, i64> = rows.iter().map(newest).collect();
+        let is_new = |(id, newest): &(&DiscussionId, &i64)| self.commands.get(*id) != Some(*newest);
+        commands.iter().filter(is_new).for_each(|(id, _)| shared.tell(&Wake::Commands(*id)));
+        self.commands = commands;
+        Ok(())
     }
 
     async fn send(&mut self, shared: &Shared) -> Result<(), JobError> {

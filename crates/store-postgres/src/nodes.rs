@@ -1,8 +1,11 @@
 //! The registry of nodes.
 
 use quorum_core::{
-    model::{id::NodeId, time::Timestamp},
-    seams::{Beat, Duty, Node, NodeStatus, Pulse},
+    model::{
+        id::{DiscussionId, NodeId},
+        time::Timestamp,
+    },
+    seams::{Beat, Duty, Node, NodeStatus, Pulse, StoreError},
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -54,6 +57,32 @@ pub(crate) async fn reap(connection: &mut Connection, node: NodeId, beat: u64) -
 pub(crate) async fn part(connection: &mut Connection, node: NodeId) -> Result<(), JobError> {
     connection.execute("DELETE FROM nodes WHERE id = $1", &[&Uuid::from(node)]).await?;
     Ok(())
+}
+
+/// Notes that a client of a node waits for a discussion.
+pub(crate) async fn attach(
+    connection: &mut Connection,
+    id: DiscussionId,
+    client: Uuid,
+    node: NodeId,
+) -> Result<(), JobError> {
+    let sql = "INSERT INTO attached (discussion, client, node) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+    let attached = connection.execute(sql, &[&Uuid::from(id), &client, &Uuid::from(node)]).await;
+    attached.map(drop).map_err(|error| if error.is_gone() { StoreError::Gone(node).into() } else { error })
+}
+
+/// Ends the note of a client, and returns whether no other waits for the discussion. The lock makes
+/// one of those that leave at the same time the last.
+pub(crate) async fn detach(
+    connection: &mut Connection,
+    id: DiscussionId,
+    client: Uuid,
+) -> Result<bool, JobError> {
+    let sql = "SELECT client FROM attached WHERE discussion = $1 ORDER BY client FOR UPDATE";
+    let clients = connection.query(sql, &[&Uuid::from(id)]).await?;
+    let sql = "DELETE FROM attached WHERE discussion = $1 AND client = $2";
+    connection.execute(sql, &[&Uuid::from(id), &client]).await?;
+    Ok(clients.iter().all(|row| row.get::<_, Uuid>(0) == client))
 }
 
 /// The time by the database's clock.

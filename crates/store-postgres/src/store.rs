@@ -38,7 +38,7 @@ use crate::{
     find, flaws, inbox, kept,
     lanes::Lanes,
     migrate::{self, Extent, Migrated},
-    news::News,
+    news::{self, News},
     nodes, outcomes,
     pool::{Pool, run, transact},
     record::{self, Opening, Place},
@@ -53,13 +53,35 @@ use crate::{
 pub struct Options {
     /// How many connections are used, besides one that writes facts and one that listens.
     pub connections: usize,
-    /// Whether tables may be changed in a way that older nodes can't use.
-    pub migrating: bool,
+    /// What may be done to its tables.
+    pub tables: Tables,
+}
+
+/// What may be done to the tables of a database that is opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tables {
+    /// They are created, and what is missing is added.
+    #[default]
+    Added,
+    /// The same, and what only older nodes use is taken away.
+    Migrated,
+    /// They must be there. What is missing is added.
+    Existing,
+}
+
+impl From<Tables> for Extent {
+    fn from(tables: Tables) -> Self {
+        match tables {
+            Tables::Added => Extent::Expanding,
+            Tables::Migrated => Extent::All,
+            Tables::Existing => Extent::Existing,
+        }
+    }
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { connections: 6, migrating: false }
+        Options { connections: 6, tables: Tables::default() }
     }
 }
 
@@ -111,8 +133,7 @@ struct Parts {
 async fn start(place: ConnectionPlace, options: Options) -> Result<Parts, StoreError> {
     let pool = Pool::new(place.clone(), options.connections);
     let database = place.address.to_string();
-    let extent = if options.migrating { Extent::All } else { Extent::Expanding };
-    let migrated = run!(pool, connection, migrate::migrate(connection, &database, extent))?;
+    let migrated = run!(pool, connection, migrate::migrate(connection, &database, options.tables.into()))?;
     let news = News::start(place.clone(), pool.clone(), migrated.store).await;
     let news = news.map_err(|error| pool.explain(error))?;
     let lanes = Lanes {
@@ -254,7 +275,10 @@ impl Store for PostgresStore {
     ) -> BoxFuture<'_, Result<Option<Claim>, StoreError>> {
         Box::pin(async move {
             match self.open_discussion(id, &facts, Place::Claimed(runner)).await? {
-                Created::New => Ok(Some(Claim { id, node: runner.node, fence: 1 })),
+                Created::New => {
+                    self.news.set_running(true);
+                    Ok(Some(Claim { id, node: runner.node, fence: 1 }))
+                }
                 Created::Existed => Ok(None),
             }
         })
@@ -278,7 +302,10 @@ impl Store for PostgresStore {
             let turn = self.sending.lock().await;
             let sent = transact!(self.pool, connection, inbox::send(connection, id, &command))?;
             drop(turn);
-            self.news.commands(id, sent.runner);
+            if let Some(channel) = self.news.commands(id, sent.runner) {
+                // What is not heard of is found when that process looks.
+                let _ = run!(self.pool, connection, news::notify(connection, &channel, id));
+            }
             Ok(sent.id)
         })
     }
@@ -292,7 +319,11 @@ impl Store for PostgresStore {
     }
 
     fn claim(&self, id: DiscussionId, node: NodeId) -> BoxFuture<'_, Result<Claim, StoreError>> {
-        Box::pin(async move { run!(self.pool, connection, claims::claim(connection, id, node)) })
+        Box::pin(async move {
+            let claim = run!(self.pool, connection, claims::claim(connection, id, node))?;
+            self.news.set_running(true);
+            Ok(claim)
+        })
     }
 
     fn claim_any(&self, request: ClaimRequest) -> BoxFuture<'_, Result<Vec<Taken>, StoreError>> {
@@ -300,12 +331,20 @@ impl Store for PostgresStore {
             if !run!(self.pool, connection, claims::is_any(connection, &request))? {
                 return Ok(Vec::new());
             }
-            transact!(self.pool, connection, claims::claim_any(connection, &request))
+            let taken = transact!(self.pool, connection, claims::claim_any(connection, &request))?;
+            if !taken.is_empty() {
+                self.news.set_running(true);
+            }
+            Ok(taken)
         })
     }
 
     fn held(&self, node: NodeId) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
-        Box::pin(async move { run!(self.pool, connection, claims::held(connection, node)) })
+        Box::pin(async move {
+            let held = run!(self.pool, connection, claims::held(connection, node))?;
+            self.news.set_running(!held.is_empty());
+            Ok(held)
+        })
     }
 
     fn release(&self, claim: Claim, how: Release) -> BoxFuture<'_, Result<(), StoreError>> {
@@ -391,6 +430,14 @@ impl Nodes for PostgresStore {
             self.news.work();
             Ok(())
         })
+    }
+
+    fn attach(&self, id: DiscussionId, client: Uuid, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move { run!(self.pool, connection, nodes::attach(connection, id, client, node)) })
+    }
+
+    fn detach(&self, id: DiscussionId, client: Uuid) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(async move { transact!(self.pool, connection, nodes::detach(connection, id, client)) })
     }
 
     fn clock(&self) -> BoxFuture<'_, Result<Option<Timestamp>, StoreError>> {

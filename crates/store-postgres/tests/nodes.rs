@@ -59,6 +59,35 @@ async fn commands_facts_and_text_reach_the_other_process() {
     hears(&mut at_other, |it| *it == Wake::Work).await;
 }
 
+/// Like `ax pause`, whose process ends as soon as the command is recorded.
+#[tokio::test]
+async fn a_command_of_a_process_that_ends_at_once_is_heard_of() {
+    let database = Database::fresh();
+    let (runner, other) = (opened(&database), opened(&database));
+    let id = open(&runner, "tabs or spaces?", second(1)).await;
+    let _writer = Writer::claiming(&runner, id, "one").await;
+    let mut news = runner.watch();
+    other.send(id, Command::Pause).await.unwrap();
+    drop(other);
+    hears(&mut news, |it| *it == Wake::Commands(id)).await;
+}
+
+#[tokio::test]
+async fn a_command_whose_news_was_lost_is_found() {
+    let database = Database::fresh();
+    let runner = opened(&database);
+    let id = open(&runner, "tabs or spaces?", second(1)).await;
+    let _writer = Writer::claiming(&runner, id, "one").await;
+    let mut news = runner.watch();
+    for number in 1..=2 {
+        database.run(&format!(
+            "INSERT INTO commands (discussion, id, command, at) VALUES ('{id}', {number}, '\"pause\"', 0);
+             UPDATE discussions SET last_command = {number} WHERE id = '{id}'"
+        ));
+        hears(&mut news, |it| *it == Wake::Commands(id)).await;
+    }
+}
+
 #[tokio::test]
 async fn a_lost_connection_is_replaced_and_watchers_are_told() {
     let database = Database::fresh();

@@ -44,6 +44,7 @@ fn a_column_that_is_not_moved_is_noticed() {
                 "nodes",
                 &["id", "beat", "name", "version", "config", "lease_ms", "draining", "channel", "knows"],
             ),
+            ("attached", &["discussion", "client", "node"]),
             ("lanes", &["name", "free_at", "closed_until"]),
             // Made of the record.
             ("search", &["discussion", "length", "words"]),

@@ -6,13 +6,15 @@ use std::net::TcpListener;
 
 use quorum_core::{
     model::id::Seq,
-    seams::{Archive, Nodes, Store, StoreError, Then, Wanted},
+    seams::{Archive, Node, Nodes, Store, StoreError, Then, Wanted},
 };
 use quorum_store_postgres::{Address, PostgresStore};
 use quorum_testkit::{
     conformance::store::fixture::{Writer, node, open, said, second},
+    own_postgres::OwnPostgres,
     postgres::Database,
 };
+use uuid::Uuid;
 
 fn opened(url: &str) -> Result<PostgresStore, StoreError> {
     PostgresStore::open(Address::parse(url)?)
@@ -82,7 +84,7 @@ fn a_wrong_certificate_and_a_server_without_tls() {
     let url = database.login_url("guarded:right-word", "localhost", "&sslmode=require");
     check(&url, Kind::Staying, &["certificate", "sslrootcert"]);
     let url = database.login_url("unsafe:hidden-word", "localhost", &trusting);
-    check(&url, Kind::Staying, &["refused the login"]);
+    check(&url, Kind::Staying, &["refused the login (pg_hba.conf rejects", "check the user"]);
 }
 
 #[test]
@@ -91,6 +93,46 @@ fn a_read_only_database() {
     drop(opened(&database.url()).unwrap());
     let url = database.login_url("reader:hidden-word", "127.0.0.1", "");
     check(&url, Kind::Passing, &["can be read but not written"]);
+}
+
+/// As after a failover in which the former primary kept its connections.
+#[tokio::test]
+async fn a_connection_to_a_server_that_no_longer_writes_is_given_up() {
+    let folder = std::env::temp_dir().join(format!("quorum-read-only-{}", Uuid::new_v4()));
+    let server = OwnPostgres::start(&folder, &["fsync=off"]).unwrap();
+    let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port());
+    let store = opened(&url).unwrap();
+    let set = |value: &str| {
+        let setting = format!("default_transaction_read_only = {value}\n");
+        std::fs::write(folder.join("data/postgresql.auto.conf"), setting).unwrap();
+        server.sql("SELECT pg_reload_conf()").unwrap();
+    };
+    let sql = "SELECT string_agg(pid::text, ' ') FROM pg_stat_activity WHERE application_name = 'quorum'
+               AND query NOT LIKE '%notify%' AND query NOT LIKE '%walfile%'";
+    let before = server.sql(sql).unwrap();
+    set("on");
+    let mut refused = Ok(());
+    for number in 0..100 {
+        refused = store.join(Node::fresh(&format!("node {number}"))).await;
+        if refused.is_err() {
+            break;
+        }
+        // It sleeps because a server reads its configuration some time after it was told to.
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert!(
+        matches!(&refused, Err(StoreError::Unavailable(told)) if told.contains("not written")),
+        "{refused:?}"
+    );
+    set("off");
+    while store.join(Node::fresh("later")).await.is_err() {
+        tokio::task::yield_now().await;
+    }
+    let after = server.sql(sql).unwrap();
+    assert_ne!(before, after, "the same connection is used");
+    drop(store);
+    drop(server);
+    let _ = std::fs::remove_dir_all(folder);
 }
 
 #[test]
@@ -131,11 +173,11 @@ async fn an_older_database_is_updated_and_keeps_everything() {
     let id = open(&store, "tabs or spaces?", second(1)).await;
     drop(store);
     database.run(
-        "DROP TABLE moved; DROP TABLE lanes; ALTER TABLE nodes DROP COLUMN knows;
+        "DROP TABLE moved; DROP TABLE lanes; DROP TABLE attached; ALTER TABLE nodes DROP COLUMN knows;
          ALTER TABLE discussions DROP COLUMN title; UPDATE schema SET version = 1, min_reader = 1",
     );
     let store = opened(&database.url()).unwrap();
-    assert_eq!(store.versions(), (1, 3));
+    assert_eq!(store.versions(), (1, 4));
     node(&store, "one").await;
     let listed = store.list(Wanted::default()).await.unwrap();
     assert_eq!(listed.iter().map(|it| it.id).collect::<Vec<_>>(), [id]);
@@ -162,6 +204,32 @@ fn a_database_of_another_program() {
     let database = Database::fresh();
     database.run("CREATE TABLE schema (of_another integer)");
     check(&database.url(), Kind::Staying, &["another program"]);
+}
+
+/// Otherwise an answer with a character that the encoding lacks could not be recorded.
+#[test]
+fn a_database_with_another_encoding_is_refused() {
+    let database = Database::fresh();
+    let name = database.run("SELECT current_schema()");
+    for encoding in ["LATIN1", "UTF8"] {
+        let name = format!("{name}_{encoding}").to_lowercase();
+        database.create(&name, &format!("ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"));
+        let url = format!("postgres://postgres:hidden-word@127.0.0.1:{}/{name}", database.port());
+        match encoding {
+            "UTF8" => assert!(opened(&url).is_ok()),
+            _ => check(&url, Kind::Staying, &["the encoding LATIN1", "ENCODING 'UTF8'"]),
+        }
+    }
+}
+
+#[test]
+fn a_schema_that_is_not_there_is_told() {
+    let database = Database::fresh();
+    let url = format!(
+        "postgres://postgres:hidden-word@127.0.0.1:{}/postgres?options=-c%20search_path%3Dnowhere",
+        database.port()
+    );
+    check(&url, Kind::Staying, &["there is no schema", "search_path"]);
 }
 
 #[tokio::test]

@@ -23,6 +23,7 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0012_nodes.sql"),
     include_str!("../migrations/0013_titles.sql"),
     include_str!("../migrations/0014_moved.sql"),
+    include_str!("../migrations/0015_attached.sql"),
 ];
 
 pub(crate) const NEWEST: usize = FIRST + STEPS.len() - 1;

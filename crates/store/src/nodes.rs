@@ -1,10 +1,11 @@
 //! The registry of nodes. Besides its beat, a node's lock file tells whether its process is alive.
 
 use quorum_core::{
-    model::id::NodeId,
+    model::id::{DiscussionId, NodeId},
     seams::{Beat, Duty, Node, NodeStatus, Pulse, StoreError},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
 
 use crate::{cache::parsed, error::JobError, write_context::WriteContext};
 
@@ -51,6 +52,29 @@ pub(crate) fn part(context: &mut WriteContext, node: NodeId) -> Result<(), JobEr
     context.connection.prepare_cached("DELETE FROM nodes WHERE id = ?1")?.execute([node.to_string()])?;
     context.clear_cache();
     Ok(())
+}
+
+/// Notes that a client of a node waits for a discussion.
+pub(crate) fn attach(
+    context: &mut WriteContext,
+    id: DiscussionId,
+    client: Uuid,
+    node: NodeId,
+) -> Result<(), JobError> {
+    check(context, node)?;
+    let sql = "INSERT OR IGNORE INTO attached (discussion, client, node) VALUES (?1, ?2, ?3)";
+    let row = params![id.to_string(), client.to_string(), node.to_string()];
+    context.connection.prepare_cached(sql)?.execute(row)?;
+    Ok(())
+}
+
+/// Ends the note of a client, and returns whether no other waits for the discussion.
+pub(crate) fn detach(context: &mut WriteContext, id: DiscussionId, client: Uuid) -> Result<bool, JobError> {
+    reap_dead(context)?;
+    let sql = "DELETE FROM attached WHERE discussion = ?1 AND client = ?2";
+    context.connection.prepare_cached(sql)?.execute([id.to_string(), client.to_string()])?;
+    let sql = "SELECT 1 FROM attached WHERE discussion = ?1";
+    Ok(!context.connection.prepare_cached(sql)?.exists([id.to_string()])?)
 }
 
 /// Deletes the nodes whose processes are dead. Only inside a write transaction, as [`is_alive`]

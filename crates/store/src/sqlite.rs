@@ -269,6 +269,14 @@ impl Nodes for SqliteStore {
         Box::pin(self.writer.write(move |context| nodes::part(context, node)))
     }
 
+    fn attach(&self, id: DiscussionId, client: Uuid, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |context| nodes::attach(context, id, client, node)))
+    }
+
+    fn detach(&self, id: DiscussionId, client: Uuid) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(self.writer.write(move |context| nodes::detach(context, id, client)))
+    }
+
     fn nodes(&self) -> BoxFuture<'_, Result<Vec<NodeStatus>, StoreError>> {
         Box::pin(async move {
             match self.writer.access() {

@@ -565,6 +565,7 @@ fn a_column_that_is_not_moved_is_noticed() {
             ("discussions", &["number", "unindexed", "node", "claimed_at", "owner", "runner", "lease_until"]),
             // What concerns running processes.
             ("nodes", &["id", "beat", "name", "version", "config", "lease_ms", "draining", "runner"]),
+            ("attached", &["discussion", "client", "node"]),
             // The database itself.
             ("identity", &["store"]),
             ("maintenance", &["forgetting"]),

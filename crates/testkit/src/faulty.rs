@@ -26,6 +26,7 @@ use quorum_core::{
     },
 };
 use tokio::time::sleep;
+use uuid::Uuid;
 
 /// A fault of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -254,6 +255,14 @@ impl Nodes for Faulty {
 
     fn part(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
         self.inner.part(node)
+    }
+
+    fn attach(&self, id: DiscussionId, client: Uuid, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.inner.attach(id, client, node)
+    }
+
+    fn detach(&self, id: DiscussionId, client: Uuid) -> BoxFuture<'_, Result<bool, StoreError>> {
+        self.inner.detach(id, client)
     }
 
     fn nodes(&self) -> BoxFuture<'_, Result<Vec<NodeStatus>, StoreError>> {

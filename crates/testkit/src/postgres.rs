@@ -119,6 +119,11 @@ impl Database {
         self.server.port
     }
 
+    /// Creates a database of this name with these options, which ends with the server.
+    pub fn create(&self, name: &str, options: &str) {
+        self.server.psql(&format!("CREATE DATABASE {name} {options}"));
+    }
+
     /// Runs SQL in the schema, and returns what it prints.
     pub fn run(&self, sql: &str) -> String {
         self.server.psql(&format!("SET search_path = {}; {sql}", self.schema))

@@ -236,6 +236,22 @@ fn event_ids_carry_the_epoch_of_the_log() {
 }
 
 #[test]
+fn a_command_typed_elsewhere_reaches_a_server_on_postgres() {
+    let database = quorum_testkit::postgres::Database::fresh();
+    let user = User::new().with("AX_DATABASE_URL", &database.url());
+    user.configure(LEASE);
+    let (one, address) = serve(&user);
+    let id = order(&address, 10);
+    until(|| has_begun(&address, &id));
+    user.ax(&["pause", &id]).ends(0);
+    until(|| status(&address, &id) == "paused");
+    user.ax(&["abort", &id]).ends(0);
+    until(|| status(&address, &id) == "aborted");
+    one.signal("-TERM");
+    one.end().ends(0);
+}
+
+#[test]
 fn while_the_database_is_away_readyz_and_metrics_say_so() {
     let folder = tempfile::tempdir().unwrap();
     // The database may be run by another user.

@@ -109,10 +109,24 @@ fn a_database_is_migrated_once_and_then_up_to_date() {
 }
 
 #[test]
+fn an_empty_database_is_not_filled_by_a_check_or_as_the_source_of_a_move() {
+    let database = Database::fresh();
+    let user = user(&database);
+    for verb in [&["db", "check"][..], &["db", "move", "--back"]] {
+        user.ax(verb).ends(3).says(&["is empty", "ax db migrate"]).prints_nothing();
+    }
+    assert_eq!(database.run("SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"), "0");
+    user.ax(&["db", "migrate"]).ends(0);
+    user.ax(&["db", "check"]).ends(0);
+}
+
+#[test]
 fn a_database_server_that_cant_be_used_gets_advice_about_its_address_and_not_about_files() {
     let database = Database::fresh();
     database.run("CREATE TABLE customers (name text)");
-    for verb in [&["history"][..], &["discuss", "q"], &["doctor"], &["serve", "--port", "0"]] {
+    let verbs =
+        [&["history"][..], &["discuss", "q"], &["doctor"], &["serve", "--port", "0"], &["db", "check"]];
+    for verb in verbs {
         let said = user(&database).ax(verb).ends(3);
         let told = format!("{}{}", said.out, said.err);
         assert!(told.contains("another program (customers)"), "{verb:?}: {told}");

@@ -5,9 +5,12 @@ use std::{
     time::Duration,
 };
 
+use uuid::Uuid;
+
 use crate::{
     engine::Engine,
-    model::id::NodeId,
+    model::id::{DiscussionId, NodeId},
+    record::retry_store::briefly,
     seams::{Abilities, ClaimRequest, StoreError, Taken},
 };
 
@@ -84,6 +87,19 @@ impl Engine {
         let takeovers = taken.iter().filter(|it| it.is_takeover).count() as u64;
         counts.takeovers.fetch_add(takeovers, Ordering::Relaxed);
         Ok(taken)
+    }
+
+    /// Notes that a client of this process waits for a discussion, which is aborted when the last
+    /// of its clients leaves.
+    pub async fn attach(&self, id: DiscussionId, client: Uuid) -> Result<(), StoreError> {
+        let store = &self.services().store;
+        self.as_node(|node| store.attach(id, client, node)).await
+    }
+
+    /// Ends the note of this client. Returns whether no other client of any process waits.
+    pub async fn detach(&self, id: DiscussionId, client: Uuid) -> Result<bool, StoreError> {
+        let store = &self.services().store;
+        briefly(|| store.detach(id, client)).await
     }
 
     fn abilities(&self) -> Abilities {

@@ -22,6 +22,7 @@ use tokio::{
     sync::mpsc::{UnboundedSender, unbounded_channel},
     time::Instant,
 };
+use uuid::Uuid;
 
 use crate::{
     memory::{nodes::Row, spending::Allowance},
@@ -72,6 +73,8 @@ struct Contents {
     /// The recorded outcomes, oldest first.
     outcomes: Vec<KnownOutcome>,
     nodes: BTreeMap<NodeId, Row>,
+    /// The clients that wait for a discussion, and their nodes.
+    attached: BTreeMap<(DiscussionId, Uuid), NodeId>,
     /// The next turn of each tenant in the queue.
     turns: BTreeMap<Tenant, u64>,
     watchers: Vec<UnboundedSender<Wake>>,

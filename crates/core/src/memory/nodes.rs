@@ -1,10 +1,11 @@
 //! The registry of nodes in memory.
 
 use futures::future::BoxFuture;
+use uuid::Uuid;
 
 use crate::{
     memory::{Contents, MemoryStore},
-    model::id::NodeId,
+    model::id::{DiscussionId, NodeId},
     seams::{Beat, Duty, Node, NodeStatus, Nodes, Pulse, StoreError},
 };
 
@@ -52,6 +53,23 @@ impl Nodes for MemoryStore {
         })
     }
 
+    fn attach(&self, id: DiscussionId, client: Uuid, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let mut contents = self.lock();
+            contents.check_node(node)?;
+            contents.attached.insert((id, client), node);
+            Ok(())
+        })
+    }
+
+    fn detach(&self, id: DiscussionId, client: Uuid) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let mut contents = self.lock();
+            contents.attached.remove(&(id, client));
+            Ok(contents.attached.keys().all(|it| it.0 != id))
+        })
+    }
+
     fn nodes(&self) -> BoxFuture<'_, Result<Vec<NodeStatus>, StoreError>> {
         Box::pin(async move {
             let contents = self.lock();
@@ -77,6 +95,7 @@ impl Contents {
 
     fn delete_node(&mut self, node: NodeId) {
         self.nodes.remove(&node);
+        self.attached.retain(|_, of| *of != node);
         let held = self.discussions.values_mut().filter(|it| it.holder == Some(node));
         held.for_each(|it| it.holder = None);
     }

@@ -2,8 +2,13 @@
 
 use futures::future::BoxFuture;
 
+use uuid::Uuid;
+
 use super::StoreError;
-use crate::model::{id::NodeId, time::Timestamp};
+use crate::model::{
+    id::{DiscussionId, NodeId},
+    time::Timestamp,
+};
 
 /// The registry of nodes in a store.
 ///
@@ -31,6 +36,15 @@ pub trait Nodes: Send + Sync {
 
     /// Deletes the row of a node that ends, and ends its claims.
     fn part(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Notes that a client of this node waits for a discussion, which is aborted when the last of
+    /// its clients leaves. The note ends with the node's row; without one, this returns
+    /// [`StoreError::Gone`].
+    fn attach(&self, id: DiscussionId, client: Uuid, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Ends the note of this client. Returns whether no other client of any node waits: of those
+    /// that leave at the same time, one is the last.
+    fn detach(&self, id: DiscussionId, client: Uuid) -> BoxFuture<'_, Result<bool, StoreError>>;
 
     /// The time by the store's clock; `None` if it has none of its own.
     fn clock(&self) -> BoxFuture<'_, Result<Option<Timestamp>, StoreError>> {

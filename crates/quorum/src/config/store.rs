@@ -84,22 +84,26 @@ impl Config {
         self.store.lease.map_or(Node::LEASE_MS, |seconds| seconds * 1_000)
     }
 
-    /// A digest of what must be the same on all nodes: providers, presets, defaults, limits and
-    /// tools. It shows no secret and no path.
+    /// A digest of what must be the same on all nodes: providers, presets, defaults, limits, tools,
+    /// tokens, and what a tenant may run and queue. It shows no secret and no path.
     #[must_use]
     pub fn digest(&self) -> String {
-        let names: Vec<&str> = self.presets.keys().map(String::as_str).collect();
-        let tokens: Vec<_> =
-            self.server.tokens.iter().map(|it| (&it.name, it.tenant.name(), it.caps)).collect();
+        let server = &self.server;
+        let tokens: Vec<_> = server.tokens.iter().map(|it| (&it.name, it.tenant.name(), it.caps)).collect();
         let shared = format!(
-            "{:?} {:?} {:?} {names:?} {:?} {:?} {tokens:?} {:?} {:?}",
+            "{:?} {:?} {:?} {:?} {:?} {:?} {tokens:?} {:?} {:?} {:?} {:?} {:?} {:?}",
             self.retention_days,
             self.discussions,
             self.rows,
+            self.presets,
             self.defaults,
             self.limits,
             self.store.lease,
-            self.tools
+            self.tools,
+            self.workflows,
+            server.max_running_of_tenant,
+            server.max_queued,
+            server.tasks
         );
         Uuid::new_v5(&Uuid::NAMESPACE_OID, shared.as_bytes()).simple().to_string()
     }
@@ -152,5 +156,19 @@ mod tests {
         assert_eq!(digest("", "here"), digest("", "there"));
         assert_ne!(digest("", "here"), digest("[defaults]\nrounds = 4", "here"));
         assert_ne!(digest("", "here"), digest("[retention]\ndays = 4", "here"));
+        assert_eq!(
+            digest("", "here"),
+            digest("[server]\nmax_running = 9", "here"),
+            "machines differ in size"
+        );
+    }
+
+    #[test]
+    fn presets_of_one_name_that_differ_and_shares_of_tenants_are_told_apart() {
+        let digest =
+            |text: &str| Config::parse(text, Path::new("config.toml"), "data".into()).unwrap().digest();
+        assert_ne!(digest("[presets.deep]\nrounds = 4"), digest("[presets.deep]\nrounds = 5"));
+        assert_ne!(digest("[server]\nmax_queued = 9"), digest("[server]\nmax_queued = 8"));
+        assert_ne!(digest("[server]\nmax_running_of_tenant = 9"), digest(""));
     }
 }

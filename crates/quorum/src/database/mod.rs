@@ -119,10 +119,15 @@ impl Database {
 
     #[cfg(feature = "postgres")]
     fn open_shared(url: &DatabaseUrl, purpose: Purpose) -> Result<Self, StoreError> {
-        use quorum_store_postgres::{Address, Options, PostgresStore};
+        use quorum_store_postgres::{Address, Options, PostgresStore, Tables};
         let address = Address::parse(url.secret())?;
         let shown = address.to_string();
-        let options = Options { migrating: purpose == Purpose::Migrate, ..Options::default() };
+        let tables = match purpose {
+            Purpose::Use => Tables::Added,
+            Purpose::Migrate => Tables::Migrated,
+            Purpose::Read => Tables::Existing,
+        };
+        let options = Options { tables, ..Options::default() };
         let store = PostgresStore::open_with(address, options)?;
         let versions = store.versions();
         Ok(Database { store: Arc::new(store), shown, versions })

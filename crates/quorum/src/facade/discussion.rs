@@ -17,6 +17,7 @@ use quorum_core::{
 };
 
 use tokio::sync::MutexGuard;
+use uuid::Uuid;
 
 use crate::{
     Complaint, Error, Forking, Plan, Quorum, Request, Scope, Started, Steered,
@@ -97,6 +98,17 @@ impl Discussion {
             return Ok(Steered::Sent { to: self.quorum().0.owner.clone() });
         }
         self.quorum().steer(self.id, command).await
+    }
+
+    /// Notes that a client waits for it here; it is to be aborted when the last of its clients, of
+    /// any process, leaves.
+    pub async fn attach(&self, client: Uuid) -> Result<(), Error> {
+        Ok(self.quorum().0.engine.attach(self.id, client).await?)
+    }
+
+    /// Ends the note of this client. Returns whether no other client waits, here or elsewhere.
+    pub async fn detach(&self, client: Uuid) -> Result<bool, Error> {
+        Ok(self.quorum().0.engine.detach(self.id, client).await?)
     }
 
     /// Sends a command to the process that runs it, and never runs it here.

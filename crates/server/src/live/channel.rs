@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -40,8 +40,6 @@ pub(crate) struct Channel {
     news: broadcast::Sender<News>,
     /// Read by every subscriber after every delta, so it takes no lock.
     over: AtomicBool,
-    /// The number of clients the discussion runs for: when the last of them leaves, it is aborted.
-    pub(super) held_for: AtomicUsize,
     /// Runs of it in this process that have no listener yet, each with its run slot.
     pub(super) runs: Mutex<VecDeque<(Signals, Option<RunSlot>)>>,
     pub(super) woken: Notify,
@@ -122,7 +120,6 @@ impl Channel {
             log: Mutex::new(log),
             news: broadcast::Sender::new(BACKLOG),
             over: AtomicBool::new(false),
-            held_for: AtomicUsize::new(0),
             runs: Mutex::default(),
             woken: Notify::new(),
             is_run_here: AtomicBool::new(false),

@@ -1,16 +1,13 @@
 //! A subscriber: a cursor into the event log plus a live receiver.
 
-use std::{
-    collections::VecDeque,
-    convert::Infallible,
-    pin::Pin,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{collections::VecDeque, convert::Infallible, pin::Pin, sync::Arc, time::Duration};
 
 use axum::body::Bytes;
 use futures::{FutureExt, Stream, future::BoxFuture, stream};
-use quorum::model::{command::Command, id::Seq};
+use quorum::{
+    Discussion,
+    model::{command::Command, id::Seq},
+};
 use tokio::{
     sync::{
         broadcast::{self, error::RecvError},
@@ -18,6 +15,7 @@ use tokio::{
     },
     time::{Instant, Sleep, sleep},
 };
+use uuid::Uuid;
 
 use crate::{
     app::StreamSlot,
@@ -134,12 +132,27 @@ impl Watcher {
         Watcher { _slot: Some(slot), ..self }
     }
 
-    /// Aborts the discussion if the client leaves before it is over. If several clients sent the
-    /// same order, the last one to leave aborts it.
+    /// Aborts the discussion if the client leaves before it is over.
     pub(crate) fn aborting(self) -> Self {
-        self.channel.held_for.fetch_add(1, Ordering::AcqRel);
-        let leaving = Leaving { channel: self.channel.clone(), closing: self.closing.clone(), ended: false };
-        Watcher { leaving: Some(leaving), ..self }
+        self.leaving_as(None)
+    }
+
+    /// The same for an order that other clients may have sent too, to any node: the last one to
+    /// leave aborts it.
+    pub(crate) async fn aborting_as_last(self) -> Result<Self, quorum::Error> {
+        let client = Uuid::new_v4();
+        // Before the note is made, so that a client that leaves meanwhile ends it.
+        let mut watcher = self.leaving_as(Some(client));
+        if let Err(error) = watcher.channel.discussion.attach(client).await {
+            watcher.stay();
+            return Err(error);
+        }
+        Ok(watcher)
+    }
+
+    fn leaving_as(self, client: Option<Uuid>) -> Self {
+        let (channel, closing) = (self.channel.clone(), self.closing.clone());
+        Watcher { leaving: Some(Leaving { channel, closing, client, ended: false }), ..self }
     }
 
     /// Whether the discussion is over and there is nothing new to send.
@@ -230,17 +243,30 @@ impl Watcher {
 struct Leaving {
     channel: Arc<Channel>,
     closing: watch::Receiver<bool>,
+    /// The client's note, if it may not be the only one.
+    client: Option<Uuid>,
     /// The stream ended by itself.
     ended: bool,
 }
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        let is_last = self.channel.held_for.fetch_sub(1, Ordering::AcqRel) == 1;
-        // When the server closes, discussions are left to be resumed.
-        if is_last && !self.ended && !*self.closing.borrow() {
-            let discussion = self.channel.discussion.clone();
-            tokio::spawn(async move { discussion.steer(Command::Abort).await.map(drop) });
+        // When the server closes, discussions are left to be resumed, and notes end with its node.
+        if *self.closing.borrow() || (self.ended && self.client.is_none()) {
+            return;
         }
+        tokio::spawn(left(self.channel.discussion.clone(), self.client, self.ended));
+    }
+}
+
+async fn left(discussion: Discussion, client: Option<Uuid>, ended: bool) {
+    let is_last = match client {
+        Some(client) => discussion.detach(client).await,
+        None => Ok(true),
+    };
+    // Without an answer, another client may be waiting.
+    if matches!(is_last, Ok(true)) && !ended {
+        // There is nobody left to tell of an error.
+        drop(discussion.steer(Command::Abort).await);
     }
 }

@@ -11,11 +11,14 @@ use crate::{
     problem::Problem,
     routes::{discussions, events},
     seeds::dialogue_order::{Dialogue, in_its_words},
+    wire::order::KEY,
 };
 
 /// Run a dialogue of two models and listen to it
 ///
-/// The response is a stream of events. Closing it aborts the discussion unless `detach` is true.
+/// The response is a stream of events. Closing it aborts the discussion unless `detach` is true. If
+/// the same order was sent several times with one `Idempotency-Key`, the last response to be closed
+/// does.
 #[utoipa::path(
     post, path = "/api/discussion", tag = "discussions", request_body = Dialogue,
     params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
@@ -41,6 +44,10 @@ pub(super) async fn converse(
     let discussion = discussions::place(&app, &scope, spec, order).await?.discussion;
     let watcher = app.hub.watch(&discussion, View::Events, Seq::START).await?;
     let watcher = watcher.never_silent_for(app.limits().silence).holding(slot);
-    let watcher = if dialogue.detach { watcher } else { watcher.aborting() };
+    let watcher = match (dialogue.detach, headers.contains_key(KEY)) {
+        (true, _) => watcher,
+        (false, false) => watcher.aborting(),
+        (false, true) => watcher.aborting_as_last().await?,
+    };
     Ok(events::stream(watcher))
 }

@@ -18,7 +18,7 @@ use crate::{
     wire::meanings,
 };
 
-const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// The longest idempotency key.
 pub(crate) const LONGEST_KEY: usize = 255;

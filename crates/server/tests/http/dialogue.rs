@@ -1,7 +1,9 @@
 //! `POST /api/discussion`, as its first clients use it (A12, A15).
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
+use quorum::memory::MemoryStore;
+use quorum_server::Limits;
 use serde_json::{Value, json};
 
 use crate::harness::{FAST, Stream, TestServer, events};
@@ -136,17 +138,37 @@ async fn a15_leaving_aborts_unless_detached() {
     }
 }
 
-#[tokio::test]
-async fn a15_the_last_client_of_a_shared_order_to_disconnect_ends_it() {
-    let server = TestServer::open("[defaults]\nsimulate = \"latency=5000ms\"\n").await;
-    let post = || Stream::open(server.posting("/api/discussion", &body()).header("idempotency-key", "k"));
-    let (mut first, mut second) = (post().await, post().await);
+/// Of two clients that sent the same order, only the last one to leave ends it, whichever server
+/// each of them asked.
+async fn check_that_the_last_to_leave_ends_it(key: &str, one: &TestServer, two: &TestServer) {
+    let post =
+        |server: &TestServer| server.posting("/api/discussion", &body()).header("idempotency-key", key);
+    let mut first = Stream::open(post(one)).await;
     let heard = first.until(|it| it.contains("turn-started")).await;
     let id = events(&heard[..heard.rfind("\n\n").unwrap()])[0].2["discussionId"].as_str().unwrap().to_owned();
+    let mut second = Stream::open(post(two)).await;
     second.until(|it| it.contains(&id) && it.contains("turn-started")).await;
     drop(first);
-    let listening = second.until(|it| it.matches("turn-chunk").count() > 1 || it.contains("aborted")).await;
+    let listening =
+        second.until(|it| it.matches("event: turn-completed").count() > 1 || it.contains("aborted")).await;
     assert!(!listening.contains("discussion-aborted"), "{listening}");
     drop(second);
-    while server.state(&id).await["lifecycle"] != "aborted" {}
+    while one.state(&id).await["lifecycle"] != "aborted" {}
+}
+
+const SLOW: &str = "[defaults]\nsimulate = \"latency=1500ms\"\n";
+
+#[tokio::test]
+async fn a15_the_last_client_of_a_shared_order_to_disconnect_ends_it() {
+    let server = TestServer::open(SLOW).await;
+    check_that_the_last_to_leave_ends_it("k", &server, &server).await;
+}
+
+#[tokio::test]
+async fn a15_the_last_client_is_counted_over_all_nodes() {
+    let store = Arc::new(MemoryStore::new());
+    let one = TestServer::sharing(store.clone(), SLOW, Limits::default()).await;
+    let two = TestServer::sharing(store, SLOW, Limits::default()).await;
+    check_that_the_last_to_leave_ends_it("there", &one, &two).await;
+    check_that_the_last_to_leave_ends_it("back", &two, &one).await;
 }

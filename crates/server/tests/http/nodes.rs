@@ -93,3 +93,22 @@ async fn a_tenant_runs_no_more_than_its_share_on_all_nodes_together() {
     assert_eq!(place(&one, ANN).await.json()["status"], "queued");
     assert_eq!(runs(&one, ANN).await, ["queued", "running", "running", "over"]);
 }
+
+#[tokio::test]
+async fn f12_equal_orders_at_two_nodes_at_once_are_one_discussion() {
+    let store = Arc::new(MemoryStore::new());
+    let one = TestServer::sharing(store.clone(), SLOW, Limits::default()).await;
+    let two = TestServer::sharing(store, SLOW, Limits::default()).await;
+    let send = async |server: &TestServer, key: String| {
+        let answer =
+            answered(server.posting("/api/discussions", &order()).header("idempotency-key", key)).await;
+        assert_eq!(answer.status, 202, "{}", answer.text);
+        answer.id()
+    };
+    for number in 0..10 {
+        let key = || format!("order {number}");
+        let (here, there) = tokio::join!(send(&one, key()), send(&two, key()));
+        assert_eq!(here, there);
+    }
+    assert_eq!(one.get("/api/discussions").await.json().as_array().unwrap().len(), 10);
+}

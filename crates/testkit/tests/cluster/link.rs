@@ -23,6 +23,7 @@ use tokio::{
     sync::watch,
     time::{Instant, sleep, timeout},
 };
+use uuid::Uuid;
 
 use super::history::{Chronicle, Deed};
 
@@ -280,6 +281,14 @@ impl Nodes for Link {
 
     fn part(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(self.over(self.store.part(node)))
+    }
+
+    fn attach(&self, id: DiscussionId, client: Uuid, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.over(self.store.attach(id, client, node)))
+    }
+
+    fn detach(&self, id: DiscussionId, client: Uuid) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(self.over(self.store.detach(id, client)))
     }
 
     fn nodes(&self) -> BoxFuture<'_, Result<Vec<NodeStatus>, StoreError>> {

@@ -93,6 +93,7 @@ macro_rules! store_conformance {
                 a_node_without_a_row_claims_nothing
                 no_claim_survives_a_race_with_the_reaper
                 a_node_that_parts_holds_nothing
+                the_last_client_to_leave_is_told_so
             }
             queue {
                 tenants_take_turns

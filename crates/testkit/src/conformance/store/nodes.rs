@@ -5,6 +5,7 @@ use quorum_core::{
     model::id::{DiscussionId, NodeId},
     seams::{Duty, Node, StoreError, Then},
 };
+use uuid::Uuid;
 
 use super::{
     Subject, Whole,
@@ -97,4 +98,31 @@ pub async fn a_node_that_parts_holds_nothing<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.part(held.node).await, Ok(()));
     assert_eq!(store.beat(held.node, Duty::Serving).await, Ok(None));
     assert!(claim(store, id, "two").await.is_ok());
+}
+
+/// Clients of all nodes count, but not those of a dead one; of those that leave at the same time,
+/// one is the last.
+pub async fn the_last_client_to_leave_is_told_so<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let (one, two) = (node(store, "one").await, node(store, "two").await);
+    let [id, other] = [DiscussionId::fresh(), DiscussionId::fresh()];
+    let [ann, bob, eve] = [1, 2, 3].map(Uuid::from_u128);
+    for (id, client, node) in [(id, ann, one), (id, bob, two), (other, ann, one)] {
+        assert_eq!(store.attach(id, client, node).await, Ok(()));
+        assert_eq!(store.attach(id, client, node).await, Ok(()), "twice is as good as once");
+    }
+    assert_eq!(store.detach(id, ann).await, Ok(false));
+    assert_eq!(store.detach(id, bob).await, Ok(true));
+    assert_eq!(store.detach(id, bob).await, Ok(true), "an answer may be lost");
+    for _ in 0..10 {
+        assert_eq!(store.attach(id, ann, one).await, Ok(()));
+        assert_eq!(store.attach(id, bob, two).await, Ok(()));
+        let left = futures::future::join(store.detach(id, ann), store.detach(id, bob)).await;
+        assert!(matches!(left, (Ok(true), Ok(false)) | (Ok(false), Ok(true))), "{left:?}");
+    }
+    assert_eq!(store.attach(id, ann, one).await, Ok(()));
+    assert_eq!(store.attach(id, eve, two).await, Ok(()));
+    assert!(reap(store, "two").await);
+    assert_eq!(store.detach(id, ann).await, Ok(true));
+    assert_eq!(store.attach(id, eve, two).await, Err(StoreError::Gone(two)));
 }
