@@ -92,17 +92,14 @@ pub(super) async fn read(
 
 /// `conversation`: an id, or an object with one.
 fn named_conversation(given: &mut Given) -> Result<Option<String>, Fault> {
-    let name = match given.take("conversation") {
-        Some(Value::String(name)) => Some(name),
-        Some(Value::Object(fields)) => fields.get("id").and_then(Value::as_str).map(str::to_owned),
-        Some(_) => return Err(Fault::invalid("conversation", "must be a text or an object with an id")),
-        None => None,
+    let Some(sent) = given.take("conversation") else { return Ok(None) };
+    let Some(name) = sent.as_str().or_else(|| sent["id"].as_str()) else {
+        return Err(Fault::invalid("conversation", "must be a text or an object with an id"));
     };
-    let is_fine = |it: &String| !it.trim().is_empty() && it.chars().count() <= LONGEST_SESSION;
-    if name.as_ref().is_some_and(|it| !is_fine(it)) {
+    if name.trim().is_empty() || LONGEST_SESSION < name.chars().count() {
         return Err(Fault::invalid("conversation", format!("must have 1 to {LONGEST_SESSION} characters")));
     }
-    Ok(name)
+    Ok(Some(name.to_owned()))
 }
 
 fn input(conversation: &mut Conversation, input: Option<&Value>) -> Result<(), Fault> {

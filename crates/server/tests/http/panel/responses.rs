@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{calls, config, messages::events, vendor, with};
-use crate::harness::{ANN, BOB, Stream, TestServer, answered, tenants};
+use crate::harness::{ANN, BOB, FAST, Stream, TestServer, answered, tenants};
 
 fn order() -> Value {
     json!({ "model": "quorum", "input": "Tabs or spaces?", "quorum": { "rounds": 1 } })
@@ -243,4 +243,23 @@ async fn i19_references_to_earlier_items_were_refused() {
     let many = vec![references[1].clone(); 101];
     let refused = server.post("/v1/responses", &asked(&many)).await;
     assert_eq!((refused.status.as_u16(), &refused.json()["error"]["param"]), (400, &json!("input")));
+}
+
+#[tokio::test]
+async fn i19_a_conversation_without_an_id_was_accepted() {
+    let server = TestServer::open(FAST).await;
+    for conversation in
+        [json!({ "name": "trip" }), json!({ "id": 7 }), json!(7), json!([]), json!({ "id": " " })]
+    {
+        let body = with(order(), json!({ "conversation": conversation }));
+        let refused = server.post("/v1/responses", &body).await;
+        let told = (refused.status.as_u16(), &refused.json()["error"]["param"]);
+        assert_eq!(told, (400, &json!("conversation")), "{}", refused.text);
+    }
+    for conversation in [json!({ "id": "trip" }), json!("trip")] {
+        let body = with(order(), json!({ "conversation": conversation }));
+        assert_eq!(server.post("/v1/responses", &body).await.status, 200);
+    }
+    let sessions = server.get("/api/sessions").await.json();
+    assert_eq!((sessions.as_array().unwrap().len(), &sessions[0]["name"]), (1, &json!("trip")));
 }
