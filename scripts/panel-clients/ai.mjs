@@ -29,7 +29,7 @@ told.push("generateObject");
 const refused = await generateText({ model: panel("quorum/debat"), prompt, maxRetries: 0 }).then(assert.fail, (it) => it);
 assert.equal(refused.statusCode, 404);
 told.push(refused.name);
-// The provider for OpenAI itself uses responses, and refers to earlier items instead of sending them.
+// The provider for OpenAI itself uses responses, and refers to earlier items by their ids.
 const responses = createOpenAI({ baseURL: process.env.PANEL + "/v1", apiKey: "none" })("quorum");
 const first = await generateText({ model: responses, prompt });
 const messages = [{ role: "user", content: prompt }, ...first.response.messages, { role: "user", content: "Why?" }];
