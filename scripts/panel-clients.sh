@@ -13,21 +13,27 @@ mkdir -p "$tools"
 ax=${AX:-$target/debug/ax}
 [ -x "$ax" ] || cargo build --package quorum-ax
 
-# One environment for each line: its name, and what it needs.
+# One environment for each line: its name, and what it needs. It is made anew when that changes.
+is_ready() {
+    ready=$tools/$1/ready
+    shift
+    [ -f "$ready" ] && [ "$(cat "$ready")" = "$*" ]
+}
 python_env() {
     name=$1
     shift
-    if [ ! -f "$tools/$name/ready" ]; then
-        python3 -m venv "$tools/$name" && "$tools/$name/bin/pip" install --quiet "$@" && touch "$tools/$name/ready"
+    if ! is_ready "$name" "$@"; then
+        python3 -m venv "$tools/$name" && "$tools/$name/bin/pip" install --quiet "$@" &&
+            echo "$*" > "$tools/$name/ready"
     fi
 }
 node_env() {
     name=$1
     shift
-    if [ ! -f "$tools/$name/ready" ]; then
+    if ! is_ready "$name" "$@"; then
         mkdir -p "$tools/$name" &&
             (cd "$tools/$name" && echo '{"type":"module","private":true}' > package.json &&
-                npm install --silent --no-audit --no-fund node@22 "$@") && touch "$tools/$name/ready"
+                npm install --silent --no-audit --no-fund node@22 "$@") && echo "$*" > "$tools/$name/ready"
     fi
 }
 
@@ -75,7 +81,7 @@ python() {
 }
 javascript() {
     is_wanted "$1" || return 0
-    node_env js openai@6.49 @openrouter/sdk@1.3.19 @anthropic-ai/sdk ai@6 @ai-sdk/openai-compatible@2 zod > /dev/null
+    node_env js openai@6.49 @openrouter/sdk@1.3.19 @anthropic-ai/sdk ai@6 @ai-sdk/openai-compatible@2 @ai-sdk/openai@3 zod > /dev/null
     cp "$here"/*.mjs "$tools/js/"
     run "$1" "$tools/js/node_modules/.bin/node" "$tools/js/$2" "$1"
 }

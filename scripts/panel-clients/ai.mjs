@@ -1,5 +1,6 @@
 // Vercel's AI SDK with its provider for OpenAI's format.
 import assert from "node:assert";
+import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateObject, generateText, streamText } from "ai";
 import { z } from "zod";
@@ -28,4 +29,13 @@ told.push("generateObject");
 const refused = await generateText({ model: panel("quorum/debat"), prompt, maxRetries: 0 }).then(assert.fail, (it) => it);
 assert.equal(refused.statusCode, 404);
 told.push(refused.name);
+// The provider for OpenAI itself uses responses, and refers to earlier items by their ids.
+const responses = createOpenAI({ baseURL: process.env.PANEL + "/v1", apiKey: "none" })("quorum");
+const first = await generateText({ model: responses, prompt });
+const messages = [{ role: "user", content: prompt }, ...first.response.messages, { role: "user", content: "Why?" }];
+assert((await generateText({ model: responses, messages, maxRetries: 0 })).text);
+const parts = new Set();
+for await (const part of streamText({ model: responses, prompt }).fullStream) parts.add(part.type);
+assert(parts.has("reasoning-delta") && parts.has("text-delta") && !parts.has("error"), [...parts].join());
+told.push(`@ai-sdk/openai ${version("@ai-sdk/openai")}: generateText, a second turn, streamText`);
 console.log(`| ${process.argv[2]} | ok | ${told.join("; ")} |`);

@@ -16,6 +16,9 @@ name = sys.argv[1]
 client = anthropic.Anthropic(base_url=os.environ["PANEL"])
 told = [f"anthropic {anthropic.__version__}"]
 order = {"model": "quorum", "max_tokens": 1000, "messages": [{"role": "user", "content": "Tabs or spaces?"}]}
+models = [it.id for it in client.models.list()]
+assert "quorum/debate" in models, models
+told.append(f"{len(models)} models")
 whole = client.messages.create(**order)
 assert [it.type for it in whole.content] == ["thinking", "text"], whole
 told.append(f"message, {whole.usage.output_tokens} tokens out")

@@ -12,6 +12,7 @@ const told = [`openai ${version("openai")}`];
 const names = [];
 for await (const model of await client.models.list()) names.push(model.id);
 assert(names.includes("quorum/debate"));
+assert.equal((await client.models.retrieve("quorum/debate")).id, "quorum/debate");
 told.push(`${names.length} models`);
 const whole = await client.chat.completions.create({ model: "quorum", messages });
 assert(whole.choices[0].message.content && whole.usage.cost > 0 && whole.quorum.discussion_id);
@@ -36,7 +37,10 @@ for await (const event of await client.responses.create({ model: "quorum", input
   if (event.type === "response.output_text.delta") text += event.delta;
 }
 assert.equal(text, response.output_text);
-told.push("responses: whole, streamed");
+const kinds = [];
+for await (const event of await client.responses.retrieve(response.id, { stream: true })) kinds.push(event.type);
+assert.equal(kinds.at(-1), "response.completed");
+told.push("responses: whole, streamed, retrieved as a stream");
 await assert.rejects(client.chat.completions.create({ model: "quorum/debat", messages }), OpenAI.NotFoundError);
 told.push("NotFoundError");
 const failing = await client.chat.completions.create({ model: "quorum", messages: asked("REFUSED?"), stream: true });

@@ -28,6 +28,7 @@ def calls(question):
 
 models = [it.id for it in client.models.list()]
 assert "quorum/debate" in models and "alpha" in models, models
+assert client.models.retrieve("quorum/debate").id == "quorum/debate"
 told.append(f"{len(models)} models")
 
 whole = client.chat.completions.create(model="quorum", messages=messages)
@@ -94,11 +95,13 @@ queued = client.responses.create(model="quorum", input="Tabs or spaces?", backgr
 while queued.status in ("queued", "in_progress"):
     queued = client.responses.retrieve(queued.id)
 assert queued.status == "completed"
+events = list(client.responses.retrieve(queued.id, stream=True))
+assert events[-1].type == "response.completed" and events[-1].response.output_text == queued.output_text, events
 again = client.responses.create(model="alpha", input="Why?", previous_response_id=queued.id)
 assert again.output_text
 slow = client.responses.create(model="quorum", input=f"SLOWLY cancelled by {name}?", background=True)
 assert client.responses.cancel(slow.id).status == "cancelled"
-told.append("responses: whole, streamed, parsed, in the background, continued, cancelled")
+told.append("responses: whole, streamed, parsed, in the background, retrieved as a stream, continued, cancelled")
 
 
 def fails(kind, question="Tabs or spaces?", **order):

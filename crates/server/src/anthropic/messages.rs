@@ -26,7 +26,7 @@ use crate::{
         Waiting,
         answer::{Answer, Usage},
         body::Fields,
-        conversation::{Asked, Conversation, bounded, called, text_of, unsupported_content},
+        conversation::{Asked, Conversation, bounded, called, part, text_of, unsupported_content},
         cut::Ended,
         fault::Fault,
         fusion,
@@ -173,7 +173,7 @@ fn say(conversation: &mut Conversation, message: &Value, param: &str) -> Result<
     for (index, block) in blocks.iter().enumerate() {
         let place = format!("{place}[{index}]");
         match block.get("type").and_then(Value::as_str).unwrap_or_default() {
-            "text" => texts.push(text_of(Some(&json!([block])), &place)?),
+            "text" => texts.push(part(block, &place)?),
             "thinking" | "redacted_thinking" => {}
             "tool_use" | "server_tool_use" => texts.push(called(&block["name"], &block["input"])),
             "tool_result" => {

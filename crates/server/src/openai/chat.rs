@@ -137,12 +137,25 @@ fn refuse_unsupported(given: &mut Given) -> Result<(), Fault> {
     if given.whole("n", 1..=128)?.is_some_and(|it| 1 < it) {
         return Err(Fault::unsupported("n", "a panel gives one answer; send several requests"));
     }
-    if given.flag("logprobs")? == Some(true) || given.take("top_logprobs").is_some_and(|it| it != 0) {
-        return Err(Fault::unsupported("logprobs", "a panel has no log probabilities"));
+    let is_scored = given.flag("logprobs")? == Some(true);
+    let is_ranked = given.take("top_logprobs").is_some_and(|it| it != 0);
+    let is_modal = given.texts("modalities", 8)?.iter().any(|it| it != "text");
+    let is_spoken = given.take("audio").is_some();
+    let called = given.take("function_call");
+    let is_called = called.as_ref().is_some_and(Value::is_object);
+    for (param, is_given, message) in [
+        ("logprobs", is_scored, "a panel has no log probabilities"),
+        ("top_logprobs", is_ranked, "a panel has no log probabilities"),
+        ("modalities", is_modal, "a panel answers with text alone"),
+        ("audio", is_spoken, "a panel answers with text alone"),
+        ("function_call", is_called, "a panel calls no functions of the client; send auto or none"),
+    ] {
+        if is_given {
+            return Err(Fault::unsupported(param, message));
+        }
     }
-    let modalities = given.texts("modalities", 8)?;
-    if modalities.iter().any(|it| it != "text") || given.take("audio").is_some() {
-        return Err(Fault::unsupported("modalities", "a panel answers with text alone"));
+    if called.is_some() {
+        given.ignore("function_call");
     }
     Ok(())
 }

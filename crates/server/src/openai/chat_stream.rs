@@ -63,6 +63,8 @@ impl Format for ChatStream {
         if self.has_usage {
             let mut used = self.chunk(&json!({}), None);
             (used["choices"], used["usage"]) = (json!([]), usage::of_chat(&answer.usage));
+            // Some clients look for it on the last chunk, whichever that is.
+            used["quorum"] = answer.quorum.clone();
             frames.push(data(&used));
         }
         frames.push(Bytes::from_static(DONE));

@@ -10,16 +10,18 @@ use quorum::{
     Discussion,
     model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, state::State as DiscussionState},
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
     created_at,
-    responses_request::{RESPONSE, Requested, id_of, read},
+    responses_request::{FUSION, MESSAGE, REASONING, RESPONSE, Requested, id_of, read},
     responses_stream::ResponseStream,
     usage,
 };
 use crate::{
     app::App,
+    body::Params,
     guard::Caller,
     routes::events::stream_slot,
     v1::{
@@ -30,7 +32,7 @@ use crate::{
         fault::Fault,
         fusion,
         start::{Sent, start},
-        stream::{name_discussion, streamed},
+        stream::{Reader, name_discussion, streamed},
         waited::{Waited, recorded_talk, waited},
         wanted::Wanted,
     },
@@ -84,15 +86,28 @@ pub(super) async fn create(
     Ok(response)
 }
 
+/// The query of a retrieval.
+#[derive(Deserialize)]
+pub(super) struct Retrieval {
+    stream: Option<bool>,
+    starting_after: Option<String>,
+}
+
 /// Get a response
 ///
 /// `queued` and `in_progress` while it is discussed, `completed`, `incomplete`, `failed` or
-/// `cancelled` afterwards.
+/// `cancelled` afterwards. With `stream`, all of its events from the first one, and those that
+/// follow as they happen.
 #[utoipa::path(
     get, path = "/v1/responses/{response}", operation_id = "retrieve_response", tag = "panel as a model",
-    params(("response" = String, Path, description = "The id: `resp_` and that of the discussion")),
+    params(
+        ("response" = String, Path, description = "The id: `resp_` and that of the discussion"),
+        ("stream" = Option<bool>, Query, description = "Whether it comes as events")
+    ),
     responses(
-        (status = 200, description = "The response as far as it is", body = crate::wire::answers::VendorResponse),
+        (status = 200, description = "The response as far as it is, or its events", content(
+            (crate::wire::answers::VendorResponse = "application/json"), (crate::wire::panel_model::VendorEvent = "text/event-stream")
+        )),
         (status = 404, description = "There is no such response", body = crate::wire::panel_model::VendorError)
     )
 )]
@@ -101,10 +116,23 @@ pub(super) async fn retrieve(
     Caller(scope): Caller,
     headers: HeaderMap,
     Path(response): Path<String>,
-) -> Result<Json<Value>, Fault> {
+    Params(Retrieval { stream, starting_after }): Params<Retrieval>,
+) -> Result<Response, Fault> {
     refuse_recursion(&headers)?;
     let discussion = scope.discussion(id_of(&response)?).await?;
-    Ok(Json(as_it_is(&app, &discussion).await?))
+    // Text that was streamed in pieces is told as a whole later, so the numbers differ.
+    if starting_after.is_some() {
+        let message = "a stream is told from its beginning; leave starting_after out";
+        return Err(Fault::unsupported("starting_after", message));
+    }
+    if stream != Some(true) {
+        return found(&app, &discussion).await;
+    }
+    let slot = stream_slot(&app, &scope)?;
+    let state = discussion.state().await?;
+    let order = state.spec.client.clone().unwrap_or_default();
+    let format = ResponseStream::new(About::recorded(&state), order.analysis);
+    streamed(&app, Reader::LookingOn(discussion), slot, order.thinking, format).await
 }
 
 /// Cancel a response
@@ -123,7 +151,7 @@ pub(super) async fn cancel(
     Caller(scope): Caller,
     headers: HeaderMap,
     Path(response): Path<String>,
-) -> Result<Json<Value>, Fault> {
+) -> Result<Response, Fault> {
     refuse_recursion(&headers)?;
     let discussion = scope.discussion(id_of(&response)?).await?;
     if !discussion.state().await?.lifecycle.is_terminal() {
@@ -134,15 +162,21 @@ pub(super) async fn cancel(
             state = discussion.state().await?;
         }
     }
-    Ok(Json(as_it_is(&app, &discussion).await?))
+    found(&app, &discussion).await
+}
+
+/// The answer with a response in whichever state its discussion is.
+async fn found(app: &App, discussion: &Discussion) -> Result<Response, Fault> {
+    let mut response = Json(as_it_is(app, discussion).await?).into_response();
+    name_discussion(&mut response, discussion.id());
+    Ok(response)
 }
 
 /// A response in whichever state its discussion is.
 async fn as_it_is(app: &App, discussion: &Discussion) -> Result<Value, Fault> {
     let state = discussion.state().await?;
     let client = state.spec.client.clone().unwrap_or_default();
-    let is_background = state.spec.client.is_some() && client.attended.is_none();
-    let about = About { id: state.id, model: client.model, previous: client.previous, is_background };
+    let about = About::recorded(&state);
     Ok(match state.lifecycle {
         Lifecycle::Configuring | Lifecycle::Validating | Lifecycle::Ready => about.unfinished("queued"),
         Lifecycle::Initializing | Lifecycle::Running | Lifecycle::Paused | Lifecycle::Completing => {
@@ -178,6 +212,14 @@ impl About {
         About { id, model: wanted.model.clone(), previous: wanted.previous.clone(), is_background }
     }
 
+    /// The same of an earlier response, from its record.
+    fn recorded(state: &DiscussionState) -> About {
+        let order = state.spec.client.clone();
+        let is_background = order.as_ref().is_some_and(|it| it.attended.is_none());
+        let order = order.unwrap_or_default();
+        About { id: state.id, model: order.model, previous: order.previous, is_background }
+    }
+
     pub(super) fn unfinished(&self, status: &str) -> Value {
         json!({
             "id": format!("{RESPONSE}{}", self.id), "object": "response", "created_at": created_at(self.id),
@@ -193,14 +235,13 @@ impl About {
 
     /// The finished response, with these items before the message.
     pub(super) fn finished(&self, answer: &Answer, mut output: Vec<Value>) -> Value {
-        output.push(message_item(self.id, &answer.content(), "completed"));
-        let is_cut = answer.ended == Ended::Length;
-        let mut told = self.unfinished(if is_cut { "incomplete" } else { "completed" });
+        output.push(message_item(self.id, &answer.content(), answer.ended));
+        let mut told = self.unfinished(status(answer.ended));
         told["output"] = output.into();
         told["usage"] = usage::of_response(&answer.usage);
         told["quorum"] = answer.quorum.clone();
         told["completed_at"] = json!(created_at(self.id) + answer.outcome.total_duration_ms / 1_000);
-        if is_cut {
+        if answer.ended == Ended::Length {
             told["incomplete_details"] = json!({ "reason": "max_output_tokens" });
         }
         told
@@ -213,20 +254,28 @@ impl About {
     }
 }
 
-pub(super) fn message_item(id: DiscussionId, text: &str, status: &str) -> Value {
+/// The status of a response and of its message.
+pub(super) fn status(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Complete | Ended::Stopped => "completed",
+        Ended::Length => "incomplete",
+    }
+}
+
+pub(super) fn message_item(id: DiscussionId, text: &str, ended: Ended) -> Value {
     json!({
-        "id": format!("msg_{id}"), "type": "message", "status": status, "role": "assistant",
+        "id": format!("{MESSAGE}{id}"), "type": "message", "status": status(ended), "role": "assistant",
         "content": [{ "type": "output_text", "text": text, "annotations": [] }],
     })
 }
 
 pub(super) fn reasoning_item(id: DiscussionId, talk: &str) -> Value {
     json!({
-        "id": format!("rs_{id}"), "type": "reasoning",
+        "id": format!("{REASONING}{id}"), "type": "reasoning",
         "summary": [{ "type": "summary_text", "text": talk }],
     })
 }
 
 pub(super) fn fusion_item(state: &DiscussionState, answer: &Answer) -> Value {
-    fusion::item(&format!("fus_{}", state.id), state, Some(&answer.outcome))
+    fusion::item(&format!("{FUSION}{}", state.id), state, Some(&answer.outcome))
 }

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use quorum::{
-    Registry, Scope,
+    Registry, Scope, StoreError,
     model::{
         client::{Author, Utterance},
         excerpt::in_short,
@@ -10,7 +10,7 @@ use quorum::{
     },
     request::limits::{LONGEST_SESSION, TEMPERATURE},
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::v1::{
     conversation::{Conversation, bounded, called, text_of},
@@ -23,6 +23,14 @@ use crate::v1::{
 
 /// The beginning of a response's id.
 pub(super) const RESPONSE: &str = "resp_";
+
+/// The beginnings of the ids of its items.
+pub(super) const MESSAGE: &str = "msg_";
+pub(super) const REASONING: &str = "rs_";
+pub(super) const FUSION: &str = "fus_";
+
+/// The most items of a request that stand in the record only.
+const MOST_REFERENCES: usize = 100;
 
 /// A request for a response.
 pub(super) struct Requested {
@@ -43,7 +51,8 @@ pub(super) async fn read(
     if let Some(instructions) = given.text("instructions")? {
         conversation.instruct(&instructions);
     }
-    input(&mut conversation, given.take("input").as_ref())?;
+    let sent = dereferenced(scope, given.take("input")).await?;
+    input(&mut conversation, sent.as_ref())?;
     if let Some(previous) = &previous {
         conversation.follow(said_before(scope, previous).await?);
     }
@@ -83,17 +92,14 @@ pub(super) async fn read(
 
 /// `conversation`: an id, or an object with one.
 fn named_conversation(given: &mut Given) -> Result<Option<String>, Fault> {
-    let name = match given.take("conversation") {
-        Some(Value::String(name)) => Some(name),
-        Some(Value::Object(fields)) => fields.get("id").and_then(Value::as_str).map(str::to_owned),
-        Some(_) => return Err(Fault::invalid("conversation", "must be a text or an object with an id")),
-        None => None,
+    let Some(sent) = given.take("conversation") else { return Ok(None) };
+    let Some(name) = sent.as_str().or_else(|| sent["id"].as_str()) else {
+        return Err(Fault::invalid("conversation", "must be a text or an object with an id"));
     };
-    let is_fine = |it: &String| !it.trim().is_empty() && it.chars().count() <= LONGEST_SESSION;
-    if name.as_ref().is_some_and(|it| !is_fine(it)) {
+    if name.trim().is_empty() || LONGEST_SESSION < name.chars().count() {
         return Err(Fault::invalid("conversation", format!("must have 1 to {LONGEST_SESSION} characters")));
     }
-    Ok(name)
+    Ok(Some(name.to_owned()))
 }
 
 fn input(conversation: &mut Conversation, input: Option<&Value>) -> Result<(), Fault> {
@@ -148,6 +154,43 @@ fn message(conversation: &mut Conversation, item: &Value, param: &str) -> Result
         }
     }
     Ok(())
+}
+
+/// The input with messages from the record in the place of references to them: some clients send
+/// no answer back.
+async fn dereferenced(scope: &Scope, input: Option<Value>) -> Result<Option<Value>, Fault> {
+    let Some(Value::Array(mut items)) = input else { return Ok(input) };
+    let references = items.iter_mut().enumerate().filter(|(_, it)| it["type"] == "item_reference");
+    for (count, (index, item)) in references.enumerate() {
+        if count == MOST_REFERENCES {
+            let message = format!("has more than {MOST_REFERENCES} references; send messages instead");
+            return Err(Fault::invalid("input", message));
+        }
+        let id = item["id"].as_str().unwrap_or_default();
+        *item = recorded(scope, id).await.map_err(|it| it.at(&format!("input[{index}]")))?;
+    }
+    Ok(Some(Value::Array(items)))
+}
+
+/// The item of an earlier response. The talk is not part of the conversation.
+async fn recorded(scope: &Scope, id: &str) -> Result<Value, Fault> {
+    let missing = || Fault::new(StatusCode::NOT_FOUND, "not_found", "there is no item with that id");
+    if id.starts_with(REASONING) || id.starts_with(FUSION) {
+        return Ok(json!({ "type": "reasoning" }));
+    }
+    let discussion: DiscussionId =
+        id.strip_prefix(MESSAGE).and_then(|it| it.parse().ok()).ok_or_else(missing)?;
+    let state = match scope.discussion(discussion).await {
+        Ok(discussion) => discussion.state().await?,
+        Err(quorum::Error::Store(StoreError::Unknown(_)) | quorum::Error::NotFound(_)) => {
+            return Err(missing());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if !state.lifecycle.is_terminal() {
+        return Err(missing());
+    }
+    Ok(json!({ "type": "message", "role": "assistant", "content": state.outcome().synthesis }))
 }
 
 /// The discussion of a response.

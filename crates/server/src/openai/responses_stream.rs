@@ -11,7 +11,10 @@ use quorum::model::{
 };
 use serde_json::{Value, json};
 
-use super::responses::{About, fusion_item, message_item, reasoning_item};
+use super::{
+    responses::{About, fusion_item, message_item, reasoning_item, status},
+    responses_request::{FUSION, MESSAGE, REASONING},
+};
 use crate::{
     live::listener::Heard,
     v1::{
@@ -29,6 +32,8 @@ pub(super) struct ResponseStream {
     /// The items so far, the last of which may be open.
     output: Vec<Value>,
     open: Option<Open>,
+    /// Why the message ended, once that is known.
+    ended: Ended,
     fusion: Option<Panel>,
 }
 
@@ -49,7 +54,8 @@ struct Panel {
 impl ResponseStream {
     pub(super) fn new(about: About, has_fusion: bool) -> Self {
         let fusion = has_fusion.then(Panel::default);
-        ResponseStream { about, sequence: 0, output: Vec::new(), open: None, fusion }
+        let ended = Ended::default();
+        ResponseStream { about, sequence: 0, output: Vec::new(), open: None, ended, fusion }
     }
 
     fn event(&mut self, kind: &str, mut fields: Value) -> Bytes {
@@ -81,7 +87,7 @@ impl ResponseStream {
                 ]
             }
             Some(Open::Message(text)) => {
-                let item = message_item(self.id(), &text, "completed");
+                let item = message_item(self.id(), &text, self.ended);
                 let at = json!({ "item_id": item["id"], "output_index": index, "content_index": 0 });
                 let done = with(&at, json!({ "text": text, "logprobs": [] }));
                 let part = with(&at, json!({ "part": item["content"][0] }));
@@ -101,7 +107,7 @@ impl ResponseStream {
         }
         let mut frames = self.close();
         self.open = Some(Open::Reasoning(String::new()));
-        let (id, index) = (format!("rs_{}", self.id()), self.output.len());
+        let (id, index) = (format!("{REASONING}{}", self.id()), self.output.len());
         let item = json!({ "id": id, "type": "reasoning", "summary": [] });
         frames.push(self.event("response.output_item.added", json!({ "output_index": index, "item": item })));
         let part = json!({
@@ -117,7 +123,7 @@ impl ResponseStream {
         }
         let mut frames = self.close();
         self.open = Some(Open::Message(String::new()));
-        let (id, index) = (format!("msg_{}", self.id()), self.output.len());
+        let (id, index) = (format!("{MESSAGE}{}", self.id()), self.output.len());
         let item = json!({ "id": id, "type": "message", "status": "in_progress", "role": "assistant", "content": [] });
         frames.push(self.event("response.output_item.added", json!({ "output_index": index, "item": item })));
         let part = json!({
@@ -129,7 +135,7 @@ impl ResponseStream {
     }
 
     fn fusion_event(&mut self, name: &str, fields: &Value) -> Bytes {
-        let id = format!("fus_{}", self.id());
+        let id = format!("{FUSION}{}", self.id());
         let fields = with(fields, json!({ "item_id": id, "output_index": 0 }));
         self.event(&format!("response.fusion_call.{name}"), fields)
     }
@@ -157,10 +163,8 @@ impl ResponseStream {
                 let fields = json!({ "model": model(&turn.participant), "content": turn.prose() });
                 vec![self.fusion_event("panel.completed", &fields)]
             }
-            (Event::TurnFailed(failed), Some(_)) => {
-                let told = fusion::failed(failed);
-                let fields = json!({ "model": model(&failed.participant), "error": told["error"] });
-                vec![self.fusion_event("panel.failed", &fields)]
+            (Event::TurnFailed(failed), Some(step)) if !step.is_deciding() => {
+                vec![self.fusion_event("panel.failed", &fusion::failed(state, failed))]
             }
             _ => Vec::new(),
         }
@@ -188,7 +192,7 @@ impl Format for ResponseStream {
             self.event("response.in_progress", json!({ "response": response })),
         ];
         if self.fusion.is_some() {
-            let item = json!({ "type": "openrouter:fusion", "id": format!("fus_{}", self.id()), "status": "in_progress" });
+            let item = json!({ "type": "openrouter:fusion", "id": format!("{FUSION}{}", self.id()), "status": "in_progress" });
             self.output.push(item.clone());
             frames.push(self.event("response.output_item.added", json!({ "output_index": 0, "item": item })));
             frames.push(self.fusion_event("in_progress", &json!({})));
@@ -201,7 +205,7 @@ impl Format for ResponseStream {
         if let Some(Open::Reasoning(so_far)) = &mut self.open {
             so_far.push_str(text);
         }
-        let (id, index) = (format!("rs_{}", self.id()), self.output.len());
+        let (id, index) = (format!("{REASONING}{}", self.id()), self.output.len());
         let delta = json!({ "item_id": id, "output_index": index, "summary_index": 0, "delta": text });
         frames.push(self.event("response.reasoning_summary_text.delta", delta));
         frames
@@ -212,7 +216,7 @@ impl Format for ResponseStream {
         if let Some(Open::Message(so_far)) = &mut self.open {
             so_far.push_str(text);
         }
-        let (id, index) = (format!("msg_{}", self.id()), self.output.len());
+        let (id, index) = (format!("{MESSAGE}{}", self.id()), self.output.len());
         let delta = json!({ "item_id": id, "output_index": index, "content_index": 0, "delta": text, "logprobs": [] });
         frames.push(self.event("response.output_text.delta", delta));
         frames
@@ -234,6 +238,7 @@ impl Format for ResponseStream {
 
     fn end(&mut self, answer: &Answer, state: &State) -> Vec<Bytes> {
         let mut frames = self.open_message();
+        self.ended = answer.ended;
         frames.extend(self.close());
         if self.fusion.is_some() {
             let item = fusion_item(state, answer);
@@ -246,8 +251,8 @@ impl Format for ResponseStream {
         }
         let mut response = self.about.finished(answer, Vec::new());
         response["output"] = std::mem::take(&mut self.output).into();
-        let kind = if answer.ended == Ended::Length { "response.incomplete" } else { "response.completed" };
-        frames.push(self.event(kind, json!({ "response": response })));
+        let kind = format!("response.{}", status(answer.ended));
+        frames.push(self.event(&kind, json!({ "response": response })));
         frames
     }
 

@@ -165,20 +165,20 @@ fn completion_cost(state: &State) -> f64 {
     costs.sum()
 }
 
-/// The field `quorum`: what the panel made of it.
+/// The field `quorum`: what the panel made of it. Its own keys are always there, null where the
+/// pattern has no such thing.
 fn quorum(state: &State, outcome: &Outcome) -> Value {
     let degraded = outcome.outcome.map_or(outcome.integrity.degraded, |it| it.degraded);
     let mut told = json!({
         "discussion_id": outcome.discussion_id, "pattern": outcome.pattern,
+        "agreement": outcome.consensus.agreement_score, "first_agreement": first_agreement(outcome),
+        "votes": outcome.fields.get("votingResults"),
         "dissent": outcome.consensus.dissent, "flips": outcome.flips, "failed": outcome.failed_providers,
         "degraded": degraded, "simulated": outcome.simulated,
         "ignored": state.spec.client.as_ref().map_or(&[][..], |it| &it.ignored),
         "url": format!("/d/{}", outcome.discussion_id),
     });
     let optional = [
-        ("agreement", outcome.consensus.agreement_score.map(Value::from)),
-        ("first_agreement", outcome.agreement_by_round.first().map(|it| it.agreement.into())),
-        ("votes", outcome.fields.get("votingResults").cloned()),
         ("outcome", outcome.outcome.map(|it| json!(it.standing))),
         ("provenance", (!outcome.provenance.is_empty()).then(|| json!(outcome.provenance))),
         ("dropped", (!outcome.consensus.dropped.is_empty()).then(|| json!(outcome.consensus.dropped))),
@@ -187,4 +187,10 @@ fn quorum(state: &State, outcome: &Outcome) -> Value {
         value.into_iter().for_each(|value| told[name] = value);
     }
     told
+}
+
+/// The agreement of the blind answers before the talk, or else after its first round.
+fn first_agreement(outcome: &Outcome) -> Option<Value> {
+    let after_a_round = || outcome.agreement_by_round.first().map(|it| it.agreement.into());
+    outcome.fields.get("firstAgreement").cloned().or_else(after_a_round)
 }

@@ -101,7 +101,8 @@ pub(crate) fn text_of(content: Option<&Value>, param: &str) -> Result<String, Fa
     }
 }
 
-fn part(part: &Value, param: &str) -> Result<String, Fault> {
+/// The text of one part. `param` is its place.
+pub(crate) fn part(part: &Value, param: &str) -> Result<String, Fault> {
     let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
     let text = |key: &str| part.get(key).and_then(Value::as_str).map(str::to_owned);
     part.as_object().map_or(Ok(()), |it| few_fields(it, param))?;

@@ -99,6 +99,10 @@ impl Fault {
         &self.code
     }
 
+    pub(crate) fn param(&self) -> Option<&str> {
+        self.param.as_deref()
+    }
+
     pub(crate) fn message(&self) -> &str {
         &self.message
     }

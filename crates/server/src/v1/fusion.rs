@@ -5,6 +5,7 @@ use quorum::{
     model::{
         event::FailedTurn,
         outcome::{Claim, Outcome},
+        phase::DECIDING,
         state::State,
     },
     request::limits::TEMPERATURE,
@@ -32,7 +33,8 @@ pub(crate) struct Fusion {
     pub(crate) temperature: Option<f64>,
     /// The fields without effect, by their paths.
     pub(crate) ignored: Vec<String>,
-    /// The path of the field that names the model that writes the answer.
+    /// The paths of the fields that name the models, and the one that writes the answer.
+    models_path: String,
     writer_path: String,
 }
 
@@ -63,9 +65,19 @@ fn read(mut given: Given) -> Result<Fusion, Fault> {
         models: given.texts("analysis_models", MOST_MODELS)?,
         writer: given.text("model")?,
         temperature: given.number("temperature", TEMPERATURE)?,
+        models_path: given.param("analysis_models"),
         writer_path: given.param("model"),
         ignored: given.ignored(),
     })
+}
+
+/// The same error at the field that names the models, if that is where the panel comes from.
+pub(crate) fn at_models(fault: Fault, fusion: Option<&Fusion>) -> Fault {
+    let path = fusion.filter(|it| !it.models.is_empty()).map(|it| it.models_path.as_str());
+    match path.filter(|_| fault.param() == Some("quorum.providers")) {
+        Some(path) => fault.at(path),
+        None => fault,
+    }
 }
 
 /// The field that names a writer without a seat on the panel, which has no effect.
@@ -88,10 +100,12 @@ pub(crate) fn voice(app: &App, name: &str) -> String {
     }
 }
 
-/// The output item: everyone's last answer, and the analysis if there is one.
+/// The output item: everyone's last answer, and the analysis if there is one. A judge that failed
+/// is no model that failed to answer.
 pub(crate) fn item(id: &str, state: &State, outcome: Option<&Outcome>) -> Value {
     let responses: Vec<Value> = last_answers(state);
-    let failed: Vec<Value> = state.failures.iter().map(failed).collect();
+    let of_panel = state.failures.iter().filter(|it| it.phase != DECIDING);
+    let failed: Vec<Value> = of_panel.map(|it| failed(state, it)).collect();
     let mut item = json!({
         "type": "openrouter:fusion", "id": id, "status": if outcome.is_some() { "completed" } else { "in_progress" },
         "responses": responses,
@@ -121,8 +135,8 @@ fn last_answers(state: &State) -> Vec<Value> {
     speakers.iter().filter_map(|it| last(&it.name)).collect()
 }
 
-pub(crate) fn failed(failed: &FailedTurn) -> Value {
-    json!({ "model": failed.participant, "error": failed.message })
+pub(crate) fn failed(state: &State, failed: &FailedTurn) -> Value {
+    json!({ "model": model_of(state, &failed.participant), "error": failed.message })
 }
 
 /// The arguments in Fusion's terms; `None` if the synthesizer listed none.

@@ -98,7 +98,10 @@ pub(crate) async fn ordered(
 fn of_panel(app: &App, scope: &Scope, wanted: &Wanted, mut request: Request) -> Result<Spec, Fault> {
     choose_voices(app, &mut request);
     let request = within_configuration(scope, request);
-    let spec = scope.check(&request).map_err(|it| Fault::from(it).in_panel(app.registry()))?;
+    // Models that the panel itself names come before those of Fusion.
+    let fusion = wanted.fusion.as_ref().filter(|_| wanted.panel.providers.is_none());
+    let placed = |it: quorum::Error| fusion::at_models(Fault::from(it).in_panel(app.registry()), fusion);
+    let spec = scope.check(&request).map_err(placed)?;
     let idle = ignored::without_effect(&wanted.panel, &spec, app.registry());
     let writer = fusion::unseated_writer(app, wanted.fusion.as_ref());
     Ok(telling(spec, wanted, idle.into_iter().chain(writer).collect()))

@@ -10,7 +10,7 @@ use axum::{
 };
 use futures::{Stream, stream};
 use quorum::{
-    Registry,
+    Discussion, Registry,
     model::{client::Thinking, id::DiscussionId, state::State},
 };
 use tokio::time::{Instant, timeout_at};
@@ -67,20 +67,51 @@ struct Live<F> {
     /// Whether the client got all there is. Otherwise its repetition finds the same discussion.
     is_served: bool,
     /// Leaves when the stream ends or its client does.
-    client: Client,
+    reader: Reader,
     _slot: StreamSlot,
+}
+
+/// The client of a stream.
+pub(crate) enum Reader {
+    /// The discussion runs for it.
+    Attending(Client),
+    /// It only looks on, and the discussion doesn't wait for it.
+    LookingOn(Discussion),
+}
+
+impl From<Client> for Reader {
+    fn from(client: Client) -> Self {
+        Reader::Attending(client)
+    }
+}
+
+impl Reader {
+    fn discussion(&self) -> &Discussion {
+        match self {
+            Reader::Attending(client) => client.discussion(),
+            Reader::LookingOn(discussion) => discussion,
+        }
+    }
+
+    /// Notes that it got its answer.
+    fn served(&mut self) {
+        if let Reader::Attending(client) = self {
+            client.served();
+        }
+    }
 }
 
 /// The response that streams the discussion of this client.
 pub(crate) async fn streamed<F: Format>(
     app: &App,
-    client: Client,
+    reader: impl Into<Reader>,
     slot: StreamSlot,
     thinking: Thinking,
     mut format: F,
 ) -> Result<Response, Fault> {
-    let id = client.discussion().id();
-    let listener = app.hub.hear(client.discussion()).await?;
+    let reader = reader.into();
+    let id = reader.discussion().id();
+    let listener = app.hub.hear(reader.discussion()).await?;
     let registry = app.registry().clone();
     let live = Live {
         waiting: format.open().into(),
@@ -94,7 +125,7 @@ pub(crate) async fn streamed<F: Format>(
         silent_until: Instant::now() + SILENCE,
         is_over: false,
         is_served: false,
-        client,
+        reader,
         _slot: slot,
     };
     let mut response = Body::from_stream(frames(live)).into_response();
@@ -126,7 +157,7 @@ impl<F: Format> Live<F> {
             }
             if self.is_over {
                 if self.is_served {
-                    self.client.served();
+                    self.reader.served();
                 }
                 return None;
             }

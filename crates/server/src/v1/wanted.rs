@@ -163,8 +163,10 @@ pub(crate) fn seed(given: &mut Given) -> Result<Option<u64>, Fault> {
 
 /// The session and the kind of task in `metadata`.
 pub(crate) fn metadata(given: &mut Given) -> Result<(Option<String>, Option<String>), Fault> {
-    let Some(mut own) = given.object("metadata")? else { return Ok((None, None)) };
-    Ok((named(&mut own, "session_id", LONGEST_SESSION)?, named(&mut own, "task", LONGEST_NAME)?))
+    let read = given.parts("metadata", |own| {
+        Ok((named(own, "session_id", LONGEST_SESSION)?, named(own, "task", LONGEST_NAME)?))
+    })?;
+    Ok(read.unwrap_or_default())
 }
 
 /// The talk that reasoning parameters ask for.

@@ -439,3 +439,19 @@ async fn a9_a_key_is_checked_before_anything_is_started() {
     refused(&answer, 400, "invalid_request", Some("Idempotency-Key"));
     assert_eq!(server.get("/api/discussions").await.json(), json!([]));
 }
+
+#[tokio::test]
+async fn i19_refusals_named_a_field_that_was_not_sent_and_a_forced_function_was_ignored() {
+    let server = TestServer::open(FAST).await;
+    for (more, param) in [
+        (json!({ "top_logprobs": 3 }), "top_logprobs"),
+        (json!({ "audio": { "voice": "alloy", "format": "wav" } }), "audio"),
+        (json!({ "functions": [{ "name": "f" }], "function_call": { "name": "f" } }), "function_call"),
+    ] {
+        let answer = chat(&server, &with(question("quorum"), more)).await;
+        refused(&answer, 400, "unsupported_parameter", Some(param));
+    }
+    let free = json!({ "functions": [{ "name": "f" }], "function_call": "auto" });
+    let told = chat(&server, &with(question("quorum"), free)).await;
+    assert_eq!(told.json()["quorum"]["ignored"], json!(["function_call", "functions"]), "{}", told.text);
+}

@@ -343,3 +343,47 @@ async fn i19_every_option_of_a_pattern_is_a_field_of_the_panel() {
         assert_eq!(told, (400, &json!(param)), "{}", refused.text);
     }
 }
+
+#[tokio::test]
+async fn i19_the_chunk_with_the_usage_lacked_what_the_panel_made_of_it() {
+    let server = TestServer::open(FAST).await;
+    let body =
+        with(question("quorum"), json!({ "stream": true, "stream_options": { "include_usage": true } }));
+    let (chunks, _) = chunks(&chat(&server, &body).await.text);
+    let [.., finished, used] = &chunks[..] else { panic!("{chunks:?}") };
+    assert!(finished["quorum"]["discussion_id"].is_string(), "{finished}");
+    assert_eq!(used["quorum"], finished["quorum"]);
+}
+
+#[tokio::test]
+async fn i19_the_first_agreement_was_another_one_than_the_results() {
+    let server = TestServer::open(FAST).await;
+    let keys = [
+        "discussion_id",
+        "pattern",
+        "agreement",
+        "first_agreement",
+        "votes",
+        "dissent",
+        "flips",
+        "failed",
+        "degraded",
+        "simulated",
+        "ignored",
+        "url",
+    ];
+    for model in ["quorum", "quorum/debate", "quorum/voting"] {
+        let panel = json!({ "rounds": 1, "options": ["tabs", "spaces"] });
+        let told = chat(&server, &with(question(model), json!({ "quorum": panel }))).await.json();
+        let told = &told["quorum"];
+        assert!(keys.iter().all(|it| told.get(it).is_some()), "{told}");
+        let id = told["discussion_id"].as_str().unwrap();
+        let result = server.get(&format!("/api/discussions/{id}/result")).await.json();
+        assert!(result["firstAgreement"].is_number() || model == "quorum/voting", "{result}");
+        if result["firstAgreement"].is_number() {
+            assert_eq!(told["first_agreement"], result["firstAgreement"], "{model}");
+        }
+    }
+    let plain = chat(&server, &question("quorum")).await.json();
+    assert!(keys.iter().all(|it| plain["quorum"].get(it).is_some()), "{plain}");
+}

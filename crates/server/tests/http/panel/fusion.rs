@@ -102,3 +102,36 @@ async fn i19_the_nine_events_of_fusion_are_sent_to_those_that_ask() {
         );
     }
 }
+
+#[tokio::test]
+async fn i19_a_judge_that_failed_was_told_as_a_model_that_failed_to_answer() {
+    let failing = quorum_testkit::server::Fault::Status(400);
+    // Its first answer is its own, the second one is the synthesis.
+    let vendor = vendor().replies("*", reply).fault_from("alpha-1", 2, failing).start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let plugin = json!([{ "id": "fusion", "analysis_models": ["alpha", "beta", "gamma"] }]);
+    let body = json!({ "model": "openrouter/fusion", "input": "Tabs?", "plugins": plugin, "stream": true });
+    let streamed = server.post("/v1/responses", &body).await;
+    let events = events(&streamed.text);
+    assert_eq!(events.last().unwrap().0, "response.completed", "{}", streamed.text);
+    assert!(events.iter().all(|it| it.0 != "response.fusion_call.panel.failed"), "{}", streamed.text);
+    let item = &events.last().unwrap().1["response"]["output"][0];
+    assert_eq!(item["responses"].as_array().unwrap().len(), 3, "{item}");
+    assert_eq!(item.get("failed_models"), None, "{item}");
+}
+
+#[tokio::test]
+async fn i19_models_of_fusion_were_refused_under_a_name_that_the_client_never_wrote() {
+    let vendor = vendor().start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    for models in [json!(["alpha", "nobody/nothing"]), json!(["alpha"])] {
+        let plugin = json!([{ "id": "fusion", "analysis_models": models }]);
+        let refused = chat(&server, &with(question("fusion"), json!({ "plugins": plugin }))).await;
+        let told = (refused.status.as_u16(), &refused.json()["error"]["param"]);
+        assert_eq!(told, (400, &json!("plugins.analysis_models")), "{}", refused.text);
+        let tool = json!([{ "type": "openrouter:fusion", "parameters": { "analysis_models": models } }]);
+        let refused = chat(&server, &with(question("fusion"), json!({ "tools": tool }))).await;
+        assert_eq!(refused.json()["error"]["param"], "tools.analysis_models", "{}", refused.text);
+    }
+    assert_eq!(calls(&vendor), Vec::<String>::new());
+}

@@ -120,3 +120,13 @@ async fn i19_values_of_another_kind_are_refused_by_name() {
     let body = with(question("quorum"), json!({ "seed": -7, "tool_choice": allowed, "top_logprobs": 0 }));
     assert_eq!(ignored(&server, "/v1/chat/completions", &body).await, json!([]));
 }
+
+#[tokio::test]
+async fn i19_metadata_without_effect_was_not_listed() {
+    let server = TestServer::open(FAST).await;
+    let metadata = json!({ "session_id": "trip", "user_id": "ann" });
+    let body = with(question("quorum"), json!({ "metadata": metadata }));
+    for path in ["/v1/chat/completions", "/v1/messages"] {
+        assert_eq!(ignored(&server, path, &body).await, json!(["metadata.user_id"]), "{path}");
+    }
+}

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{config, question, vendor, with};
-use crate::harness::TestServer;
+use crate::harness::{FAST, TestServer};
 
 fn order() -> Value {
     let system = json!([{ "type": "text", "text": "Be brief." }]);
@@ -94,4 +94,14 @@ async fn i19_a_message_ends_at_its_bounds() {
     assert_eq!(ask(json!({ "max_tokens": 2 })).await, (json!("max_tokens"), Value::Null));
     let stop = json!({ "max_tokens": 99, "stop_sequences": [" three"] });
     assert_eq!(ask(stop).await, (json!("stop_sequence"), json!(" three")));
+}
+
+#[tokio::test]
+async fn i19_a_block_without_text_was_refused_at_a_place_that_is_not_there() {
+    let server = TestServer::open(FAST).await;
+    let messages =
+        json!([{ "role": "user", "content": [{ "type": "text", "text": "Tabs?" }, { "type": "text" }] }]);
+    let refused = server.post("/v1/messages", &with(order(), json!({ "messages": messages }))).await;
+    let told = (refused.status.as_u16(), &refused.json()["error"]["param"]);
+    assert_eq!(told, (400, &json!("messages[0].content[1]")), "{}", refused.text);
 }

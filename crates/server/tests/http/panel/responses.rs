@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{calls, config, messages::events, vendor, with};
-use crate::harness::{ANN, BOB, TestServer, answered, tenants};
+use crate::harness::{ANN, BOB, FAST, Stream, TestServer, answered, tenants};
 
 fn order() -> Value {
     json!({ "model": "quorum", "input": "Tabs or spaces?", "quorum": { "rounds": 1 } })
@@ -157,4 +157,109 @@ async fn i19_a_running_response_can_not_be_continued_and_others_have_none() {
     assert_eq!(answered(server.request("GET", &path).bearer_auth(BOB)).await.status, 404);
     let next = with(order(), json!({ "previous_response_id": of_ann["id"] }));
     assert_eq!(answered(server.posting("/v1/responses", &next).bearer_auth(BOB)).await.status, 404);
+}
+
+#[tokio::test]
+async fn i19_a_retrieval_as_a_stream_was_answered_with_json() {
+    let vendor = vendor().says("*", "Tabs, because they adapt.").paced(50, 0, 1).start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let queued = server.post("/v1/responses", &with(order(), json!({ "background": true }))).await.json();
+    let path = format!("/v1/responses/{}?stream=true", queued["id"].as_str().unwrap());
+    let live = Stream::open(server.request("GET", &path)).await.rest().await;
+    let over = until_over(&server, queued["id"].as_str().unwrap()).await;
+    let again = server.get(&path).await;
+    assert_eq!(again.headers["content-type"], "text/event-stream; charset=utf-8");
+    assert_eq!(again.headers["x-quorum-discussion"], over["quorum"]["discussion_id"].as_str().unwrap());
+    for text in [live, again.text] {
+        let events = events(&text);
+        let numbers: Vec<u64> = events.iter().map(|it| it.1["sequence_number"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, (0..events.len() as u64).collect::<Vec<_>>());
+        let (first, last) = (&events[0], events.last().unwrap());
+        assert_eq!((first.0.as_str(), last.0.as_str()), ("response.created", "response.completed"));
+        assert_eq!(first.1["response"]["background"], true);
+        assert_eq!(
+            last.1["response"]["output"].as_array().unwrap().last(),
+            over["output"].as_array().unwrap().last()
+        );
+    }
+    for (more, param) in [("&starting_after=3", "starting_after"), ("&starting_after=x", "starting_after")] {
+        let refused = server.get(&format!("{path}{more}")).await;
+        let told = (refused.status.as_u16(), &refused.json()["error"]["param"]);
+        assert_eq!(told, (400, &json!(param)), "{}", refused.text);
+    }
+    let refused = server.get(&path.replace("true", "perhaps")).await;
+    assert_eq!((refused.status.as_u16(), &refused.json()["error"]["param"]), (400, &json!("stream")));
+}
+
+#[tokio::test]
+async fn i19_the_message_of_an_incomplete_response_was_completed() {
+    let vendor = vendor().says("*", "one two three four five six").start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let body = json!({ "model": "alpha", "input": "Tabs or spaces?", "max_output_tokens": 3 });
+    let plain = server.post("/v1/responses", &body).await.json();
+    let streamed = server.post("/v1/responses", &with(body, json!({ "stream": true }))).await;
+    let events = events(&streamed.text);
+    let (name, last) = events.last().unwrap();
+    assert_eq!(name, "response.incomplete");
+    for told in [&plain, &last["response"]] {
+        let message = told["output"].as_array().unwrap().last().unwrap();
+        assert_eq!(
+            (&told["status"], &message["status"]),
+            (&json!("incomplete"), &json!("incomplete")),
+            "{told}"
+        );
+        assert_eq!(told["incomplete_details"]["reason"], "max_output_tokens");
+    }
+}
+
+#[tokio::test]
+async fn i19_references_to_earlier_items_were_refused() {
+    let vendor = vendor().says("*", "Tabs, because they adapt.").start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let first = server.post("/v1/responses", &order()).await.json();
+    let asked = |items: &[Value]| {
+        let user =
+            |text: &str| json!({ "role": "user", "content": [{ "type": "input_text", "text": text }] });
+        let mut input = vec![user("Tabs or spaces?")];
+        input.extend_from_slice(items);
+        input.push(user("Why?"));
+        json!({ "model": "beta", "input": input })
+    };
+    let output = first["output"].as_array().unwrap().iter();
+    let references: Vec<Value> =
+        output.map(|it| json!({ "type": "item_reference", "id": it["id"] })).collect();
+    assert_eq!(references.len(), 2, "the talk and the message: {first}");
+    let second = server.post("/v1/responses", &asked(&references)).await;
+    assert_eq!(second.status, 200, "{}", second.text);
+    let last = vendor.requests().iter().filter_map(|it| it.asked()).next_back().unwrap();
+    let expected = "user:\n> Tabs or spaces?\n\nassistant:\n> Tabs, because they adapt.";
+    assert!(last.last().contains(expected) && last.last().ends_with("Why?"), "{}", last.last());
+    for id in ["msg_nothing".to_owned(), format!("msg_{}", uuid::Uuid::now_v7()), "call_1".to_owned()] {
+        let refused =
+            server.post("/v1/responses", &asked(&[json!({ "type": "item_reference", "id": id })])).await;
+        let told = (refused.status.as_u16(), &refused.json()["error"]["param"]);
+        assert_eq!(told, (404, &json!("input[1]")), "{}", refused.text);
+    }
+    let many = vec![references[1].clone(); 101];
+    let refused = server.post("/v1/responses", &asked(&many)).await;
+    assert_eq!((refused.status.as_u16(), &refused.json()["error"]["param"]), (400, &json!("input")));
+}
+
+#[tokio::test]
+async fn i19_a_conversation_without_an_id_was_accepted() {
+    let server = TestServer::open(FAST).await;
+    for conversation in
+        [json!({ "name": "trip" }), json!({ "id": 7 }), json!(7), json!([]), json!({ "id": " " })]
+    {
+        let body = with(order(), json!({ "conversation": conversation }));
+        let refused = server.post("/v1/responses", &body).await;
+        let told = (refused.status.as_u16(), &refused.json()["error"]["param"]);
+        assert_eq!(told, (400, &json!("conversation")), "{}", refused.text);
+    }
+    for conversation in [json!({ "id": "trip" }), json!("trip")] {
+        let body = with(order(), json!({ "conversation": conversation }));
+        assert_eq!(server.post("/v1/responses", &body).await.status, 200);
+    }
+    let sessions = server.get("/api/sessions").await.json();
+    assert_eq!((sessions.as_array().unwrap().len(), &sessions[0]["name"]), (1, &json!("trip")));
 }
