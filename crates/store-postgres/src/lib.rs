@@ -42,4 +42,5 @@ mod transfer;
 mod writer;
 
 pub use address::Address;
-pub use store::{Options, PostgresStore, Tables};
+pub use migrate::Tables;
+pub use store::{Options, PostgresStore};

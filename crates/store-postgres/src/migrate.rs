@@ -37,6 +37,28 @@ pub(crate) enum Extent {
     All,
 }
 
+/// What may be done to the tables of a database that is opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tables {
+    /// They are created, and what is missing is added.
+    #[default]
+    Added,
+    /// The same, and what only older nodes use is taken away.
+    Migrated,
+    /// They must be there. What is missing is added.
+    Existing,
+}
+
+impl From<Tables> for Extent {
+    fn from(tables: Tables) -> Self {
+        match tables {
+            Tables::Added => Extent::Expanding,
+            Tables::Migrated => Extent::All,
+            Tables::Existing => Extent::Existing,
+        }
+    }
+}
+
 /// In order; the version of the tables is the number of steps taken. Steps are never changed once
 /// they were released.
 const MIGRATIONS: &[Migration] = &[
@@ -206,7 +228,7 @@ async fn refuse_encoding(connection: &mut Connection, database: &str) -> Result<
 
 fn empty(database: &str) -> StoreError {
     StoreError::UnusableServer(format!(
-        "the database {database} is empty; `ax db migrate`, or any use of it, creates the tables"
+        "the database {database} is empty; its tables are created when it is migrated or used"
     ))
 }
 

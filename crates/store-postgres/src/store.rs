@@ -37,7 +37,7 @@ use crate::{
     figures::Counts,
     find, flaws, inbox, kept,
     lanes::Lanes,
-    migrate::{self, Extent, Migrated},
+    migrate::{self, Migrated, Tables},
     news::{self, News},
     nodes, outcomes,
     pool::{Pool, run, transact},
@@ -55,28 +55,6 @@ pub struct Options {
     pub connections: usize,
     /// What may be done to its tables.
     pub tables: Tables,
-}
-
-/// What may be done to the tables of a database that is opened.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Tables {
-    /// They are created, and what is missing is added.
-    #[default]
-    Added,
-    /// The same, and what only older nodes use is taken away.
-    Migrated,
-    /// They must be there. What is missing is added.
-    Existing,
-}
-
-impl From<Tables> for Extent {
-    fn from(tables: Tables) -> Self {
-        match tables {
-            Tables::Added => Extent::Expanding,
-            Tables::Migrated => Extent::All,
-            Tables::Existing => Extent::Existing,
-        }
-    }
 }
 
 impl Default for Options {
