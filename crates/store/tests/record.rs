@@ -410,14 +410,14 @@ async fn c01_a_person_has_no_agent_id_and_the_turn_index_names_who_is_next() {
         shape: None,
         digest: None,
     });
-    writer.write(second(2), vec![said("ann", 1, "tabs"), awaited], Then::Continue).await.unwrap();
+    writer.write(second(2), vec![said("cyd", 1, "tabs"), awaited], Then::Continue).await.unwrap();
     assert_eq!(rows(&raw, "SELECT current_turn_index FROM discussion_state"), ["1"]);
     writer.write(second(3), vec![said("me", 1, "spaces")], Then::Continue).await.unwrap();
     assert_eq!(rows(&raw, "SELECT current_turn_index FROM discussion_state"), ["2"]);
     let seats = "SELECT ifnull(agent_id, 'nobody') FROM discussion_participants ORDER BY sequence_order";
     assert_eq!(rows(&raw, seats), ["ann", "nobody", "cyd"]);
     let logs = "SELECT ifnull(agent_id, 'nobody'), metadata ->> 'participant', content FROM discussion_logs";
-    assert_eq!(rows(&raw, logs), ["ann|-|tabs", "nobody|me|spaces"]);
+    assert_eq!(rows(&raw, logs), ["cyd|-|tabs", "nobody|me|spaces"]);
 }
 
 #[tokio::test]

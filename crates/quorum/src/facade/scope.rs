@@ -157,8 +157,8 @@ impl Scope {
         self.with_caps(self.quorum.plan(&order, &lengths).await?).await
     }
 
-    /// Runs a checked order in memory with simulated voices, and returns every request as it would be
-    /// sent. Asks no model and records nothing.
+    /// Runs a checked order in memory with simulated voices, and returns every request as it would
+    /// be sent. Asks no model and records nothing.
     pub async fn rehearse(&self, order: &Spec) -> Result<Vec<SentRequest>, Error> {
         self.quorum.rehearse(&self.with_recalled(order.clone()).await?).await
     }

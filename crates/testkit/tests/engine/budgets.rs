@@ -21,7 +21,7 @@ fn priced(panel: Panel) -> Panel {
 #[tokio::test(start_paused = true)]
 async fn inv_disc_620_the_call_budget_keeps_one_back_for_the_synthesis() {
     let table = table(&panel());
-    let limits = Limits { calls: Some(5), ..Limits::default() };
+    let limits = Limits { calls: Some(6), ..Limits::default() };
     let (outcome, _) = table.hold(Spec { limits, rounds: 3, ..order("synthesis") }).await;
     assert_eq!(table.panel.steps().len(), 4, "a second round of three would not leave one for the synthesis");
     assert_eq!(outcome.error.unwrap().code, Code::CallBudgetExceeded);
