@@ -19,6 +19,10 @@ use crate::{
     },
 };
 
+/// How many audit entries are kept. Databases keep all of them for the retention time; here they
+/// would fill the memory of a program that runs for long.
+const MOST_AUDIT_ENTRIES: usize = 10_000;
+
 impl Archive for MemoryStore {
     fn list(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         Box::pin(async move {
@@ -126,7 +130,9 @@ impl Archive for MemoryStore {
             let mut contents = self.lock();
             contents.audited += 1;
             let number = contents.audited;
-            contents.audit_entries.push((number, entry));
+            contents.audit_entries.push_back((number, entry));
+            let surplus = contents.audit_entries.len().saturating_sub(MOST_AUDIT_ENTRIES);
+            contents.audit_entries.drain(..surplus);
             Ok(())
         })
     }
@@ -293,5 +299,29 @@ fn weighted(page: &[Vec<String>; 3], words: &[&String]) -> Weighted {
     Weighted {
         length: page.iter().map(Vec::len).sum::<usize>() as f64,
         words: words.iter().map(weight).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn f15_the_audit_log_in_memory_grew_without_end() {
+        let (store, tenant) = (MemoryStore::default(), Tenant::default());
+        for number in 0..MOST_AUDIT_ENTRIES + 10 {
+            let (who, action, result) = ("ann".to_owned(), format!("{number}"), String::new());
+            let discussion = crate::model::id::DiscussionId::fresh();
+            let at = Timestamp(0);
+            store
+                .log(AuditEntry { at, tenant: tenant.clone(), who, action, discussion, result })
+                .await
+                .unwrap();
+        }
+        let wanted = AuditWanted { tenant, limit: usize::MAX, ..AuditWanted::default() };
+        let entries = store.audit_entries(wanted).await.unwrap();
+        let (newest, oldest) = (entries.first().unwrap(), entries.last().unwrap());
+        assert_eq!(entries.len(), MOST_AUDIT_ENTRIES);
+        assert_eq!([&newest.1.action, &oldest.1.action], ["10009", "10"]);
     }
 }

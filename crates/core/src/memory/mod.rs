@@ -9,7 +9,7 @@ mod retention;
 mod spending;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -61,7 +61,8 @@ struct Contents {
     writes: u64,
     sessions: Vec<Session>,
     reservations: Vec<Reservation>,
-    audit_entries: Vec<(u64, AuditEntry)>,
+    /// The newest audit entries, oldest first.
+    audit_entries: VecDeque<(u64, AuditEntry)>,
     /// How many audit entries there were ever.
     audited: u64,
     /// The spending of each account, by day.
