@@ -29,7 +29,7 @@ told.append("structured output")
 
 
 async def streamed():
-    async with Agent(model).run_stream("Tabs or spaces?") as result:
+    async with Agent(model).run_stream("PACED: tabs or spaces?") as result:
         return [piece async for piece in result.stream_text(delta=True, debounce_by=None)]
 
 

@@ -1,7 +1,7 @@
 """A vendor that speaks OpenAI's chat format, for the panel that the clients talk to.
 
-A question with the word SLOWLY takes a while, one with REFUSED fails. GET /calls has the number of
-calls for each question so far.
+A question with the word SLOWLY takes a while, one with REFUSED fails, and the answer to one with
+PACED comes in pieces with pauses. GET /calls has the number of calls for each question so far.
 """
 
 import json
@@ -90,16 +90,18 @@ class Vendor(BaseHTTPRequestHandler):
         usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
         events.append({**chunk, "choices": [], "usage": usage})
         told = "".join(f"data: {json.dumps(it)}\n\n" for it in events) + "data: [DONE]\n\n"
-        self.reply(200, told, "text/event-stream")
+        self.reply(200, told, "text/event-stream", 0.25 if "PACED" in question else 0)
 
-    def reply(self, status, text, kind):
+    def reply(self, status, text, kind, pause=0):
         data = text.encode()
         self.send_response(status)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(data)))
         try:
             self.end_headers()
-            self.wfile.write(data)
+            for piece in data.splitlines(keepends=True) if pause else [data]:
+                self.wfile.write(piece)
+                time.sleep(pause if piece == b"\n" else 0)
         except ConnectionError:
             self.close_connection = True  # a cancelled discussion closes its calls
 
