@@ -3,30 +3,21 @@
 use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue, Method, header};
-use tower_http::cors::CorsLayer;
+use tower_http::cors::{AllowHeaders, CorsLayer};
+
+use crate::v1::answer::DISCUSSION;
 
 /// How long a browser may cache a preflight response.
 const REMEMBERED: Duration = Duration::from_secs(600);
-
-/// The request headers such a page may send beyond the safelisted ones.
-const SENT: [HeaderName; 8] = [
-    header::AUTHORIZATION,
-    header::CONTENT_TYPE,
-    HeaderName::from_static("idempotency-key"),
-    HeaderName::from_static("last-event-id"),
-    HeaderName::from_static("mcp-protocol-version"),
-    HeaderName::from_static("mcp-method"),
-    HeaderName::from_static("mcp-name"),
-    HeaderName::from_static("x-api-key"),
-];
 
 /// The CORS layer; `None` if no origins are listed.
 pub(crate) fn shared(origins: &[String]) -> Option<CorsLayer> {
     let listed: Vec<HeaderValue> = origins.iter().filter_map(|it| it.parse().ok()).collect();
     let layer = CorsLayer::new()
         .allow_methods([Method::GET, Method::POST, Method::DELETE])
-        .allow_headers(SENT)
-        .expose_headers([header::LOCATION, header::RETRY_AFTER])
+        // A listed page may send any header: the SDKs of vendors send many of their own.
+        .allow_headers(AllowHeaders::mirror_request())
+        .expose_headers([header::LOCATION, header::RETRY_AFTER, HeaderName::from_static(DISCUSSION)])
         .max_age(REMEMBERED);
     (!listed.is_empty()).then(|| layer.allow_origin(listed))
 }
