@@ -134,8 +134,9 @@ async fn asynchronous(folder: PathBuf) -> Result<Found> {
         "{lost} of {before} facts lost, among them {lost_answers} answers; no log has a gap; {}",
         followed.counts()
     );
-    // What was lost is asked again, and so is what was in flight.
-    let in_flight = lost_answers + LOAD as u64;
+    // What was lost is asked again, and so is what was in flight: at most one call of each
+    // discussion, that of the client included.
+    let in_flight = lost_answers + LOAD as u64 + 1;
     Found::of(&stand, &counts, 0 < lost && followed.passed(), in_flight)
 }
 
