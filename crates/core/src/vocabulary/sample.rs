@@ -57,7 +57,7 @@ pub trait Mind {
     /// The names as a list in its language: `ann, bob and cyd`.
     fn list(&self, names: &[&str]) -> String;
 
-    /// The value, completed with everything else that the schema requires.
+    /// The value, completed with everything else that the schema requires; a new one for `null`.
     fn completed(&self, value: Value, schema: Option<&Value>) -> Value;
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn sample(mind: &dyn Mind, _: Option<&Value>) -> String {
 pub(crate) fn value_sample(mind: &dyn Mind, _: Option<&Value>) -> String {
     let schema = mind.asked().rsplit_once("```json\n").and_then(|(_, it)| it.split_once("\n```"));
     let schema: Option<Value> = schema.and_then(|(it, _)| serde_json::from_str(it).ok());
-    let value = mind.completed(json!({}), schema.as_ref());
+    let value = mind.completed(Value::Null, schema.as_ref());
     let Some(mark) = mark_in(mind.asked()) else { return value.to_string() };
     format!("{value}\n\n{mark}\n{}", json!({ "claims": [], "agreements": [], "dissent": [] }))
 }

@@ -96,15 +96,15 @@ async fn i19_a_wrong_value_is_asked_for_once_more_and_then_an_error() {
     assert_eq!(told["choices"][0]["message"]["content"], VALUE, "{told}");
 }
 
-#[tokio::test]
-async fn a8_twenty_schemas_give_valid_values_or_a_clean_error() {
+/// Schemas, each with a value that satisfies it.
+fn cases() -> Vec<(Value, Value)> {
     let text = json!({ "type": "string" });
     let object = |properties: Value| {
         let required: Vec<String> = properties.as_object().unwrap().keys().cloned().collect();
         json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
     };
     let leaf = object(json!({ "name": text }));
-    let cases = [
+    vec![
         (object(json!({ "a": text })), json!({ "a": "x" })),
         (object(json!({ "a": { "type": "integer" } })), json!({ "a": 3 })),
         (object(json!({ "a": { "type": "number" } })), json!({ "a": 0.5 })),
@@ -137,8 +137,39 @@ async fn a8_twenty_schemas_give_valid_values_or_a_clean_error() {
             object(json!({ "a": text, "b": object(json!({ "c": object(json!({ "d": text })) })) })),
             json!({ "a": "1", "b": { "c": { "d": "2" } } }),
         ),
+    ]
+}
+
+#[tokio::test]
+async fn a8_simulated_voices_failed_at_references_constants_and_bounds() {
+    let more = [
+        json!({ "type": "array", "items": { "type": "string" }, "minItems": 3, "uniqueItems": true }),
+        json!({ "type": "string", "minLength": 300, "maxLength": 310 }),
+        json!({ "enum": [2, 3] }),
+        json!({ "type": "integer", "exclusiveMinimum": 3, "exclusiveMaximum": 5 }),
+        json!({ "type": "number", "maximum": -2.5 }),
+        json!({ "$ref": "#/$defs/one", "$defs": { "one": { "oneOf": [{ "type": "null" }, { "type": "string" }] } } }),
+        json!({
+            "allOf": [
+                { "type": "object", "properties": { "a": { "type": "integer" } }, "required": ["a"] },
+                { "properties": { "b": { "const": "x" } }, "required": ["b"] },
+            ],
+        }),
     ];
-    for (schema, value) in cases {
+    let server = TestServer::open(crate::harness::FAST).await;
+    for schema in cases().into_iter().map(|(schema, _)| schema).chain(more) {
+        for model in ["quorum", "claude"] {
+            let told = chat(&server, &order(model, &schema)).await.json();
+            let content = told["choices"][0]["message"]["content"].as_str();
+            let content = content.unwrap_or_else(|| panic!("{model}, {schema}: {told}"));
+            assert!(serde_json::from_str::<Value>(content).is_ok(), "{model}, {schema}: {content}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a8_twenty_schemas_give_valid_values_or_a_clean_error() {
+    for (schema, value) in cases() {
         let text = value.to_string();
         let vendor = vendor().replies("*", move |asked| reply(asked, &text)).start();
         let server = TestServer::voiced(&config(&vendor)).await;
