@@ -34,6 +34,19 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Builds every target as the tests need it, so that each stage of a test run finds its programs
+/// compiled: a build of fewer packages would choose other features and compile most of them again.
+pub(crate) fn build_everything() -> Result<()> {
+    run(&mut command(&["build", "--workspace", "--all-targets"]))
+}
+
+/// Where a build in the profile of this name, `debug` or `release`, puts the program.
+pub(crate) fn program(profile: &str, name: &str) -> Result<PathBuf> {
+    let metadata = metadata()?;
+    let target = metadata["target_directory"].as_str().context("cargo names no target directory")?;
+    Ok(PathBuf::from(target).join(profile).join(name))
+}
+
 /// Whether the command can be run and succeeds; its output is discarded.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

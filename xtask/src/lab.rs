@@ -1,5 +1,7 @@
 //! Runs the laboratory: patterns in reference worlds, whose right answers are known.
 
+use std::process::Command;
+
 use anyhow::{Result, bail};
 
 use crate::{Verb, cargo};
@@ -24,8 +26,8 @@ fn lab(arguments: &[String]) -> Result<()> {
     }
 }
 
-/// The part that belongs to every test run, in the profile in which everything is built then.
+/// The part that belongs to every test run, in the build of the tests.
 pub(crate) fn short() -> Result<()> {
-    let run = ["run", "--quiet", "--package", "quorum-bench", "--bin", "quorum-lab", "--", SHORT];
-    cargo::run(&mut cargo::command(&run))
+    cargo::build_everything()?;
+    cargo::run(Command::new(cargo::program("debug", "quorum-lab")?).arg(SHORT).current_dir(cargo::root()))
 }

@@ -24,6 +24,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "dependencies", run: |_| dependencies::check() },
     Stage { name: "clippy", run: |_| clippy() },
     Stage { name: "documentation", run: |_| documentation() },
+    Stage { name: "build", run: |_| cargo::build_everything() },
     Stage {
         name: "examples in the documentation",
         run: |effort| tests(effort, &["test", "--doc", "--workspace"]),
