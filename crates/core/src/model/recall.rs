@@ -49,18 +49,32 @@ pub struct Recalled {
     pub why: Why,
 }
 
+/// The letters of the numbers under which past discussions are shown.
+const FOLLOWED: char = 'F';
+const RECALLED: char = 'R';
+
 /// The past discussions with the numbers under which they are shown: `F1` for those that are
 /// followed, `R1` for those that were recalled.
 pub fn numbered(shown: &[Recalled]) -> impl Iterator<Item = (String, &Recalled)> {
     let (mut followed, mut recalled) = (0, 0);
     shown.iter().map(move |it| {
         let (letter, count) = match it.why {
-            Why::Followed => ('F', &mut followed),
-            Why::Recalled => ('R', &mut recalled),
+            Why::Followed => (FOLLOWED, &mut followed),
+            Why::Recalled => (RECALLED, &mut recalled),
         };
         *count += 1;
         (format!("{letter}{count}"), it)
     })
+}
+
+/// Whether a text is the number of a past discussion: `F1`, `R12`.
+pub(crate) fn is_number(text: &str) -> bool {
+    after_letter(text).is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))
+}
+
+/// What follows the letter at the start of a text that may be, or become, such a number.
+pub(crate) fn after_letter(text: &str) -> Option<&str> {
+    text.strip_prefix([FOLLOWED, RECALLED])
 }
 
 /// Why a past discussion is shown.

@@ -1,6 +1,7 @@
 //! Citations: `[KX:2]` for what @KX said in round 2, and their many spellings.
 
 use super::words::Word;
+use crate::model::recall::{after_letter, is_number};
 
 /// The element at a place of a text that may still be arriving.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,16 +121,14 @@ fn range(text: &str, digits: impl Fn(&str) -> usize) -> usize {
 
 /// Whether a first entry that names nobody may stand in a citation.
 fn is_other(entry: &str) -> bool {
-    let number = entry.strip_prefix('R').unwrap_or_default();
-    entry.eq_ignore_ascii_case("all") || (!number.is_empty() && number.chars().all(|it| it.is_ascii_digit()))
+    entry.eq_ignore_ascii_case("all") || is_number(entry)
 }
 
 /// Whether a text that ends here may still become an entry with this speaker.
 fn may_become(begun: &str, speaker: &str) -> bool {
+    let is_short = begun.len() < 4;
+    let is_number =
+        is_short && after_letter(begun).is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()));
     let begun = begun.to_lowercase();
-    speaker.starts_with(&begun) || "all".starts_with(&begun) || (begun.len() < 4 && is_recalled(&begun))
-}
-
-fn is_recalled(begun: &str) -> bool {
-    begun.strip_prefix('r').is_some_and(|it| it.chars().all(|it| it.is_ascii_digit()))
+    is_number || speaker.starts_with(&begun) || "all".starts_with(&begun)
 }

@@ -234,6 +234,14 @@ fn citations_in_all_spellings_become_names() {
 }
 
 #[test]
+fn a_citation_that_began_with_a_followed_discussion_kept_its_labels() {
+    reveals("[F1, KX:2] [F1; all, KX:1]", "[F1, Ann:2] [F1, all, Ann:1]");
+    reveals("[R1, KX:2] [R12; QV:1] [F12, R1, KX:1]", "[R1, Ann:2] [R12, bob:1] [F12, R1, Ann:1]");
+    reveals("[F1] [F] [F1", "[F1] [F] [F1");
+    reveals("[F, KX:2] [Fig, KX:2] [G1, KX:2]", "[F, KX:2] [Fig, KX:2] [G1, KX:2]");
+}
+
+#[test]
 fn what_was_revealed_is_covered_again() {
     for said in ["@KX, @QVs and [KX:2, JQ:1] at once", "@WQ said so [WQ:1]"] {
         assert_eq!(mask().cover(&mask().reveal(said)), said);

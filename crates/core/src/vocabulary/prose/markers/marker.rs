@@ -1,6 +1,8 @@
 //! One marker in its many spellings: `[ann:2]`, `[@ann 2]`, `[ann:1, bob:2-3]`, `[all]`, with wide
 //! brackets, escaped or between backticks.
 
+use crate::model::recall::{after_letter, is_number};
+
 /// What stands at a place of a text that may still be arriving.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
@@ -19,7 +21,7 @@ pub(super) struct Taken {
     pub(super) length: usize,
     /// What it cites.
     pub(super) cites: Vec<String>,
-    /// What of it stays: numbers of recalled discussions, `[R1]`, mean something to people.
+    /// What of it stays: numbers of past discussions, `[R1]` and `[F1]`, mean something to people.
     pub(super) kept: Option<String>,
 }
 
@@ -160,11 +162,10 @@ fn digits(text: &str) -> Option<(&str, &str)> {
     (1..=ROUND_DIGITS).contains(&length).then(|| text.split_at(length))
 }
 
-/// An entry that cites no participant: the number of a recalled discussion stays, an unknown
-/// speaker is kept as it is. `None` if it is not an entry of a marker.
+/// An entry that cites no participant: the number of a past discussion stays, an unknown speaker is
+/// kept as it is. `None` if it is not an entry of a marker.
 fn other_entry(entry: &str, entries: &mut Entries) -> Option<()> {
-    let number = entry.strip_prefix('R').unwrap_or_default();
-    if !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()) {
+    if is_number(entry) {
         entries.kept.push(entry.to_owned());
         return Some(());
     }
@@ -187,6 +188,6 @@ fn may_become(begun: &str, speakers: &[String]) -> bool {
         || speakers.iter().any(|it| meets(it))
         || label.is_empty()
         || is_label
-        || begun.strip_prefix('R').is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
-        || begun == "R"
+        || after_letter(begun)
+            .is_some_and(|it| it.is_empty() || it.starts_with(|it: char| it.is_ascii_digit()))
 }

@@ -82,6 +82,8 @@ fn other_brackets_stay() {
         "\\",
         "`",
         "[R1] says so.",
+        "[F1] says so.",
+        "[F, ann:1], [Fig, ann:1] and [G1, ann:1].",
     ] {
         check(text, text, &[]);
     }
@@ -100,6 +102,17 @@ fn a_marker_at_the_beginning_of_a_line_leaves_no_blank() {
 fn the_number_of_a_recalled_discussion_stays() {
     check("Tabs. [ann:1, R2]", "Tabs. [R2]", &[(5, &["ann:1"])]);
     check("Tabs. [R1, R2, bob:2] Yes.", "Tabs. [R1, R2] Yes.", &[(5, &["bob:2"])]);
+}
+
+#[test]
+fn a_marker_with_the_number_of_a_followed_discussion_was_no_marker() {
+    check("Tabs. [ann:1, F2]", "Tabs. [F2]", &[(5, &["ann:1"])]);
+    check("Tabs. [F1, F2, bob:2] Yes.", "Tabs. [F1, F2] Yes.", &[(5, &["bob:2"])]);
+    check(
+        "Tabs [F1, @ann:1]. [F1; R1, ann:1, bob:2]",
+        "Tabs [F1]. [F1, R1]",
+        &[(4, &["ann:1"]), (10, &["ann:1", "bob:2"])],
+    );
 }
 
 #[test]
