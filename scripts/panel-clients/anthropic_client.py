@@ -18,6 +18,8 @@ told = [f"anthropic {anthropic.__version__}"]
 order = {"model": "quorum", "max_tokens": 1000, "messages": [{"role": "user", "content": "Tabs or spaces?"}]}
 models = [it.id for it in client.models.list()]
 assert "quorum/debate" in models, models
+model = client.models.retrieve("quorum")
+assert (model.type, model.display_name, model.created_at.year) == ("model", "quorum", 1970), model
 told.append(f"{len(models)} models")
 whole = client.messages.create(**order)
 assert [it.type for it in whole.content] == ["thinking", "text"], whole

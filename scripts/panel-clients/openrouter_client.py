@@ -8,6 +8,17 @@ from importlib.metadata import version
 from openrouter import OpenRouter
 from openrouter.errors import OpenRouterError
 
+# The events of a Fusion in which no model fails.
+FUSION = [
+    "in_progress",
+    "panel.added",
+    "panel.delta",
+    "panel.completed",
+    "analysis.in_progress",
+    "analysis.completed",
+    "completed",
+]
+
 name = sys.argv[1]
 told = [f"openrouter {version('openrouter')}"]
 messages = [{"role": "user", "content": "Tabs or spaces?"}]
@@ -36,7 +47,8 @@ with OpenRouter(api_key="none", server_url=os.environ["PANEL"] + "/v1") as clien
         for event in events:
             kinds.append(getattr(event, "type", None) or getattr(event, "TYPE", "?"))
     fusion = {it for it in kinds if str(it).startswith("response.fusion_call")}
-    assert kinds[-1] == "response.completed" and fusion, kinds
+    expected = {f"response.fusion_call.{it}" for it in FUSION}
+    assert kinds[-1] == "response.completed" and fusion == expected, kinds
     told.append(f"responses stream, {len(fusion)} kinds of fusion events")
     for order in ({"model": "nothing-like-it"}, {"model": "quorum", "temperature": 1.0, "n": 2}):
         try:

@@ -2,6 +2,7 @@
 //!
 //! `cargo-deny` checks more, but takes minutes to compile; see `docs/decisions/dependencies.md`.
 
+mod added;
 mod licence;
 
 use anyhow::{Context as _, Result, bail};
@@ -29,14 +30,17 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
-/// Crates that must not come in, not even through others, with what to do instead.
+/// Crates that are banned, also as dependencies of others, with what to do instead.
 const BANNED: &[(&str, &str)] = &[
     ("openssl-sys", "building may need a C compiler and nothing else; use rustls"),
     ("native-tls", "use rustls"),
 ];
 
-/// Where each direct dependency has a row that says why it is there.
+/// The page with a row for each direct dependency that says why it is used.
 const REASONS: &str = "docs/decisions/dependencies.md";
+
+/// How many crates the program may have only because it can use PostgreSQL.
+const MOST_FOR_POSTGRES: usize = 40;
 
 pub(crate) fn check() -> Result<()> {
     let metadata = cargo::metadata_with_dependencies()?;
@@ -53,6 +57,12 @@ pub(crate) fn check() -> Result<()> {
     }
     let outside = packages.iter().filter(|it| !it["source"].is_null()).count();
     println!("{outside} dependencies, all with an allowed licence and from one registry");
+    let postgres = added::added_by(&metadata, "quorum-ax", "quorum-store-postgres")?;
+    println!("{} of them only for PostgreSQL, and at most {MOST_FOR_POSTGRES} may be", postgres.len());
+    if MOST_FOR_POSTGRES < postgres.len() {
+        let names: Vec<&str> = postgres.into_iter().collect();
+        bail!("too many crates are needed only for PostgreSQL: {}", names.join(", "));
+    }
     Ok(())
 }
 
@@ -83,7 +93,8 @@ fn ban_problem(package: &Value) -> Option<String> {
     Some(format!("{}: is banned; {instead}", shown(package)))
 }
 
-/// Everything comes from the one registry that cargo uses by default: the one most crates are from.
+/// Crates that come from elsewhere than the default registry, which is taken to be the one that
+/// most crates come from.
 fn source_problems(outside: &[&Value]) -> Vec<String> {
     let sources: BTreeSet<&str> = outside.iter().filter_map(|it| it["source"].as_str()).collect();
     let of = |source: &str| outside.iter().filter(|it| it["source"] == source).count();
@@ -98,7 +109,7 @@ fn wildcards(package: &Value) -> Vec<String> {
     wild.map(|it| format!("{}: names no version of {}", shown(package), word(&it["name"]))).collect()
 }
 
-/// Direct dependencies without a row in the first table, and rows of nothing we depend on.
+/// Direct dependencies without a row in the first table, and rows without a dependency.
 fn unexplained(packages: &[Value], reasons: &str) -> Vec<String> {
     let own = packages.iter().filter(|it| it["source"].is_null());
     let direct = own.flat_map(|it| it["dependencies"].as_array().into_iter().flatten());

@@ -149,6 +149,7 @@ fn of_quorum(error: &Error) -> Exit {
         Error::SpendingCap(_) => Exit::SpentUp,
         Error::Refused(_)
         | Error::NotFound(_)
+        | Error::TooFarBack { .. }
         | Error::Ambiguous { .. }
         | Error::NoneYet
         | Error::KeyReused(_)

@@ -49,6 +49,11 @@ impl Database {
         Ok(Database { folder, store, voices: Arc::new(Fixed::new()) })
     }
 
+    /// A file in its folder: `bench.db` is the database itself.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
     /// An engine whose voices have this latency.
     pub(crate) fn engine(&self, latency: Duration) -> Engine {
         self.voices.set(latency);

@@ -12,6 +12,7 @@ mod helper;
 mod listener;
 mod load;
 mod machine;
+mod moving;
 mod panel;
 mod panel_client;
 mod postgres;
@@ -141,6 +142,9 @@ const MEASURES: &[(&str, &str, Measure)] = &[
     }),
     ("idle", "PostgreSQL: statements of a node that has nothing to do", |_, table| {
         Box::pin(postgres::idle(table))
+    }),
+    ("move", "`ax db move` between SQLite and PostgreSQL", |database, table| {
+        Box::pin(moving::both_ways(database, table))
     }),
     ("start", "how long the command takes to start", |_, table| Box::pin(async { start::version(table) })),
 ];

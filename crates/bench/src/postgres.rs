@@ -7,8 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Error, Result, anyhow, ensure};
 use futures::{StreamExt, future::join_all, stream::BoxStream};
+use quorum::database::Location;
 use quorum_core::{
     engine::Engine,
     model::{
@@ -39,13 +40,13 @@ const FIFTY: Duration = Duration::from_millis(50);
 const LOST: Duration = Duration::from_secs(10);
 
 /// A server with the usual durability, on the checkout's disk.
-struct Server {
+pub(crate) struct Server {
     database: OwnPostgres,
     folder: PathBuf,
 }
 
 impl Server {
-    fn start() -> Result<Self> {
+    pub(crate) fn start() -> Result<Self> {
         let folder = std::env::current_dir()?.join("target").join(format!("bench-{}", uuid::Uuid::new_v4()));
         let settings = ["max_connections=200", "shared_buffers=128MB"];
         let database = OwnPostgres::start(&folder.join("postgres"), &settings);
@@ -54,6 +55,10 @@ impl Server {
 
     fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.database.port())
+    }
+
+    pub(crate) fn location(&self) -> Result<Location> {
+        Location::parse(&self.url()).map_err(Error::msg)
     }
 
     fn store(&self) -> Result<Arc<PostgresStore>> {

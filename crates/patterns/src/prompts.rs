@@ -15,6 +15,8 @@ pub(crate) mod talk;
 #[cfg(test)]
 mod lint;
 
+use std::collections::BTreeSet;
+
 pub(crate) use quorum_core::model::language;
 use quorum_core::{
     floor::reading::Understood,
@@ -102,20 +104,28 @@ fn is_marker(inside: &str) -> bool {
 }
 
 /// Structured replies as a writer is shown them: who, what, and the reasons as quotations. Without
-/// confidences, marks and counts.
+/// confidences, marks and counts. A judge is not named: the writer is told only who speaks.
 pub(crate) fn minutes(readings: &[Understood<Reading>]) -> String {
-    // A synthesis is made from the talk, not part of it.
-    let shown = readings.iter().filter(|it| it.value.kind != SYNTHESIS && it.value.reason_at.is_some());
-    let lines = shown.filter_map(|it| {
-        let what = on_record(&it.value)?;
-        Some(entry(&format!("{} {what}", mention(&it.participant)), it.value.reason()))
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    let is_judgement = |it: &Understood<Reading>| [ASSESSMENT, VERDICT].contains(&it.value.kind.as_str());
+    let judges: BTreeSet<&str> =
+        readings.iter().filter(|it| is_judgement(it)).map(|it| it.participant.as_str()).collect();
+    let judge = if judges.len() == 1 { "The judge" } else { "A judge" };
+    written_up(readings, |it| if is_judgement(it) { judge.to_owned() } else { mention(&it.participant) })
 }
 
 /// The same for people, with names.
 pub(crate) fn minutes_for_people(readings: &[Understood<Reading>]) -> String {
-    resolve(&minutes(readings), str::to_owned)
+    resolve(&written_up(readings, |it| mention(&it.participant)), str::to_owned)
+}
+
+fn written_up(readings: &[Understood<Reading>], author: impl Fn(&Understood<Reading>) -> String) -> String {
+    // A synthesis is made from the talk, not part of it.
+    let shown = readings.iter().filter(|it| it.value.kind != SYNTHESIS && it.value.reason_at.is_some());
+    let lines = shown.filter_map(|it| {
+        let what = on_record(&it.value)?;
+        Some(entry(&format!("{} {what}", author(it)), it.value.reason()))
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// What a participant did by a structured reply.
@@ -131,11 +141,11 @@ fn on_record(reading: &Reading) -> Option<String> {
             Some(format!("finds that {found}"))
         }
         // A writer could take the better debater for the one that is right.
-        ASSESSMENT => Some("judged how well the last round was argued, not who is right".to_owned()),
+        ASSESSMENT => Some("rated how well the last round was argued, not who is right".to_owned()),
         VERDICT => {
             let winner = reading.value.pointer("/winner/participant").and_then(Value::as_str);
             let ahead = winner.map(|winner| format!(", with {} ahead", mention(winner)));
-            Some(format!("judged how well it was argued, not who is right{}", ahead.unwrap_or_default()))
+            Some(format!("rated how well it was argued, not who is right{}", ahead.unwrap_or_default()))
         }
         _ => reading.told.as_deref().map(plain),
     }
@@ -241,9 +251,22 @@ mod tests {
             understood("cyd", recorded(&verdicts, &verdict)),
         ];
         let expected = "ann voted for tabs:\n> Fine.\n> (CONSENSUS_CHECK)\n\
-                        cyd judged how well it was argued, not who is right, with ann ahead:\n> They argued.";
+                        cyd rated how well it was argued, not who is right, with ann ahead:\n> They argued.";
         assert_eq!(minutes_for_people(&readings), expected);
         assert_eq!(minutes(&readings).matches(&mention("ann")).count(), 2, "names are mentions");
+    }
+
+    #[test]
+    fn a_judge_was_shown_to_the_writer_under_a_label_that_no_participant_has() {
+        let verdicts = Verdicts::on(&[], &Arc::new(Mask::new(&[])));
+        let by = |judge: &str| {
+            let verdict = Verdict { summary: "They argued.".into(), ..Verdict::default() };
+            let value = recorded(&verdicts, &verdict);
+            Understood { participant: judge.to_owned(), source: Source::Stated, value }
+        };
+        let rated = "rated how well it was argued, not who is right:\n> They argued.";
+        assert_eq!(minutes(&[by("cyd")]), format!("The judge {rated}"));
+        assert_eq!(minutes(&[by("cyd"), by("dan")]), format!("A judge {rated}\nA judge {rated}"));
     }
 
     #[test]

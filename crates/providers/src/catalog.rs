@@ -92,7 +92,7 @@ pub struct Model {
     /// Its price.
     #[serde(default, deserialize_with = "price")]
     pub price: Option<Price>,
-    /// Deviations from its wire's defaults; the provider's where none are given.
+    /// Deviations from its wire's defaults; if none are given, those of the provider apply.
     pub quirks: Option<Quirks>,
 }
 

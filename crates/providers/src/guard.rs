@@ -1,6 +1,6 @@
 //! Addresses that requests must not be sent to (S4). Base URLs come from the user's own
-//! configuration; still, a name may resolve to a cloud's metadata service, which holds secrets and
-//! never serves a model.
+//! configuration; but a name may resolve to a cloud's metadata service, which has secrets and never
+//! serves a model.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},

@@ -99,6 +99,8 @@ pub enum Remedy {
     },
     /// List the existing sessions.
     ListSessions,
+    /// Name the whole panel, which may include agents and people, in place of providers.
+    NameWholePanel,
 }
 
 impl Complaint {

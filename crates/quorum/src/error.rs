@@ -9,7 +9,7 @@ use quorum_core::{
     seams::StoreError,
 };
 
-use crate::{Complaint, config, setup::Missing};
+use crate::{Complaint, config, setup::Missing, text::count};
 
 /// An error between a request and its discussion.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +52,14 @@ pub enum Error {
     /// No discussion has an id with this prefix.
     #[error("there is no discussion whose id begins with {0}")]
     NotFound(String),
+    /// There are fewer discussions than that.
+    #[error("there {} only {}, so there is no {given}", if *.all == 1 { "is" } else { "are" }, count(*.all as u64, "discussion"))]
+    TooFarBack {
+        /// What was given: `last~99`.
+        given: String,
+        /// How many discussions there are.
+        all: usize,
+    },
     /// Several discussions have an id with this prefix.
     #[error("several ids begin with {given}; give more of it: {}", .among.join(", "))]
     Ambiguous {

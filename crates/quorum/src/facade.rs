@@ -210,7 +210,9 @@ impl Quorum {
         }
     }
 
-    fn now(&self) -> Timestamp {
+    /// The time by the clock that dates facts.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
         self.0.engine.services().clock.now()
     }
 

@@ -11,6 +11,7 @@ use quorum::{
     Quorum, Scope,
     config::server::{Tasks, Token},
     model::id::Tenant,
+    request::Voicing,
 };
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -125,6 +126,9 @@ impl AppState {
     }
 
     pub(crate) fn agents(&self) -> Vec<quorum::agents::AgentEntry> {
+        if self.are_voices_simulated() {
+            return self.quorum.agents_with(Voicing::Simulated).0;
+        }
         self.quorum.agents().0
     }
 

@@ -4,7 +4,10 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::{StreamExt, stream::BoxStream};
-use quorum::seams::{Release, Taken, Wake};
+use quorum::{
+    model::lifecycle::Lifecycle,
+    seams::{Release, Taken, Wake},
+};
 use tokio::time::{sleep, timeout};
 
 use crate::{app::AppState, v1::attendance::KEPT_MS};
@@ -110,7 +113,9 @@ impl AppState {
                 return Err(error);
             }
         };
-        if let Some(order) = state.spec.client.as_ref().and_then(|it| it.attended.as_ref()) {
+        // A paused one is claimed only for a command by a person, who may have resumed it.
+        let client = state.spec.client.as_ref().filter(|_| state.lifecycle != Lifecycle::Paused);
+        if let Some(order) = client.and_then(|it| it.attended.as_ref()) {
             // It runs only while its client waits, which may come back here.
             self.quorum().hand_back(taken, Release::After(KEPT_MS)).await;
             let attended = self.desk.expect(&discussion, order);

@@ -165,7 +165,7 @@ fn problem(description: &str) -> Response {
     ResponseBuilder::new().description(description).content("application/problem+json", content).build()
 }
 
-/// An error in the form of the vendor whose path it is.
+/// An error in the format of the vendor that the path belongs to.
 fn vendor_error(description: &str) -> Response {
     let content = Content::new(Some(Ref::from_schema_name("VendorError")));
     ResponseBuilder::new().description(description).content("application/json", content).build()

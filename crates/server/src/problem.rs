@@ -170,6 +170,19 @@ impl Problem {
         self.retold()
     }
 
+    /// The problem with other names of fields: each is replaced by the one beside it.
+    pub(crate) fn renamed(mut self, names: &[(&str, &str)]) -> Self {
+        if self.0.fields.is_empty() {
+            return self;
+        }
+        for it in &mut self.0.fields {
+            if let Some((_, name)) = names.iter().find(|(field, _)| it.field == *field) {
+                (it.field, it.pointer) = ((*name).to_owned(), Some(pointer(name)));
+            }
+        }
+        self.retold()
+    }
+
     /// All problems with a request; the first decides the code.
     pub(crate) fn refused(complaints: &[Complaint]) -> Self {
         let fields = complaints.iter().take(MOST_COMPLAINTS + 1).map(|it| {
@@ -318,7 +331,7 @@ impl From<Error> for Problem {
             }
             Error::NotOver(_) => Problem::new(WRONG_STATE, error.to_string()),
             Error::KeyReused(_) => Problem::new(KEY_REUSED, error.to_string()),
-            Error::NotFound(_) | Error::NoneYet | Error::Ambiguous { .. } => {
+            Error::NotFound(_) | Error::TooFarBack { .. } | Error::NoneYet | Error::Ambiguous { .. } => {
                 Problem::new(NOT_FOUND, "there is no such discussion")
             }
             Error::NoSession(_) | Error::AmbiguousSession { .. } => {

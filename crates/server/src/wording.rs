@@ -22,6 +22,7 @@ fn remedy(remedy: &Remedy) -> Option<String> {
             Some(format!("\"providers\": [\"{provider}\", \"{provider}\"] lets it speak twice"))
         }
         Remedy::FindAgents { .. } => Some("GET /api/agents lists all agents".to_owned()),
+        Remedy::NameWholePanel => Some("name the whole panel with participants instead".to_owned()),
         Remedy::ListSessions => Some("GET /api/sessions lists all sessions".to_owned()),
         Remedy::WritePreset { name, .. } => {
             Some(format!("the server's operator can add [presets.{name}] to the configuration"))

@@ -120,6 +120,18 @@ const CUT_OFF = {
   truncated: '[cut off here: it went past its token limit]',
 };
 
+/** A failure, in a word or two. */
+const FAILURES = {
+  network: 'no connection',
+  rate_limit: 'rate limit',
+  api_error: 'provider error',
+  timeout: 'timed out',
+  context_overflow: 'too long',
+  authentication: 'key refused',
+  validation: 'request refused',
+  invalid_response: 'unreadable',
+};
+
 function describe(state, seat, live) {
   if (live) {
     const seconds = Math.max(0.2, (performance.now() - live.since) / 1000);
@@ -132,9 +144,9 @@ function describe(state, seat, live) {
     case 'asked':
       return `thinking${seat.form && ` · ${words(seat.form)}`}${seat.heard ? ` ${Math.floor((performance.now() - seat.heard) / 1000)} s` : ''}${again(seat)}${spent(seat)}`;
     case 'retry':
-      return `${words(seat.kind)} · attempt ${seat.attempt} failed, again in ${duration(seat.retryMs)}`;
+      return `${FAILURES[seat.kind] ?? words(seat.kind)} · attempt ${seat.attempt} failed, again in ${duration(seat.retryMs)}`;
     case 'failed':
-      return `out · ${words(seat.kind)}${why}`;
+      return `out · ${FAILURES[seat.kind] ?? words(seat.kind)}${why}`;
     case 'absent':
       return `not here${why}`;
     case 'awaited':

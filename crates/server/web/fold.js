@@ -456,6 +456,9 @@ export function choices(state) {
 /** All arguments, including unanswered ones. */
 export const claims = (state) => state.decision?.claims ?? [];
 
+/** The most rounds: by the option that limits them, if it is set. */
+export const mostRounds = ({ settings, rounds }) => settings?.roundLimit ?? rounds;
+
 /**
  * The expected remaining cost: the remaining rounds at the average so far, and half a round's cost
  * for the decision.
@@ -464,6 +467,6 @@ export function forecast(state) {
   const done = state.rounds.filter((it) => it.isOver);
   if (isOver(state) || state.decision || done.length === 0 || state.cost === 0) return 0;
   const each = done.reduce((sum, it) => sum + it.cost, 0) / done.length;
-  const left = Math.max(0, (state.spec?.rounds ?? 0) - done.length);
+  const left = Math.max(0, (state.spec ? mostRounds(state.spec) : 0) - done.length);
   return each * (left + 0.5);
 }

@@ -4,7 +4,7 @@ import { calibration } from './calibration.js';
 import { compare } from './compare.js';
 import { dialog, fill, h } from './dom.js';
 import { home } from './home.js';
-import { watch } from './watch.js';
+import { unknown, watch } from './watch.js';
 
 const THEMES = { auto: '◐', light: '☀', dark: '☾' };
 
@@ -73,6 +73,7 @@ fill(document.getElementById('app'), h('a.skip', { href: '#main' }, 'Skip to the
 function open() {
   const found = /^\/d\/([0-9a-f-]{36})$/i.exec(location.pathname);
   if (found) return watch(found[1], main);
+  if (location.pathname.startsWith('/d/')) return unknown(main);
   const others = { '/compare': compare, '/calibration': calibration };
   return (others[location.pathname] ?? home)(main);
 }

@@ -4,6 +4,7 @@
 import { get, post } from './api.js';
 import { dialog, fill, h, name, neverMind, notice } from './dom.js';
 import { field, optionField, options } from './fields.js';
+import { mostRounds } from './fold.js';
 import { money, plural, words } from './figures.js';
 import { patternPicker } from './patterns.js';
 import { described, refused } from './plan.js';
@@ -144,7 +145,7 @@ const changed = (lines) => (lines.length ? h('ul', {}, lines.map((it) => h('li',
 /** The fields of what may change: `read()` returns what differs from the past order. */
 function changes(state, [patterns, methods, detectors, providers, agents]) {
   const { spec } = state;
-  const before = { seats: seatsOf(state), pattern: spec.pattern, rounds: String(spec.rounds), consensus: spec.consensus.method };
+  const before = { seats: seatsOf(state), pattern: spec.pattern, rounds: String(mostRounds(spec)), consensus: spec.consensus.method };
   const own = h('div.options');
   const picker = patternPicker(() => declare());
   picker.offer(patterns);
@@ -187,7 +188,8 @@ function changes(state, [patterns, methods, detectors, providers, agents]) {
   function read() {
     const made = {};
     if (picker.value() !== before.pattern) made.pattern = picker.value();
-    if (rounds.value && rounds.value !== before.rounds) made.rounds = Number(rounds.value);
+    const isLimited = spec.settings?.roundLimit !== undefined && !made.pattern;
+    if (rounds.value && rounds.value !== before.rounds) made[isLimited ? 'roundLimit' : 'rounds'] = Number(rounds.value);
     if (method.value !== before.consensus) made.consensus = method.value;
     const seats = panel.read();
     if (seats.join() !== before.seats.join()) made.participants = seats;

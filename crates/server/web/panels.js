@@ -5,7 +5,7 @@ import { get } from './api.js';
 import { copier } from './copy.js';
 import { bullets, fill, h, memo, name, notice, say, seat as colour } from './dom.js';
 import { capital, clock, count, decimals, money, plural, words } from './figures.js';
-import { agreement, choices, claims, flips, forecast, isOver, needed } from './fold.js';
+import { agreement, choices, claims, flips, forecast, isOver, mostRounds, needed } from './fold.js';
 import { progress } from './run.js';
 import { sourced, supported } from './sources.js';
 import { draw, includes, inlined, reasons, tally } from './views.js';
@@ -95,7 +95,8 @@ function resultLine(state) {
   const heading = standIn ? `Last words of ${standIn}, not a synthesis` : usual;
   const share = of === undefined ? '' : `${votes} of ${of}`;
   const why = shortfalls(state).join('; ') || 'less went into it than was planned';
-  const less = state.conclusion?.degraded && `Degraded: ${why}.`;
+  // The banner says in which way less came than was asked for.
+  const less = state.conclusion?.degraded && !short(state) && `Degraded: ${why}.`;
   return { heading, line: [sentence(share), less, cutLine(state.cut)].filter(Boolean).join(' ') };
 }
 
@@ -195,7 +196,7 @@ export function synthesis() {
         ],
         ...supported(decision),
         STRUCTURE[decision.structure] && h('p.faint', {}, STRUCTURE[decision.structure]),
-        problem && h('p.caution', {}, problem.message),
+        problem && !ending(state).includes(problem.message) && h('p.caution', {}, problem.message),
       ].filter(Boolean);
       const { line, heading } = resultLine(state);
       root.dataset.tone = tone(state);
@@ -408,7 +409,7 @@ export function standing(state) {
   if (state.lifecycle === 'completing' || state.phase === 'deciding') return 'deciding';
   if (state.lifecycle !== 'running') return 'getting ready';
   if (state.spec.plan) return 'working through its steps';
-  const round = state.round ? `round ${state.round} of ${Math.max(state.round, state.spec.rounds)} · ` : '';
+  const round = state.round ? `round ${state.round} of ${Math.max(state.round, mostRounds(state.spec))} · ` : '';
   return round + words(state.phase ?? 'talking');
 }
 
@@ -439,4 +440,4 @@ export function ending(state) {
 export const rounds = (state) =>
   state.spec.plan
     ? `${state.spec.plan.workflow} ${state.spec.plan.version} · ${plural(state.spec.plan.steps.length, 'step')}`
-    : `${state.spec.pattern} · ${plural(state.spec.rounds, 'round')} · ${words(state.spec.consensus.method)}`;
+    : `${state.spec.pattern} · ${plural(mostRounds(state.spec), 'round')} · ${words(state.spec.consensus.method)}`;

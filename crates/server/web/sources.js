@@ -64,6 +64,8 @@ export function supported({ provenance = [], dropped = [] }) {
 function noted({ provenance = [] }) {
   const steps = [];
   return provenance.map((sentence) => {
+    // These are not counted either.
+    if (sentence.level === 'own') return null;
     const sources = sentence.sources ?? [];
     sources.forEach((it) => steps.includes(it.step) || steps.push(it.step));
     const numbers = [...new Set(sources.map((it) => steps.indexOf(it.step) + 1))];
@@ -82,7 +84,6 @@ const LEVELS = {
   quoted: 'repeats the words of',
   supported: 'rests on',
   partly: 'rests partly on',
-  own: 'rests on',
   unsupported: 'has a number that is not in',
   'contradicted?': 'may contradict',
 };

@@ -33,7 +33,10 @@ const VIEWS = {
 /** A single value as text; empty if there is none. */
 export function written(cell, value) {
   if (value === null || value === undefined) return '';
-  if (Array.isArray(value)) return value.map((it) => written(cell, it)).join(', ');
+  if (Array.isArray(value)) {
+    const texts = value.map((it) => written(cell, it));
+    return texts.join(texts.some((it) => it.includes(',')) ? '; ' : ', ');
+  }
   if (typeof value === 'boolean' && cell === 'yesNo') return value ? 'yes' : 'no';
   if (typeof value === 'number') return (NUMBERS[cell] ?? String)(value);
   return typeof value === 'object' ? JSON.stringify(value) : String(value);

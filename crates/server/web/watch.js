@@ -213,6 +213,9 @@ function light(state) {
 /** How long ago it happened, by the server's clock, which may differ from this machine's. */
 const ago = (fact) => Math.max(0, Date.now() - ahead() - fact.at / 1000);
 
+/** The page for an address that no discussion can have. */
+export const unknown = (main) => missing(main, MISSING.gone);
+
 /** The page for a missing discussion: the reason, and where to go. */
 function missing(main, [title, text]) {
   titled(`${title} · Quorum`);

@@ -53,14 +53,11 @@ impl Address {
         let (url, root_certificates) = without_parameter(url, "sslrootcert");
         let (url, mode) = without_parameter(&url, "sslmode");
         let mode = mode.or_else(|| keyword(&url, "sslmode"));
+        if is_ambiguous(&url) {
+            return Err(not_understood());
+        }
         // The error of the parser may quote a part of the password.
-        let mut config: Config = url.parse().map_err(|_| {
-            StoreError::UnusableServer(
-                "the address of the database can't be understood; it must look like \
-                 postgres://user:password@host:5432/database"
-                    .to_owned(),
-            )
-        })?;
+        let mut config: Config = url.parse().map_err(|_| not_understood())?;
         if config.get_hosts().is_empty() {
             return Err(StoreError::UnusableServer(
                 "the address of the database names no host; it must look like postgres://user:password@host:5432/database"
@@ -160,9 +157,30 @@ fn roots(file: &str) -> Result<RootCertStore, StoreError> {
     Ok(roots)
 }
 
-/// The URL without this parameter, and its value.
+fn not_understood() -> StoreError {
+    StoreError::UnusableServer(
+        "the address of the database can't be understood; it must look like \
+         postgres://user:password@host:5432/database, with `@ : / ? # %` in a password percent-encoded, `@` as `%40`"
+            .to_owned(),
+    )
+}
+
+fn is_url(address: &str) -> bool {
+    ["postgres://", "postgresql://"].iter().any(|it| address.starts_with(it))
+}
+
+/// Whether a URL has more than the one `@` that ends the password, or has that in a parameter. The
+/// parser takes the first one for the end, so a part of the password would be shown as the host.
+fn is_ambiguous(url: &str) -> bool {
+    let Some((login, rest)) = url.split_once('@').filter(|_| is_url(url)) else { return false };
+    rest.contains('@') || login.contains("password=")
+}
+
+/// The URL without this parameter, and its value. A `?` in the password begins no parameters.
 fn without_parameter(url: &str, name: &str) -> (String, Option<String>) {
-    let Some((base, query)) = url.split_once('?') else { return (url.to_owned(), None) };
+    let login = url.rfind('@').filter(|_| is_url(url)).unwrap_or_default();
+    let Some(mark) = url[login..].find('?').map(|it| login + it) else { return (url.to_owned(), None) };
+    let (base, query) = (&url[..mark], &url[mark + 1..]);
     let is_it = |it: &&str| it.split_once('=').is_some_and(|(key, _)| key == name);
     let value = query.split('&').find(is_it).and_then(|it| it.split_once('='));
     let value = value.map(|(_, value)| value.replace("%2F", "/").replace("%2f", "/"));
@@ -173,7 +191,7 @@ fn without_parameter(url: &str, name: &str) -> (String, Option<String>) {
 
 /// The value of a parameter in an address that is no URL: `host=db sslmode=disable`.
 fn keyword(address: &str, name: &str) -> Option<String> {
-    if address.contains("://") {
+    if is_url(address) {
         return None;
     }
     let value = address.split_whitespace().find_map(|it| it.strip_prefix(name)?.strip_prefix('='));
@@ -236,6 +254,18 @@ mod tests {
     }
 
     #[test]
+    fn a_special_character_in_a_password_is_told_from_a_separator() {
+        let shown = "postgres://ann@db.example:5432/panel";
+        for password in ["sec%40ret", "secret?", "sec/ret", "sec:ret#", "secret?sslmode=maybe"] {
+            let url = |query: &str| format!("postgres://ann:{password}@db.example/panel{query}");
+            check(&url(""), shown, SslMode::Require);
+            check(&url("?sslmode=disable"), shown, SslMode::Disable);
+        }
+        let error = Address::parse("postgres://ann:sec@ret@db/panel").unwrap_err().to_string();
+        assert!(error.contains("percent-encoded, `@` as `%40`"), "{error}");
+    }
+
+    #[test]
     fn an_address_without_a_host_is_refused() {
         for wrong in ["postgres:///panel", "postgres://", "user=ann password=secret"] {
             let error = Address::parse(wrong).unwrap_err().to_string();
@@ -245,9 +275,17 @@ mod tests {
 
     #[test]
     fn an_invalid_address_is_refused_without_quoting_it() {
-        for wrong in ["secret", "postgres://ann:sec ret@:x/", "postgres://ann:secret@db/panel?sslmode=maybe"]
-        {
-            let error = Address::parse(wrong).unwrap_err().to_string();
+        for wrong in [
+            "secret",
+            "postgres://ann:sec ret@:x/",
+            "postgres://ann:secret@db/panel?sslmode=maybe",
+            "postgres://ann:other@secret@db/panel",
+            "postgres://ann:other@secret/x@db/panel",
+            "postgres://ann:other@db.example?user=secret@db/panel",
+            "postgres://ann:other?sslmode=secret@more@db/panel",
+            "postgres://db:5432/panel?user=ann&password=other@secret",
+        ] {
+            let error = Address::parse(wrong).map(|it| it.to_string()).unwrap_err().to_string();
             assert!(!error.contains("sec"), "{error}");
         }
         let missing = Address::parse("postgres://db/panel?sslrootcert=%2Fno%2Fsuch.pem").unwrap_err();

@@ -1,6 +1,7 @@
 //! Bags: many small pieces of news in one payload of NOTIFY, which takes less than 8,000 bytes.
 //!
-//! A bag is lines of text. A line that a node can't read is of a newer version, and is left out.
+//! A bag is lines of text. A line that a node can't read comes from a newer version, and is
+//! skipped.
 
 use quorum_core::model::{
     id::{DiscussionId, Seq},
@@ -28,7 +29,7 @@ pub(crate) enum Line {
 }
 
 impl Line {
-    /// The line as text; none if it is too long for any bag.
+    /// The line as text; `None` if it is too long for any bag.
     fn written(&self) -> Option<String> {
         let line = match self {
             Line::Work => "w".to_owned(),

@@ -31,6 +31,8 @@ pub(crate) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 pub(crate) struct Connection {
     client: Client,
     runtime: Handle,
+    /// How long an answer is waited for.
+    pub(crate) patience: Duration,
     statements: HashMap<String, Statement>,
     /// Set while an answer is outstanding or a transaction is open: a connection that is dropped in
     /// this state can't be used again.
@@ -59,7 +61,8 @@ impl Connection {
     /// A connection that somebody else drives.
     pub(crate) fn of(client: Client, place: &Place) -> Self {
         let (statements, is_busy, is_read_only) = (HashMap::new(), false, false);
-        Connection { client, runtime: place.runtime.clone(), statements, is_busy, is_read_only }
+        let (runtime, patience) = (place.runtime.clone(), ANSWER);
+        Connection { client, runtime, patience, statements, is_busy, is_read_only }
     }
 
     /// Whether it can be used for something else.
@@ -80,7 +83,7 @@ impl Connection {
     ) -> Result<Vec<Row>, JobError> {
         let was_busy = std::mem::replace(&mut self.is_busy, true);
         let statement = self.prepared(sql).await?;
-        let rows = in_time(&self.runtime, self.client.query(&statement, parameters)).await;
+        let rows = in_time(&self.runtime, self.patience, self.client.query(&statement, parameters)).await;
         self.note(was_busy, &rows);
         rows
     }
@@ -105,7 +108,8 @@ impl Connection {
     pub(crate) async fn execute(&mut self, sql: &str, parameters: Parameters<'_>) -> Result<u64, JobError> {
         let was_busy = std::mem::replace(&mut self.is_busy, true);
         let statement = self.prepared(sql).await?;
-        let changed = in_time(&self.runtime, self.client.execute(&statement, parameters)).await;
+        let changed =
+            in_time(&self.runtime, self.patience, self.client.execute(&statement, parameters)).await;
         self.note(was_busy, &changed);
         changed
     }
@@ -113,8 +117,17 @@ impl Connection {
     /// Runs statements without parameters.
     pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), JobError> {
         let was_busy = std::mem::replace(&mut self.is_busy, true);
-        let done = in_time(&self.runtime, self.client.batch_execute(sql)).await;
+        let done = in_time(&self.runtime, self.patience, self.client.batch_execute(sql)).await;
         self.note(was_busy, &done);
+        done
+    }
+
+    /// The same without a limit, for a change of whole tables. The server's own limit must have
+    /// been lifted.
+    pub(crate) async fn batch_slowly(&mut self, sql: &str) -> Result<(), JobError> {
+        let was_busy = std::mem::replace(&mut self.is_busy, true);
+        let done = self.client.batch_execute(sql).await.map_err(JobError::Database);
+        self.is_busy = was_busy;
         done
     }
 
@@ -128,7 +141,7 @@ impl Connection {
     /// Ends a transaction: commits if its work succeeded, and undoes it if not.
     pub(crate) async fn end<T>(&mut self, done: Result<T, JobError>) -> Result<T, JobError> {
         let end = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
-        let ended = in_time(&self.runtime, self.client.batch_execute(end)).await;
+        let ended = in_time(&self.runtime, self.patience, self.client.batch_execute(end)).await;
         self.is_busy = ended.is_err();
         done.and_then(|value| ended.map(|()| value))
     }
@@ -137,7 +150,7 @@ impl Connection {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
-        let prepared = in_time(&self.runtime, self.client.prepare(sql)).await;
+        let prepared = in_time(&self.runtime, self.patience, self.client.prepare(sql)).await;
         self.is_busy = self.is_busy && (prepared.is_ok() || is_silent(&prepared));
         let statement = prepared?;
         self.statements.insert(sql.to_owned(), statement.clone());
@@ -153,9 +166,10 @@ fn is_silent<T>(done: &Result<T, JobError>) -> bool {
 
 async fn in_time<T>(
     runtime: &Handle,
+    limit: Duration,
     work: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T, JobError> {
-    let limit = Timer(runtime.spawn(tokio::time::sleep(ANSWER)));
+    let limit = Timer(runtime.spawn(tokio::time::sleep(limit)));
     futures::pin_mut!(work, limit);
     match futures::future::select(work, limit).await {
         futures::future::Either::Left((done, _)) => done.map_err(JobError::Database),

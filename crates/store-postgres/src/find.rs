@@ -15,13 +15,7 @@ use quorum_core::{
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
-use crate::{
-    archive::by_numbers,
-    batch::text,
-    connection::Connection,
-    error::JobError,
-    search::{self, any_of},
-};
+use crate::{archive::by_numbers, batch::text, connection::Connection, error::JobError, search::any_of};
 
 /// Discussions that match the query, most relevant first.
 pub(crate) async fn find(
@@ -29,7 +23,6 @@ pub(crate) async fn find(
     query: &Query,
     wanted: &Wanted,
 ) -> Result<Vec<Found>, JobError> {
-    search::update(connection).await?;
     let candidates = Candidates::of(query, wanted);
     let (documents, average) = candidates.measure(connection).await?;
     let found = candidates.matching(connection, query).await?;

@@ -159,7 +159,9 @@ async fn upgrade(
     database: &str,
     extent: Extent,
 ) -> Result<(uuid::Uuid, i32), JobError> {
-    connection.query(LOCK, &[]).await?;
+    // Another process may take long under the lock, and a step on large tables, too.
+    connection.batch("SET LOCAL statement_timeout = 0").await?;
+    connection.query_slowly(LOCK).await?;
     if look(connection).await?.is_none() {
         refuse_foreign(connection, database).await?;
         refuse_encoding(connection, database).await?;
@@ -168,14 +170,14 @@ async fn upgrade(
     let found = look(connection).await?;
     let (version, min_reader, store) = found.ok_or_else(|| no_schema(database))?;
     check(version, min_reader, steps.len() as i32, database)?;
-    connection.batch("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '2s'").await?;
+    connection.batch("SET LOCAL lock_timeout = '2s'").await?;
     let end = first_left_out(steps, version, extent);
     let taken = usize::try_from(version).unwrap_or_default();
     for (number, step) in steps.iter().enumerate().take(end).skip(taken) {
         if step.kind == Change::Contract {
             check_nodes(connection, number as i32, database).await?;
         }
-        connection.batch(step.sql).await?;
+        connection.batch_slowly(step.sql).await?;
         let sql = "UPDATE schema SET version = version + 1, min_reader = $1";
         connection.execute(sql, &[&step.min_reader]).await?;
     }
@@ -293,6 +295,26 @@ mod tests {
         assert!(refused.contains("old node"), "{refused}");
         database.run(&format!("DELETE FROM nodes; {node}{added})"));
         assert_eq!(run(Extent::All).await, Ok((added, removed)));
+    }
+
+    #[tokio::test]
+    async fn a_step_that_takes_longer_than_any_answer_is_finished() {
+        let database = Database::fresh();
+        let address = Address::parse(&database.url()).unwrap();
+        let place = Place { address, runtime: tokio::runtime::Handle::current(), counts: Default::default() };
+        let slow = step("SELECT pg_sleep(1)", Change::Expand);
+        let steps: Vec<Migration> =
+            MIGRATIONS.iter().map(|it| step(it.sql, Change::Expand)).chain([slow]).collect();
+        let migrate = async || {
+            let mut connection = Connection::open(&place).await.unwrap();
+            connection.patience = std::time::Duration::from_millis(500);
+            connection.batch("SET statement_timeout = '500ms'").await.unwrap();
+            let migrated = migrate_by(&steps, &mut connection, "panel", Extent::Expanding).await;
+            migrated.map(|it| it.after).map_err(|it| it.into_store_error("panel").to_string())
+        };
+        // The second one waits for the first under the lock.
+        let both = futures::future::join(migrate(), migrate()).await;
+        assert_eq!(both, (Ok(VERSION + 1), Ok(VERSION + 1)));
     }
 
     #[test]

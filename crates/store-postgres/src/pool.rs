@@ -1,4 +1,4 @@
-//! A few connections for everything but appends.
+//! A few connections for everything but appends, and one of their own for heartbeats.
 
 use std::{
     ops::{Deref, DerefMut},
@@ -71,6 +71,8 @@ pub(crate) use {run, transact};
 pub(crate) struct Pool {
     place: Place,
     shared: Arc<Shared>,
+    /// Where a connection comes from if this pool has none.
+    other: Option<Box<Pool>>,
 }
 
 struct Shared {
@@ -94,7 +96,13 @@ impl Pool {
         let most = connections.max(1);
         let size = Mutex::new(Size { most, now: most, owed: 0, changed: None });
         let places = Arc::new(Semaphore::new(most));
-        Pool { place, shared: Arc::new(Shared { idle: Mutex::default(), places, size }) }
+        Pool { place, shared: Arc::new(Shared { idle: Mutex::default(), places, size }), other: None }
+    }
+
+    /// A pool with connections besides those of this one, for jobs that must not wait for others.
+    /// It uses those of this pool while the server has no more.
+    pub(crate) fn besides(&self, connections: usize) -> Pool {
+        Pool { other: Some(Box::new(self.clone())), ..Pool::new(self.place.clone(), connections) }
     }
 
     /// The error as a message for the user.
@@ -105,25 +113,42 @@ impl Pool {
     /// A connection for one job. A job may use one connection only: with two, jobs could wait for
     /// each other.
     pub(crate) async fn lease(&self) -> Result<Lease, JobError> {
+        let Some(other) = &self.other else { return self.own_lease().await };
+        self.shared.grow();
+        let Ok(place) = self.shared.places.clone().try_acquire_owned() else {
+            return other.own_lease().await;
+        };
+        match self.connect().await {
+            Ok(connection) => Ok(self.lend(connection, place)),
+            Err(error) if error.is_crowded() && self.shared.give_up(place, 0) => other.own_lease().await,
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn own_lease(&self) -> Result<Lease, JobError> {
         self.shared.grow();
         loop {
             let place = self.free_place().await?;
-            // A connection that broke while it was idle is replaced.
-            let idle = std::iter::from_fn(|| lock(&self.shared.idle).pop()).find(Connection::is_usable);
-            let opened = match idle {
-                Some(connection) => Ok(connection),
-                None => Connection::open(&self.place).await,
-            };
-            match opened {
-                Ok(connection) => {
-                    let shared = self.shared.clone();
-                    return Ok(Lease { connection: Some(connection), place: Some(place), shared });
-                }
+            match self.connect().await {
+                Ok(connection) => return Ok(self.lend(connection, place)),
                 // The server has no more for it, so it makes do with those that it has.
-                Err(error) if error.is_crowded() && self.shared.give_up(place) => {}
+                Err(error) if error.is_crowded() && self.shared.give_up(place, 1) => {}
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// A connection that is idle, or a new one. One that broke while it was idle is replaced.
+    async fn connect(&self) -> Result<Connection, JobError> {
+        let idle = std::iter::from_fn(|| lock(&self.shared.idle).pop()).find(Connection::is_usable);
+        match idle {
+            Some(connection) => Ok(connection),
+            None => Connection::open(&self.place).await,
+        }
+    }
+
+    fn lend(&self, connection: Connection, place: OwnedSemaphorePermit) -> Lease {
+        Lease { connection: Some(connection), place: Some(place), shared: self.shared.clone() }
     }
 
     async fn free_place(&self) -> Result<OwnedSemaphorePermit, JobError> {
@@ -145,11 +170,19 @@ impl Pool {
     }
 
     /// Closes a connection now or after its job, because the server has none for the writer or the
-    /// listener. The last one stays.
+    /// listener. Of this pool and the other one, the last one stays.
     pub(crate) fn give_way(&self) {
+        let is_given = self.other.as_ref().is_some_and(|it| it.close_one(1));
+        if !is_given {
+            self.close_one(usize::from(self.other.is_none()));
+        }
+    }
+
+    /// Closes a connection, unless that leaves fewer than `least`; says whether it does.
+    fn close_one(&self, least: usize) -> bool {
         let mut size = lock(&self.shared.size);
-        if size.now <= size.owed + 1 {
-            return;
+        if size.now <= size.owed + least {
+            return false;
         }
         match self.shared.places.clone().try_acquire_owned() {
             Ok(place) => {
@@ -160,14 +193,15 @@ impl Pool {
             Err(_) => size.owed += 1,
         }
         size.changed = Some(Instant::now());
+        true
     }
 }
 
 impl Shared {
-    /// Does without this place, unless it is the last one; says whether it does.
-    fn give_up(&self, place: OwnedSemaphorePermit) -> bool {
+    /// Does without this place, unless that leaves fewer than `least`; says whether it does.
+    fn give_up(&self, place: OwnedSemaphorePermit, least: usize) -> bool {
         let mut size = lock(&self.size);
-        if size.now <= size.owed + 1 {
+        if size.now <= size.owed + least {
             return false;
         }
         place.forget();

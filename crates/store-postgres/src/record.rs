@@ -68,9 +68,20 @@ impl<'a> Opening<'a> {
     fn tenant(&self) -> &Tenant {
         &self.spec.tenant
     }
+
+    /// Whether what is checked first has to stay so until it is created: in a transaction.
+    pub(crate) fn needs_locks(&self) -> bool {
+        let counts = match self.place {
+            Place::Queued(queueing) => queueing.most.is_some(),
+            Place::Claimed(runner) => runner.most_of_tenant.is_some(),
+            Place::Free => false,
+        };
+        counts || self.spec.session.is_some()
+    }
 }
 
-/// Creates a discussion with its first facts, all in one statement.
+/// Creates a discussion with its first facts, all in one statement; in a transaction, if it
+/// [needs locks](Opening::needs_locks).
 pub(crate) async fn create(connection: &mut Connection, opening: &Opening<'_>) -> Result<Created, JobError> {
     if exists(connection, opening.id).await? {
         return Ok(Created::Existed);

@@ -42,7 +42,7 @@ use crate::{
     nodes, outcomes,
     pool::{Pool, run, transact},
     record::{self, Opening, Place},
-    retention,
+    retention, search,
     seats::{self, SeatsCache},
     spending, transfer,
     writer::{Writer, Written},
@@ -51,7 +51,8 @@ use crate::{
 /// How a store is opened.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// How many connections are used, besides one that writes facts and one that listens.
+    /// How many connections are used, besides one that writes facts, one that listens, and one for
+    /// heartbeats.
     pub connections: usize,
     /// What may be done to its tables.
     pub tables: Tables,
@@ -67,6 +68,8 @@ impl Default for Options {
 /// this machine or others, open it too. It has a runtime of its own.
 pub struct PostgresStore {
     pool: Pool,
+    /// The connection for heartbeats: a node that waits for another job is considered dead.
+    beats: Pool,
     writer: Writer,
     news: News,
     seats: SeatsCache,
@@ -101,6 +104,7 @@ impl Drop for Background {
 /// What a store is made of.
 struct Parts {
     pool: Pool,
+    beats: Pool,
     writer: Writer,
     news: News,
     migrated: Migrated,
@@ -110,9 +114,10 @@ struct Parts {
 /// Prepares the tables and the tasks.
 async fn start(place: ConnectionPlace, options: Options) -> Result<Parts, StoreError> {
     let pool = Pool::new(place.clone(), options.connections);
+    let beats = pool.besides(1);
     let database = place.address.to_string();
     let migrated = run!(pool, connection, migrate::migrate(connection, &database, options.tables.into()))?;
-    let news = News::start(place.clone(), pool.clone(), migrated.store).await;
+    let news = News::start(place.clone(), beats.clone(), migrated.store).await;
     let news = news.map_err(|error| pool.explain(error))?;
     let lanes = Lanes {
         pool: pool.clone(),
@@ -121,8 +126,8 @@ async fn start(place: ConnectionPlace, options: Options) -> Result<Parts, StoreE
         counts: place.counts.clone(),
         nodes: Arc::default(),
     };
-    let writer = Writer::start(place, pool.clone());
-    Ok(Parts { pool, writer, news, migrated, lanes: Arc::new(lanes) })
+    let writer = Writer::start(place, beats.clone());
+    Ok(Parts { pool, beats, writer, news, migrated, lanes: Arc::new(lanes) })
 }
 
 impl PostgresStore {
@@ -150,9 +155,10 @@ impl PostgresStore {
             let _ = sender.send(start(place, options).await);
         });
         let stopped = || StoreError::Unavailable("the store was stopped while it was opened".to_owned());
-        let Parts { pool, writer, news, migrated, lanes } = opened.recv().map_err(|_| stopped())??;
+        let Parts { pool, beats, writer, news, migrated, lanes } = opened.recv().map_err(|_| stopped())??;
         let (seats, sending) = (SeatsCache::default(), tokio::sync::Mutex::new(()));
-        Ok(PostgresStore { pool, writer, news, seats, sending, migrated, lanes, counts, _runtime: runtime })
+        let _runtime = runtime;
+        Ok(PostgresStore { pool, beats, writer, news, seats, sending, migrated, lanes, counts, _runtime })
     }
 
     /// The version of the tables before it was opened, and now.
@@ -177,12 +183,7 @@ impl PostgresStore {
                 return if known { Ok(Created::Existed) } else { Err(error) };
             }
         };
-        let counts = match place {
-            Place::Queued(queueing) => queueing.most.is_some(),
-            Place::Claimed(runner) => runner.most_of_tenant.is_some(),
-            Place::Free => false,
-        };
-        let created = if counts {
+        let created = if opening.needs_locks() {
             transact!(self.pool, connection, record::create(connection, &opening))?
         } else {
             run!(self.pool, connection, record::create(connection, &opening))?
@@ -319,7 +320,7 @@ impl Store for PostgresStore {
 
     fn held(&self, node: NodeId) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
         Box::pin(async move {
-            let held = run!(self.pool, connection, claims::held(connection, node))?;
+            let held = run!(self.beats, connection, claims::held(connection, node))?;
             self.news.set_running(!held.is_empty());
             Ok(held)
         })
@@ -386,7 +387,7 @@ impl Nodes for PostgresStore {
 
     fn beat(&self, node: NodeId, duty: Duty) -> BoxFuture<'_, Result<Option<Pulse>, StoreError>> {
         Box::pin(async move {
-            let pulse = run!(self.pool, connection, nodes::beat(connection, node, duty))?;
+            let pulse = run!(self.beats, connection, nodes::beat(connection, node, duty))?;
             if let Some(pulse) = &pulse {
                 self.lanes.nodes.store(pulse.beats.len(), Ordering::Relaxed);
             }
@@ -396,7 +397,7 @@ impl Nodes for PostgresStore {
 
     fn reap(&self, node: NodeId, beat: u64) -> BoxFuture<'_, Result<bool, StoreError>> {
         Box::pin(async move {
-            let reaped = transact!(self.pool, connection, nodes::reap(connection, node, beat))?;
+            let reaped = transact!(self.beats, connection, nodes::reap(connection, node, beat))?;
             self.news.work();
             Ok(reaped)
         })
@@ -441,7 +442,10 @@ impl Archive for PostgresStore {
     }
 
     fn find(&self, query: Query, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Found>, StoreError>> {
-        Box::pin(async move { run!(self.pool, connection, find::find(connection, &query, &wanted)) })
+        Box::pin(async move {
+            search::update(&self.pool).await?;
+            run!(self.pool, connection, find::find(connection, &query, &wanted))
+        })
     }
 
     fn copies(&self, of: DiscussionId) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
@@ -449,7 +453,10 @@ impl Archive for PostgresStore {
     }
 
     fn expire(&self, retention: Retention) -> BoxFuture<'_, Result<Expired, StoreError>> {
-        Box::pin(async move { transact!(self.pool, connection, retention::expire(connection, retention)) })
+        Box::pin(async move {
+            search::slice(&self.pool, 0).await?;
+            transact!(self.pool, connection, retention::expire(connection, retention))
+        })
     }
 
     fn restore(&self, id: DiscussionId, now: Timestamp) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -1,23 +1,31 @@
-//! Two processes on one database: news between them, lost connections, and what is refused.
+//! Two processes on one database: news between them, lost connections, and jobs that are not kept
+//! waiting by others.
 
 #![expect(clippy::unwrap_used, reason = "a test whose store can't be opened can only stop")]
 
-use std::sync::Arc;
+use std::{
+    cell::Cell,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures::{StreamExt, stream::BoxStream};
 use quorum_core::{
     model::{
         command::Command,
-        id::{DiscussionId, NodeId, Seq, Step},
+        id::{DiscussionId, NodeId, Seq, Step, Tenant},
         piece::Piece,
+        relevance::content_words,
+        spec::Spec,
     },
-    seams::{LiveText, Nodes, Store, StoreError, Then, Wake},
+    seams::{Archive, Created, Duty, LiveText, Nodes, Query, Session, Store, StoreError, Then, Wake, Wanted},
 };
-use quorum_store_postgres::{Address, PostgresStore};
+use quorum_store_postgres::{Address, Options, PostgresStore};
 use quorum_testkit::{
-    conformance::store::fixture::{Writer, claim, node, open, said, second},
+    conformance::store::fixture::{Writer, about, claim, node, open, opening, said, second},
     postgres::Database,
 };
+use uuid::Uuid;
 
 fn opened(database: &Database) -> PostgresStore {
     PostgresStore::open(Address::parse(&database.url()).unwrap()).unwrap()
@@ -109,7 +117,7 @@ async fn a_lost_connection_is_replaced_and_watchers_are_told() {
 
 #[tokio::test]
 async fn a_takeover_between_two_processes_fences_the_child_too() {
-    use quorum_testkit::conformance::store::fixture::{about, below, opening, reap};
+    use quorum_testkit::conformance::store::fixture::{below, reap};
     let database = Database::fresh();
     let (one, two) = (opened(&database), opened(&database));
     for round in 0..10 {
@@ -144,4 +152,85 @@ async fn nodes_of_two_processes_see_each_other() {
     node(&two, "two").await;
     let names: Vec<String> = one.nodes().await.unwrap().into_iter().map(|it| it.node.name).collect();
     assert_eq!(names.len(), 2, "{names:?}");
+}
+
+/// Its removal at another node came between the check and the insert.
+#[tokio::test]
+async fn a_session_is_kept_while_a_discussion_is_opened_in_it() {
+    let database = Database::fresh();
+    let store = opened(&database);
+    let (id, tenant) = (Uuid::new_v4(), Tenant::default());
+    let session = Session { id, tenant, name: "tabs".to_owned(), created_at: second(1) };
+    store.create_session(session).await.unwrap();
+    database.run(
+        "CREATE FUNCTION is_locked() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+             IF NOT EXISTS (SELECT FROM sessions WHERE id = NEW.session AND xmax = pg_current_xact_id()::xid) THEN
+                 RAISE EXCEPTION 'the session may be removed';
+             END IF;
+             RETURN NEW;
+         END $$;
+         CREATE TRIGGER is_locked BEFORE INSERT ON discussions FOR EACH ROW EXECUTE FUNCTION is_locked()",
+    );
+    let spec = Spec { session: Some(id), ..about("tabs or spaces?") };
+    let created = store.create(DiscussionId::fresh(), opening(spec, second(2), None)).await;
+    assert_eq!(created, Ok(Created::New));
+}
+
+/// Discussions that the search index lacks, with long answers.
+fn backlog(database: &Database, count: u32) {
+    let columns = database.run(
+        "SELECT string_agg(quote_ident(attname), ',') FROM pg_attribute
+         WHERE attrelid = 'discussions'::regclass AND 0 < attnum AND attname NOT IN ('number', 'id', 'root', 'synthesis')",
+    );
+    let words = "SELECT string_agg('word' || i, ' ') FROM generate_series(1, 2000) AS i";
+    database.run(&format!(
+        "INSERT INTO discussions (id, root, synthesis, {columns})
+         SELECT id, id, ({words}), {columns} FROM discussions, generate_series(1, {count}),
+         LATERAL (SELECT gen_random_uuid() AS id WHERE generate_series IS NOT NULL) AS new"
+    ));
+}
+
+/// The longest time that a job took while another one ran, and what that one returned.
+async fn slowest<T>(other: impl Future<Output = T>, mut job: impl AsyncFnMut()) -> (Duration, T) {
+    let (slowest, began) = (Cell::new(Duration::ZERO), Cell::new(Instant::now()));
+    let note = || slowest.set(slowest.get().max(began.get().elapsed()));
+    let jobs = async {
+        loop {
+            began.set(Instant::now());
+            job().await;
+            note();
+        }
+    };
+    let done = tokio::select! {
+        done = other => done,
+        () = jobs => unreachable!("the jobs have no end"),
+    };
+    note();
+    (slowest.get(), done)
+}
+
+/// Searches took all connections until everything was indexed, and other nodes considered this one
+/// dead.
+#[tokio::test]
+async fn a_search_that_has_much_to_index_delays_neither_beats_nor_reads() {
+    let database = Database::fresh();
+    let address = Address::parse(&database.url()).unwrap();
+    let store = PostgresStore::open_with(address, Options { connections: 1, ..Options::default() }).unwrap();
+    let node = node(&store, "one").await;
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    backlog(&database, 1_000);
+    let query = Query { words: content_words("tabs"), recalling: None };
+    let find = async {
+        let began = Instant::now();
+        let found = store.find(query, Wanted::default()).await.map(|found| found.len());
+        (found, began.elapsed())
+    };
+    let (slowest, (found, searched)) = slowest(find, async || {
+        store.beat(node, Duty::Serving).await.unwrap();
+        store.read(id, Seq::START, 1).await.unwrap();
+    })
+    .await;
+    assert_eq!(found, Ok(1_001));
+    assert!(slowest < Duration::from_secs(1), "{slowest:?} of {searched:?}");
+    assert_eq!(database.run("SELECT count(*) FROM discussions WHERE unindexed"), "0");
 }

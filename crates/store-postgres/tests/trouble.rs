@@ -6,7 +6,7 @@ use std::net::TcpListener;
 
 use quorum_core::{
     model::id::Seq,
-    seams::{Archive, Node, Nodes, Store, StoreError, Then, Wanted},
+    seams::{Archive, Duty, Node, Nodes, Store, StoreError, Then, Wanted},
 };
 use quorum_store_postgres::{Address, PostgresStore};
 use quorum_testkit::{
@@ -242,7 +242,7 @@ async fn a_clock_two_hours_off_is_seen() {
          $$ SELECT (extract(epoch FROM clock_timestamp() + interval '2 hours') * 1000000)::bigint $$",
     );
     let here = std::time::UNIX_EPOCH.elapsed().unwrap().as_micros() as i64;
-    let there = store.beat(id, quorum_core::seams::Duty::Serving).await.unwrap().unwrap().at.unwrap();
+    let there = store.beat(id, Duty::Serving).await.unwrap().unwrap().at.unwrap();
     let ahead = (there.0 - here) / 1_000_000;
     assert!((7_190..7_260).contains(&ahead), "{ahead}");
     assert_eq!(store.clock().await.map(|it| it.is_some_and(|it| there <= it)), Ok(true));
@@ -260,6 +260,9 @@ async fn a_database_with_few_connections_leaves_one_for_facts() {
     let store = opened(&database.login_url(&name, "127.0.0.1", "")).unwrap();
     let id = open(&store, "tabs or spaces?", second(1)).await;
     let mut writer = Writer::claiming(&store, id, "one").await;
+    // Heartbeats take the last connection, and share one when the writer needs it.
+    let one = node(&store, "one").await;
+    assert!(store.beat(one, Duty::Serving).await.is_ok_and(|it| it.is_some()));
     let reads = futures::future::join_all((0..20).map(|_| store.read(id, Seq::START, 9))).await;
     assert!(reads.iter().all(|it| it.as_ref().is_ok_and(|facts| facts.len() == 3)), "{reads:?}");
     let mut written = Err(StoreError::Fenced(id));
@@ -272,6 +275,7 @@ async fn a_database_with_few_connections_leaves_one_for_facts() {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     assert_eq!(written, Ok(Seq(4)));
+    assert!(store.beat(one, Duty::Serving).await.is_ok_and(|it| it.is_some()));
     let reads = futures::future::join_all((0..20).map(|_| store.read(id, Seq::START, 9))).await;
     assert!(reads.iter().all(|it| it.as_ref().is_ok_and(|facts| facts.len() == 4)), "{reads:?}");
 }

@@ -285,7 +285,7 @@ async fn a_lock_held_too_long_by_another_program_is_reported_and_recovered_from(
     let refused = writer.write(second(2), turn(), Then::Continue).await;
     let Err(StoreError::Unavailable(message)) = refused else { panic!("{refused:?}") };
     assert!(message.contains("locked by another program") && message.contains("quorum.db"), "{message}");
-    // A reader blocks nobody.
+    // A reader blocks no other program.
     assert_eq!(store.read(id, Seq::START, 9).await.map(|facts| facts.len()), Ok(3));
     raw.execute_batch("COMMIT").unwrap();
     assert_eq!(writer.write(second(2), turn(), Then::Continue).await, Ok(Seq(4)));

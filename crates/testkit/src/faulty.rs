@@ -25,7 +25,7 @@ use quorum_core::{
         Release, Runner, Store, StoreError, Taken, Wake,
     },
 };
-use tokio::time::sleep;
+use tokio::{sync::watch, time::sleep};
 use uuid::Uuid;
 
 /// A fault of a write.
@@ -43,6 +43,17 @@ pub enum Fault {
     AnswersLate,
 }
 
+/// What becomes of heartbeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beats {
+    /// They are written.
+    Written,
+    /// They fail at once.
+    Refused,
+    /// They get no answer.
+    Swallowed,
+}
+
 /// The delay of a late reply.
 const LATE: Duration = Duration::from_secs(1);
 
@@ -52,12 +63,20 @@ pub struct Faulty {
     fault: Box<dyn Fn(u64) -> Fault + Send + Sync>,
     writes: AtomicU64,
     late: Mutex<Option<Command>>,
+    beats: Option<watch::Receiver<Beats>>,
 }
 
 impl Faulty {
     /// Fails as this function of the write's number says.
     pub fn new(inner: Arc<dyn Store>, fault: impl Fn(u64) -> Fault + Send + Sync + 'static) -> Self {
-        Faulty { inner, fault: Box::new(fault), writes: AtomicU64::new(0), late: Mutex::default() }
+        let (writes, late) = (AtomicU64::new(0), Mutex::default());
+        Faulty { inner, fault: Box::new(fault), writes, late, beats: None }
+    }
+
+    /// Never fails, except for heartbeats.
+    #[must_use]
+    pub fn beating(inner: Arc<dyn Store>, beats: watch::Receiver<Beats>) -> Self {
+        Faulty { beats: Some(beats), ..Faulty::new(inner, |_| Fault::None) }
     }
 
     /// Never fails, but a command arrives right after the first read of the inbox.
@@ -246,7 +265,16 @@ impl Nodes for Faulty {
     }
 
     fn beat(&self, node: NodeId, duty: Duty) -> BoxFuture<'_, Result<Option<Pulse>, StoreError>> {
-        self.inner.beat(node, duty)
+        let beats = self.beats.clone();
+        Box::pin(async move {
+            if let Some(mut beats) = beats {
+                let answer = beats.wait_for(|it| *it != Beats::Swallowed).await.map(|it| *it);
+                if answer.is_ok_and(|it| it == Beats::Refused) {
+                    return Err(away());
+                }
+            }
+            self.inner.beat(node, duty).await
+        })
     }
 
     fn reap(&self, node: NodeId, beat: u64) -> BoxFuture<'_, Result<bool, StoreError>> {

@@ -273,8 +273,8 @@ impl Panel {
         self.line(who, Line::NeedsRoom { shape, tokens })
     }
 
-    /// Gets no further than this text at one step, such as `2/deciding/bob`: it reaches its token
-    /// limit there.
+    /// Is cut off after this text at one step, such as `2/deciding/bob`, as if it had reached its
+    /// token limit.
     #[must_use]
     pub fn cut_off_at(self, who: &str, step: &str, text: &str) -> Self {
         self.line(who, Line::CutOffAt { step: step.to_owned(), text: text.to_owned() })
@@ -298,7 +298,7 @@ impl Panel {
         self.line(who, Line::AnswersAs(model.to_owned()))
     }
 
-    /// Nothing holds the member's answers to a schema.
+    /// The member's provider doesn't enforce schemas.
     #[must_use]
     pub fn ignores_schemas(self, who: &str) -> Self {
         self.line(who, Line::IgnoresSchemas)
@@ -348,8 +348,8 @@ impl Panel {
         self.embedder.as_ref().map(ScriptedEmbedder::asked).unwrap_or_default()
     }
 
-    /// Lets a member think before it answers: `usual` tokens are allowed for that, and unless
-    /// `needed` are, it comes to no answer.
+    /// Lets a member think before it answers. By default `usual` tokens are allowed for that; if
+    /// fewer than `needed` are allowed, it gives no answer.
     #[must_use]
     pub fn thinks(self, who: &str, usual: u32, needed: u32) -> Self {
         self.line(who, Line::Thinks { usual, needed })

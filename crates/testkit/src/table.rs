@@ -63,6 +63,13 @@ impl Table {
         Table { engine: Engine::new(services, node(owner)), ..self }
     }
 
+    /// The same with this lease, in ms, so that it beats.
+    #[must_use]
+    pub fn with_lease(self, lease_ms: u64) -> Self {
+        let services = services(&self.store, &self.panel, &self.registry, &self.tools);
+        Table { engine: Engine::new(services, Node { lease_ms, ..node("test") }), ..self }
+    }
+
     /// The same with tools.
     #[must_use]
     pub fn using(self, tools: Arc<dyn Tools>) -> Self {

@@ -59,8 +59,8 @@ fn too_wide<'a>(file: &'a File, prose: impl Fn(usize, &'a str) -> Option<&'a str
     found
 }
 
-/// The text of the comment on this line, be it alone or after code. Quotes before the marker must
-/// be closed: the marker would be part of a string otherwise.
+/// The text of the comment on this line, with or without code before it. Quotes before the marker
+/// must be closed; otherwise the marker is part of a string.
 fn comment<'a>(line: &'a str, marker: &str) -> Option<&'a str> {
     let is_comment = |at: &usize| {
         let before = &line[..*at];
@@ -71,7 +71,7 @@ fn comment<'a>(line: &'a str, marker: &str) -> Option<&'a str> {
     Some(line[at + marker.len()..].trim_start_matches(['/', '!']))
 }
 
-/// The lines of string literals that continue a line before: a marker in them begins no comment.
+/// The lines that continue a string literal: a marker in them begins no comment.
 fn multiline_literals(scan: &Scan) -> Vec<Range<usize>> {
     let lines = scan.tokens.iter().map(|token| (token.line, token.text.matches('\n').count()));
     lines.filter(|(_, more)| *more > 0).map(|(line, more)| line + 1..line + more + 1).collect()

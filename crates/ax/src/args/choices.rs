@@ -24,14 +24,23 @@ pub(super) fn filled(command: Command, app: &App) -> Command {
     // flags.
     let command = command.mut_subcommands(|verb| verb.mut_args(|arg| with_choices(arg, app)));
     let command = command.mut_subcommand("discuss", |verb| {
-        options::added(verb.mut_args(|arg| with_default(arg, app)), app, Purpose::Discuss)
+        options::added(verb.mut_args(|arg| for_discuss(with_default(arg, app))), app, Purpose::Discuss)
     });
     let command = command.mut_subcommand("follow", |verb| {
         let verb = verb.mut_args(|arg| for_follow(with_default(arg, app)));
         options::added(verb, app, Purpose::Discuss)
     });
+    let command = command.mut_subcommand("prompts", |verb| {
+        options::added(verb.mut_args(|arg| with_default(arg, app)), app, Purpose::Discuss)
+    });
     let command = command.mut_subcommand("fork", |verb| options::added(verb, app, Purpose::Fork));
     rule::added(command, &app.registry)
+}
+
+/// Requires the question, unless a past order has one. `ax follow` has two texts, and says itself
+/// which is missing.
+fn for_discuss(arg: Arg) -> Arg {
+    if arg.get_id() == "topic" { arg.required_unless_present("again") } else { arg }
 }
 
 /// The first text after the verb names the discussion to follow. Nothing else that names one is

@@ -25,7 +25,6 @@ pub(super) const DECIDING: &str = "Decision";
 #[derive(Debug, Args)]
 pub(crate) struct Discuss {
     /// The question; `-` reads it from standard input
-    #[arg(required_unless_present = "again")]
     pub(crate) topic: Option<String>,
     /// Re-run a past discussion with these flags applied: its id, or `last`
     #[arg(long, value_name = "ID")]
@@ -65,6 +64,9 @@ pub(crate) struct Discuss {
     bounds: Bounds,
     #[command(flatten)]
     voices: Simulated,
+    /// Whether it was written as `ax follow`.
+    #[arg(skip)]
+    pub(crate) is_follow: bool,
     /// The options that patterns, methods and strategies declare, by name.
     #[arg(skip)]
     pub(super) settings: BTreeMap<String, Value>,

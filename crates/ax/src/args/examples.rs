@@ -208,6 +208,7 @@ pub(super) const PROMPTS: &str = "\
 Examples:
   ax prompts debate
   ax prompts voting \"Which API style?\" --options \"REST,GraphQL,gRPC\"
+  ax prompts dialogue --consensus moderator --synthesizer claude
   ax prompts synthesis --rounds 2 --json | jq -r '.[].tokens'
 
 Simulated voices answer, so the talk in the later prompts is made up. Nothing is

@@ -15,7 +15,7 @@ pub(crate) struct Fork {
     /// The step to continue from; answers up to this one are kept. For a workflow run, a step's
     /// name
     #[arg(long, value_name = "STEP")]
-    pub(crate) at: String,
+    pub(crate) at: Option<String>,
     /// A participant to leave out; may be given several times
     #[arg(long, value_name = "NAME")]
     drop: Vec<String>,
@@ -88,6 +88,6 @@ impl Fork {
             settings: self.settings.clone(),
             ..Request::default()
         };
-        Forking { at: self.at.clone(), without: self.drop.clone(), changes }
+        Forking { at: self.at.clone().unwrap_or_default(), without: self.drop.clone(), changes }
     }
 }

@@ -102,7 +102,7 @@ fn grouped(command: Command, app: &App) -> Command {
 pub(crate) fn validate(app: &App, derived: &Command) -> anyhow::Result<()> {
     app.validate()?;
     let mut taken: HashSet<String> =
-        ["discuss", "fork"].iter().flat_map(|verb| longs(derived, verb)).collect();
+        ["discuss", "fork", "prompts"].iter().flat_map(|verb| longs(derived, verb)).collect();
     for declared in options::offered(&app.registry) {
         let long = Flag::of(declared).long;
         if !taken.insert(long.to_string()) {
@@ -150,7 +150,8 @@ fn read_with_verb(app: &App, command: Command, typed: &[OsString]) -> Result<(Cl
     if matches.as_ref().is_err_and(shows_help) {
         matches = self::command(app).try_get_matches_from(typed);
     }
-    let matches = matches.map_err(|error| end(&helped(app, quoted(error), typed), &app.registry))?;
+    let matches =
+        matches.map_err(|error| end(&helped(app, quoted(app, error, typed), typed), &app.registry))?;
     let verb = matches.subcommand_name().unwrap_or_default().to_owned();
     let cli = read(app, &matches).map_err(|error| end(&error, &app.registry))?;
     Ok((cli, verb))
@@ -173,6 +174,7 @@ fn read(app: &App, matches: &ArgMatches) -> Result<Cli, clap::Error> {
         Verb::Discuss(discuss) => discuss.settings = options::given(below, app),
         Verb::Follow(follow) => follow.discuss.settings = options::given(below, app),
         Verb::Fork(fork) => fork.settings = options::given(below, app),
+        Verb::Prompts(prompts) => prompts.settings = options::given(below, app),
         _ => {}
     }
     Ok(cli)
@@ -191,14 +193,26 @@ fn end(error: &clap::Error, registry: &Registry) -> Exit {
     }
 }
 
+/// The verbs that take a question.
+const ASKING: [&str; 3] = ["discuss", "follow", "prompts"];
+
+/// The verb of this command line, if it takes a question; without one, a question is asked.
+fn asking<'t>(app: &App, typed: &'t [OsString]) -> Option<&'t str> {
+    let verb = typed.iter().skip(1).filter_map(|it| it.to_str()).find(|it| !it.starts_with('-'))?;
+    match command(app).find_subcommand(verb) {
+        Some(found) => ASKING.contains(&found.get_name()).then_some(verb),
+        None => Some("discuss"),
+    }
+}
+
 /// Suggests quotes: an unexpected word is usually part of an unquoted question.
-fn quoted(mut error: clap::Error) -> clap::Error {
+fn quoted(app: &App, mut error: clap::Error, typed: &[OsString]) -> clap::Error {
     let unknown = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => word.clone(),
         _ => return error,
     };
-    if !unknown.starts_with('-') {
-        let tip = StyledStr::from("put the question in quotes: ax discuss \"…\"");
+    if let Some(verb) = asking(app, typed).filter(|_| !unknown.starts_with('-')) {
+        let tip = StyledStr::from(format!("put the question in quotes: ax {verb} \"…\""));
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     }
     error

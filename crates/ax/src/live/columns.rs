@@ -4,7 +4,10 @@ use quorum::model::{participant::Role, state::Spending};
 
 use crate::{
     live::voice::Voice,
-    render::line::{Line, PLAIN, width},
+    render::{
+        line::{Line, PLAIN, width},
+        role_name,
+    },
 };
 
 /// A glyph with the blanks around it.
@@ -45,7 +48,7 @@ impl Columns {
     /// The most detailed layout that leaves room for the reply's text.
     pub(super) fn of(voices: &[Voice], all: usize, priced: bool) -> Columns {
         let name = voices.iter().map(|it| width(&it.name)).max().unwrap_or_default().min(LONGEST_NAME);
-        let part = |it: &Voice| if it.role == Role::SPEAKER { 0 } else { it.role.name().len() };
+        let part = |it: &Voice| if it.role == Role::SPEAKER { 0 } else { role_name(it.role.name()).len() };
         let role = voices.iter().map(part).max().unwrap_or_default();
         let ways = [
             (role, With { rate: true, tokens: true, cost: priced }),

@@ -1,5 +1,7 @@
 //! The scrollback above the screen: finished turns, and events worth a line.
 
+use std::ops::Range;
+
 use quorum::{
     Signal,
     model::{
@@ -18,6 +20,7 @@ use crate::{
         line::{BAD, BOLD, Colour, DIM, Line, PLAIN},
         markdown,
         progress::{ProgressLines, UNREAD, dropped_out},
+        role_name,
     },
 };
 
@@ -133,6 +136,19 @@ fn heading(text: &str, columns: usize) -> Line {
     Line::of("── ", DIM).and(text, BOLD).and(&format!(" {}", "─".repeat(rest)), DIM).cut(columns)
 }
 
+/// These turns, as they stand above the screen.
+pub(crate) fn said_between(state: &State, places: Range<usize>, columns: usize) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut round = places.start.checked_sub(1).and_then(|at| state.turns.get(at)).map(|it| it.round);
+    for turn in state.turns.iter().take(places.end).skip(places.start) {
+        if round.replace(turn.round) != Some(turn.round) {
+            lines.extend([heading(&format!("round {}", turn.round), columns), Line::default()]);
+        }
+        lines.extend(said(state, turn, columns));
+    }
+    lines
+}
+
 /// A turn with its speaker. A filled-in form is shown once it is read.
 fn said(state: &State, turn: &Turn, columns: usize) -> Vec<Line> {
     if turn.form.is_some() {
@@ -140,7 +156,8 @@ fn said(state: &State, turn: &Turn, columns: usize) -> Vec<Line> {
     }
     let text = state.unmasked(turn);
     let role = state.spec.seat(&turn.participant).map(|it| &it.role).filter(|it| **it != Role::SPEAKER);
-    let part: Vec<String> = role.map(|it| it.to_string()).into_iter().chain(figures(turn)).collect();
+    let part: Vec<String> =
+        role.map(|it| role_name(it.name()).to_owned()).into_iter().chain(figures(turn)).collect();
     let head = speaker(state, &turn.participant);
     let head = head.and(&format!("  {}", part.join(" · ")), DIM).cut(columns);
     let room = columns.saturating_sub(MARGIN.len() + 1).clamp(1, WIDEST);

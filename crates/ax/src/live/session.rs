@@ -34,7 +34,7 @@ use crate::{
         output::{answer, print_discussion},
         print_json,
         result::Detail,
-        usage,
+        role_name, usage,
     },
     terminal,
     verbs::watch::left,
@@ -326,7 +326,7 @@ fn greet(state: &Snapshot, Ending { output, greeting, .. }: Ending) {
     }
     let seat = |it: &Participant| match &it.role {
         role if *role == Role::SPEAKER => it.name.clone(),
-        role => format!("{} ({role})", it.name),
+        role => format!("{} ({})", it.name, role_name(role.name())),
     };
     let who: Vec<String> = spec.participants.iter().map(seat).collect();
     let rounds = count(u64::from(state.registry().most_rounds(spec)), "round");

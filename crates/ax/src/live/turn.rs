@@ -23,8 +23,9 @@ use crate::{
         editor::{Editor, Typing},
         events::LeaveSignals,
         own_editor,
+        scrollback::said_between,
     },
-    render::{note, note_always},
+    render::{note, note_always, note_lines_always},
     terminal::{self, LineMode},
 };
 
@@ -106,7 +107,10 @@ pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Typed>
         "Type your answer, then `{END}` on a line of its own; Ctrl-X Ctrl-E opens $EDITOR, Ctrl-C leaves it for later."
     ));
     let Some(lines) = lines_typed(earlier(state, &awaited.participant)).await? else {
-        note_always("\nNothing was sent.");
+        note_always(&format!(
+            "\nNothing was sent. The discussion keeps waiting for {}.",
+            awaited.participant
+        ));
         note_always(&format!("  ax say {} \"…\"   answers later", state.id));
         note_always(&format!("  ax stop {}      concludes without it", state.id));
         return Ok(Typed::Left);
@@ -221,8 +225,11 @@ fn earlier(state: &State, participant: &str) -> Vec<String> {
 /// Prints what the others said since this person last spoke.
 fn heard_since(state: &State, participant: &str, unseen: usize) {
     let last = state.turns.iter().rposition(|turn| turn.participant == participant);
-    let unheard = state.turns.iter().take(unseen).skip(last.map_or(0, |place| place + 1));
-    for turn in unheard {
+    let from = last.map_or(0, |place| place + 1);
+    if terminal::can_show_live_view() {
+        return note_lines_always(&said_between(state, from..unseen, terminal::size().columns));
+    }
+    for turn in state.turns.iter().take(unseen).skip(from) {
         let mark = turn.finish.mark().map(|mark| format!("\n{mark}")).unwrap_or_default();
         note_always(&format!("{}:\n{}{mark}\n", turn.participant, state.shown(turn).trim()));
     }

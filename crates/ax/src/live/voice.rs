@@ -18,7 +18,7 @@ use crate::{
     live::columns::Columns,
     render::{
         line::{BAD, DIM, GOOD, Line, PLAIN, WORRY, tail},
-        wording,
+        role_name, wording,
     },
 };
 
@@ -169,7 +169,7 @@ impl Voice {
             .and(" ", PLAIN)
             .then(Line::of(&self.name, name).cut(columns.name).padded(columns.name))
             .and(" ", PLAIN);
-        let role = if self.role == Role::SPEAKER { "" } else { self.role.name() };
+        let role = if self.role == Role::SPEAKER { "" } else { role_name(self.role.name()) };
         let head =
             if columns.role == 0 { head } else { head.then(Line::of(role, DIM).padded(columns.role + 1)) };
         head.then(self.rest(spending, columns, now)).cut(columns.all)

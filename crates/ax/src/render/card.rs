@@ -33,13 +33,15 @@ pub(crate) enum AlreadyShown {
     Everything,
 }
 
-/// What the card's commands call the discussion.
+/// What the card's commands call the discussion, if it has commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Naming {
     /// `last`: it was started just now.
     Last,
     /// The beginning of its id: there may be newer ones.
     ById,
+    /// Nothing: the verb names the next steps itself.
+    Nowhere,
 }
 
 /// The column at which the text after a label begins.
@@ -226,6 +228,7 @@ fn again(state: &Snapshot, outcome: &Outcome, naming: Naming) -> Vec<Part> {
     let (name, which) = match naming {
         Naming::Last => ("last", String::new()),
         Naming::ById => (&id[..SHORT_ID], format!("{} ", &id[..SHORT_ID])),
+        Naming::Nowhere => return part("id", vec![Line::of(&id, DIM)]).into_iter().collect(),
     };
     let commands = format!("ax replay {name} · ax show {name} -v · ax export {name} -o discussion.html");
     // A run of a workflow has no panel that could be asked the next question.

@@ -62,6 +62,18 @@ pub(crate) fn of_fork(state: &State) -> Option<String> {
     Some(format!("{reused} reused from {}, {} new.", from.of, asked.len()))
 }
 
+/// Those that said something, where no provider took part to the end.
+fn heard(outcome: &Outcome) -> Vec<&str> {
+    let said = outcome.rounds.iter().flat_map(|it| &it.responses).filter(|it| it.error.is_none());
+    let mut names: Vec<&str> = Vec::new();
+    for response in said {
+        if !names.contains(&response.provider.as_str()) {
+            names.push(&response.provider);
+        }
+    }
+    names
+}
+
 /// The providers that took part; for a provider with several seats, the seats that spoke.
 fn speakers<'o>(outcome: &'o Outcome) -> Vec<&'o str> {
     let spoke = |seat: &&str| outcome.integrity.spoke.iter().any(|it| it == seat);
@@ -86,7 +98,7 @@ fn sum(outcome: &Outcome) -> String {
         Lifecycle::Aborted => "Aborted",
         _ => "Failed",
     };
-    let spoke = speakers(outcome);
+    let spoke = Some(speakers(outcome)).filter(|it| !it.is_empty()).unwrap_or_else(|| heard(outcome));
     let steps = outcome.fields.get("stepResults").and_then(|it| it.as_array());
     let who = match steps {
         Some(steps) => {

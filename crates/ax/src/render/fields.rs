@@ -2,7 +2,7 @@
 
 use quorum::{
     Snapshot,
-    export::transcript::{Block, Item, Part, Table, drawn, steps},
+    export::transcript::{self, Block, Item, Part, Table, drawn, steps},
     model::outcome::Outcome,
     vocabulary::{result::ResultField, view::View},
 };
@@ -38,6 +38,11 @@ pub(crate) fn in_full(state: &Snapshot, outcome: &Outcome) -> Vec<String> {
         .chain(course)
         .map(|(field, value)| markdown(&drawn(field.title, &field.view, value)))
         .collect()
+}
+
+/// The agents that took part: through whom each spoke, its weight and its abilities.
+pub(crate) fn agents(outcome: &Outcome) -> Option<String> {
+    transcript::agents(outcome).map(|it| markdown(&it))
 }
 
 fn declared<'o>(

@@ -8,7 +8,7 @@ use quorum::{
     text::{line, local_of_iso},
 };
 
-use crate::render::line::{BAD, DIM, GOOD, Line, PLAIN, WORRY};
+use crate::render::line::{BAD, DIM, GOOD, Line, PLAIN, WORRY, width};
 
 /// The most characters of a topic that a list shows when the width is unknown.
 const TOPIC: usize = 70;
@@ -17,13 +17,15 @@ pub(crate) const SHORT_ID: usize = 13;
 const WHEN: usize = 16;
 const PATTERN: usize = 11;
 const STATE: usize = 12;
+/// The most characters of a state: `waiting for NAME`.
+const WIDEST_STATE: usize = 24;
 /// The shortest useful topic; other columns are dropped to make room for it.
 const SHORTEST_TOPIC: usize = 20;
 
 /// A row for programs.
 pub(crate) fn row(entry: &Entry) -> String {
     let state = match entry.success {
-        _ if entry.run == RunStatus::Stuck.name() => "stuck".to_owned(),
+        _ if let Some(waits) = waits(entry) => waits,
         Some(false) => format!("{} without success", entry.status),
         Some(true) | None => match shortfall(entry) {
             Some(short) => format!("{}, {short}", entry.status),
@@ -36,7 +38,8 @@ pub(crate) fn row(entry: &Entry) -> String {
 
 /// A table for people.
 pub(crate) fn table(entries: &[Entry], columns: usize) -> Vec<Line> {
-    let parts = |cells: [Line; 5]| in_columns(cells, columns);
+    let widest = entries.iter().map(|it| width(&state(it).0)).max().unwrap_or_default();
+    let parts = |cells: [Line; 5]| in_columns(cells, columns, widest.clamp(STATE, WIDEST_STATE));
     let head = ["id", "started", "pattern", "state", "topic"].map(|it| Line::of(it, DIM));
     let rows = entries.iter().map(|entry| {
         let (state, style) = state(entry);
@@ -44,24 +47,25 @@ pub(crate) fn table(entries: &[Entry], columns: usize) -> Vec<Line> {
         let rest = [when(entry), entry.pattern.clone()].map(|it| Line::of(&it, DIM));
         let [when, pattern] = rest;
         let topic = Line::of(mark(entry), WORRY).and(name(entry), PLAIN);
-        parts([id, when, pattern, Line::of(state, style), topic])
+        parts([id, when, pattern, Line::of(&state, style), topic])
     });
     [parts(head)].into_iter().chain(rows).collect()
 }
 
 /// All columns, or those that leave room for the topic.
-fn in_columns([id, when, pattern, state, topic]: [Line; 5], columns: usize) -> Line {
-    let ways = [
-        vec![(id.clone(), SHORT_ID), (when, WHEN), (pattern, PATTERN), (state.clone(), STATE)],
-        vec![(id.clone(), SHORT_ID), (state, STATE)],
-        vec![(id, SHORT_ID)],
-    ];
+fn in_columns([id, when, pattern, state, topic]: [Line; 5], columns: usize, widest: usize) -> Line {
+    let long = |widest| {
+        let [id, when, pattern, state] = [&id, &when, &pattern, &state].map(Line::clone);
+        vec![(id, SHORT_ID), (when, WHEN), (pattern, PATTERN), (state, widest)]
+    };
+    let ways =
+        [long(widest), long(STATE), vec![(id.clone(), SHORT_ID), (state, STATE)], vec![(id, SHORT_ID)]];
     let takes = |way: &[(Line, usize)]| way.iter().map(|(_, width)| width + 2).sum::<usize>();
     let [.., barest] = &ways;
     let way = ways.iter().find(|way| takes(way) + SHORTEST_TOPIC <= columns).unwrap_or(barest);
-    let cells = way
-        .iter()
-        .fold(Line::default(), |all, (cell, width)| all.then(cell.clone().padded(*width)).and("  ", PLAIN));
+    let cells = way.iter().fold(Line::default(), |all, (cell, width)| {
+        all.then(cell.clone().cut(*width).padded(*width)).and("  ", PLAIN)
+    });
     cells.then(topic).cut(columns)
 }
 
@@ -87,10 +91,32 @@ fn when(entry: &Entry) -> String {
     local_of_iso(&entry.started_at)
 }
 
-/// The state, in a word.
-fn state(entry: &Entry) -> (&'static str, anstyle::Style) {
+/// What an unfinished discussion waits for: a person, a decision, a node, or an operator.
+fn waits(entry: &Entry) -> Option<String> {
+    let is = |status: RunStatus| entry.run == status.name();
+    if is(RunStatus::Stuck) || is(RunStatus::Queued) {
+        return Some(entry.run.to_owned());
+    }
+    let digest = entry.digest.as_ref().filter(|_| is(RunStatus::Waiting))?;
+    let names: Vec<&str> = digest.awaiting.iter().map(|it| it.participant.as_str()).collect();
+    match names[..] {
+        [] => digest.ruling.as_ref().map(|_| "waiting for a decision".to_owned()),
+        [..] => Some(format!("waiting for {}", names.join(" and "))),
+    }
+}
+
+/// The state, in a word or two.
+fn state(entry: &Entry) -> (String, anstyle::Style) {
+    if let Some(waits) = waits(entry) {
+        let style = if entry.run == RunStatus::Stuck.name() { BAD } else { WORRY };
+        return (waits, style);
+    }
+    let (state, style) = ended_or_running(entry);
+    (state.to_owned(), style)
+}
+
+fn ended_or_running(entry: &Entry) -> (&'static str, anstyle::Style) {
     match (entry.status, entry.success) {
-        _ if entry.run == RunStatus::Stuck.name() => ("stuck", BAD),
         (Lifecycle::Completed, Some(false)) => ("no success", WORRY),
         (Lifecycle::Completed, Some(true) | None) => match shortfall(entry) {
             Some(short) => (short, WORRY),
@@ -119,7 +145,7 @@ fn shortfall(entry: &Entry) -> Option<&'static str> {
 mod tests {
     use quorum::{
         model::{
-            digest::Digest,
+            digest::{AwaitedTurn, Digest},
             id::DiscussionId,
             outcome::{Standing, StandingReport},
             time::Timestamp,
@@ -152,7 +178,7 @@ mod tests {
     fn a_degraded_discussion_was_listed_as_a_full_success() {
         let check = |kind, degraded, expected: (&str, anstyle::Style), told: &str| {
             let entry = entry(kind, degraded);
-            assert_eq!(state(&entry), expected);
+            assert_eq!(state(&entry), (expected.0.to_owned(), expected.1));
             assert!(row(&entry).contains(&format!("  {told}  Tabs")), "{}", row(&entry));
         };
         check(ResultKind::Answered, false, ("completed", GOOD), "completed ");
@@ -161,5 +187,34 @@ mod tests {
         check(ResultKind::Tie, true, ("tie", WORRY), "completed, tie");
         check(ResultKind::NotAdopted, false, ("not adopted", WORRY), "completed, not adopted");
         check(ResultKind::NoConsensus, false, ("no consensus", WORRY), "completed, no consensus");
+    }
+
+    #[test]
+    fn a_discussion_that_waits_for_a_person_was_listed_as_running() {
+        let check = |run: RunStatus, names: &[&str], expected: &str| {
+            let turn = |name: &&str| AwaitedTurn {
+                participant: (*name).to_owned(),
+                round: 1,
+                phase: "speaking".to_owned(),
+            };
+            let digest = Digest { awaiting: names.iter().map(turn).collect(), ..Digest::opened() };
+            let entry = Entry {
+                status: Lifecycle::Running,
+                success: None,
+                run: run.name(),
+                digest: Some(digest),
+                outcome: None,
+                ..entry(ResultKind::Answered, false)
+            };
+            assert_eq!(state(&entry).0, expected);
+            assert!(row(&entry).contains(&format!("  {expected} ")), "{}", row(&entry));
+            let table = table(&[entry], 100)[1].rendered(crate::render::line::Colour::Off);
+            assert!(table.contains(&format!("  {expected} ")), "{table}");
+        };
+        check(RunStatus::Waiting, &["me"], "waiting for me");
+        check(RunStatus::Waiting, &["ann", "bob"], "waiting for ann and bob");
+        check(RunStatus::Queued, &[], "queued");
+        check(RunStatus::Stuck, &[], "stuck");
+        check(RunStatus::Running, &[], "running");
     }
 }

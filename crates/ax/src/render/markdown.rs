@@ -285,6 +285,11 @@ mod tests {
         let text = "| a | bee |\n|---|---|\n| one | 2 |\n| x | **y** |";
         check(text, 40, "a    bee\n───  ───\none  2\nx    y");
         check(text, 7, "a · bee\none · 2\nx · y");
+        check(
+            "| who | why |\n|---|---|\n| ann | one two three four five |\n| bob | six |",
+            22,
+            "who  why\n───  ─────────────────\nann  one two three\n     four five\nbob  six",
+        );
     }
 
     #[test]

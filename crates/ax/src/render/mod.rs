@@ -22,7 +22,7 @@ use std::{
 };
 
 use quorum::{
-    model::id::DiscussionId,
+    model::{id::DiscussionId, participant::Role},
     text::{clean, escaped},
 };
 use serde::Serialize;
@@ -31,6 +31,11 @@ use crate::{
     render::line::{Line, hung, joined},
     terminal,
 };
+
+/// A role as it is shown: that of people is called what it is.
+pub(crate) fn role_name(role: &str) -> &str {
+    if role == Role::USER.name() { "person" } else { role }
+}
 
 /// The widest that text is wrapped: wider lines are hard to read.
 const WIDEST: usize = 100;
@@ -86,9 +91,13 @@ pub(crate) fn room() -> usize {
 
 /// Prints lines to stderr, unless notes are suppressed.
 pub(crate) fn note_lines(lines: &[Line]) {
-    if is_quiet() {
-        return;
+    if !is_quiet() {
+        note_lines_always(lines);
     }
+}
+
+/// Prints lines to stderr in any case.
+pub(crate) fn note_lines_always(lines: &[Line]) {
     let _ = stderr().lock().write_all(joined(lines, colour::of_stderr()).as_bytes());
 }
 

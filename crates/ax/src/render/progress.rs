@@ -135,7 +135,8 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
         }
         Event::Ruled(ruled) => Some(decided(ruled)),
         Event::CommandTaken { command: Command::Say(_) | Command::Rule(_), .. } => None,
-        Event::CommandTaken { command, .. } => Some(format!("Command: {command}.")),
+        Event::CommandTaken { command: Command::Note(note), .. } => Some(format!("  note: {}", note.text)),
+        Event::CommandTaken { command, .. } => Some(steered(command)),
         Event::WoundUp { reason } => Some(wound_up(reason)),
         Event::LifecycleChanged { to: Lifecycle::Completing, .. } => Some("Deciding".to_owned()),
         Event::Retried(retried) => Some(retrying(retried)),
@@ -152,6 +153,18 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
         | Event::Failed { .. }
         | Event::Unknown => None,
     }
+}
+
+/// What a person did with the discussion.
+fn steered(command: &Command) -> String {
+    let what = match command {
+        Command::Pause => "paused",
+        Command::Resume => "resumed",
+        Command::Stop => "stopped",
+        Command::Abort => "aborted",
+        Command::Say(_) | Command::Rule(_) | Command::Note(_) => "continued",
+    };
+    format!("A person {what} it.")
 }
 
 /// Through whom each agent speaks, and who is not there.

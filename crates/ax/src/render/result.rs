@@ -9,7 +9,7 @@ use quorum::{
     text,
 };
 
-use crate::render::{course, fields};
+use crate::render::{course, fields, role_name};
 
 /// How much of the result to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +57,9 @@ pub(crate) fn markdown(state: &Snapshot, detail: Detail, notes: Notes) -> String
         parts.extend(course::parts(outcome));
     }
     parts.retain(|part| !part.trim().is_empty());
+    if !parts.is_empty() && detail != Detail::Answer {
+        parts.extend(fields::agents(outcome));
+    }
     if !parts.is_empty() {
         parts.splice(0..0, text::standing(outcome).map(|line| format!("> {line}")));
     }
@@ -86,7 +89,7 @@ fn round(round: &Round) -> String {
 }
 
 fn response(response: &Response) -> String {
-    let role = response.role.iter().map(String::as_str);
+    let role = response.role.iter().map(|it| role_name(it));
     let part: Vec<&str> = role.chain([response.phase.as_str()]).collect();
     let said = match (&response.error, response.cut_reason()) {
         (Some(error), _) => format!("*failed: {error}*"),

@@ -1,9 +1,13 @@
-//! Tables: in columns if they fit, else each row as lines, one cell after the other.
+//! Tables: in columns, whose cells are wrapped if need be. Where even that doesn't fit, each row is
+//! written as lines, one cell after the other.
 
 use crate::render::line::{DIM, Line, PLAIN};
 
 /// The blanks between two columns.
 const GAP: usize = 2;
+
+/// The narrowest column of wrapped text.
+const NARROWEST: usize = 16;
 
 /// A table. Its first row is the head.
 #[derive(Debug, Default)]
@@ -23,15 +27,13 @@ impl Rows {
 
     /// The table in at most this width.
     pub(crate) fn lines(self, columns: usize) -> Vec<Line> {
-        let widths = self.widths();
-        let needed = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
-        if columns < needed {
+        let Some(widths) = fitted(self.widths(), columns) else {
             return self.rows.into_iter().flat_map(|row| in_a_row(row).wrapped(columns)).collect();
-        }
+        };
         let rule = widths.iter().map(|it| Line::of(&"─".repeat(*it), DIM)).collect();
         let mut rows = self.rows.into_iter();
         let head = rows.next().into_iter();
-        head.chain([rule]).chain(rows).map(|row| in_columns(row, &widths)).collect()
+        head.chain([rule]).chain(rows).flat_map(|row| in_columns(&row, &widths)).collect()
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -41,11 +43,35 @@ impl Rows {
     }
 }
 
-fn in_columns(row: Vec<Line>, widths: &[usize]) -> Line {
-    let last = widths.len().saturating_sub(1);
-    let cells = row.into_iter().zip(widths).enumerate();
-    let cells = cells.map(|(at, (cell, width))| if at == last { cell } else { cell.padded(width + GAP) });
-    cells.fold(Line::default(), Line::then)
+/// The widths with the widest columns narrowed until all fit; `None` if they can't.
+fn fitted(mut widths: Vec<usize>, columns: usize) -> Option<Vec<usize>> {
+    let room = columns.saturating_sub(GAP * widths.len().saturating_sub(1));
+    widths.iter_mut().for_each(|it| *it = (*it).min(room.max(NARROWEST)));
+    while widths.iter().sum::<usize>() > room {
+        let widest = widths.iter_mut().max().filter(|it| NARROWEST < **it)?;
+        *widest -= 1;
+    }
+    Some(widths)
+}
+
+/// A row of the table: as many lines as its longest cell has.
+fn in_columns(row: &[Line], widths: &[usize]) -> Vec<Line> {
+    let cells: Vec<Vec<Line>> = row.iter().zip(widths).map(|(cell, width)| parts(cell, *width)).collect();
+    let (last, height) = (widths.len().saturating_sub(1), cells.iter().map(Vec::len).max().unwrap_or(1));
+    let part = |line: usize| {
+        let cells = cells.iter().zip(widths).enumerate();
+        let cells = cells.map(|(at, (cell, width))| {
+            let part = cell.get(line).cloned().unwrap_or_default();
+            if at == last { part } else { part.padded(width + GAP) }
+        });
+        cells.fold(Line::default(), Line::then)
+    };
+    (0..height).map(part).collect()
+}
+
+/// A cell in this width. One that fits keeps its blanks.
+fn parts(cell: &Line, width: usize) -> Vec<Line> {
+    if cell.width() <= width { vec![cell.clone()] } else { cell.wrapped(width) }
 }
 
 fn in_a_row(row: Vec<Line>) -> Line {

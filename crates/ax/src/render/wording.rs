@@ -7,7 +7,7 @@ use quorum::{
     config::{self, Mistake},
     model::{
         account::Period,
-        agent::{Reason, SpeaksThrough},
+        agent::SpeaksThrough,
         error::{ErrorClass, Refusal},
         id::DiscussionId,
         outcome::RecallReport,
@@ -39,7 +39,9 @@ fn next_step(error: &Error) -> Option<String> {
         Error::SwitchedOff { file } => {
             Some(format!("set discussions = true under [features] in {}", file.display()))
         }
-        Error::NotFound(_) => Some("`ax history` lists all discussions".to_owned()),
+        Error::NotFound(_) | Error::TooFarBack { .. } => {
+            Some("`ax history` lists all discussions".to_owned())
+        }
         Error::WhoSpeaks(_) => Some("name the speaker with --as NAME".to_owned()),
         Error::NoneYet => Some("`ax discuss \"…\"` starts one".to_owned()),
         Error::NoSession(_) => Some(SESSIONS.to_owned()),
@@ -158,8 +160,8 @@ const TOPIC: usize = 60;
 
 /// A complaint under the name of the flag that was typed.
 fn complaint(complaint: &Complaint, registry: &Registry) -> String {
-    let other = ["at", "drop", "preset"].into_iter().find(|it| *it == complaint.field);
-    let named = [("recall.from", "recall-from"), ("follows", "continue")];
+    let other = ["at", "preset"].into_iter().find(|it| *it == complaint.field);
+    let named = [("recall.from", "recall-from"), ("follows", "continue"), ("without", "drop")];
     let other = other.or_else(|| named.iter().find(|it| it.0 == complaint.field).map(|it| it.1));
     // A pattern may name a missing value by its field in the spec, which the flag is named after.
     let field = complaint.field.as_str();
@@ -208,6 +210,7 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::Provide { provider, missing } => to_provide(provider, missing),
         Remedy::KeepKey { provider } => format!("or run `ax keys set {provider}`"),
         Remedy::WritePreset { name, file } => format!("add [presets.{name}] to {}", file.display()),
+        Remedy::NameWholePanel => "name the whole panel with --participants instead".to_owned(),
         Remedy::ListSessions => "`ax sessions` lists them".to_owned(),
         Remedy::FindAgents { searched } => format!("{}; `ax agents` lists all agents", searched_in(searched)),
     }
@@ -219,23 +222,12 @@ pub(crate) fn searched_in(searched: &[PathBuf]) -> String {
     format!("searched in {}", searched.join(", "))
 }
 
-/// Why an agent speaks through a provider.
-pub(crate) fn reason(reason: &Reason) -> String {
-    match reason {
-        Reason::Task(task) => format!("for the task {task}"),
-        Reason::Preferred => "preferred".to_owned(),
-        Reason::Fallback => "its fallback".to_owned(),
-        Reason::Any => "as any available provider".to_owned(),
-        Reason::Usual => "as the default provider of agents".to_owned(),
-    }
-}
-
 /// The provider that an agent speaks through, and the candidates that were not available.
 pub(crate) fn speaks_through(name: &str, through: &SpeaksThrough) -> String {
     let SpeaksThrough { provider, model, reason: why, passed_over } = through;
     let model = model.as_ref().map(|it| format!("/{it}")).unwrap_or_default();
     let passed = passed_over.iter().map(|it| format!("; not {}: {}", it.candidate, it.message));
-    format!("{name} speaks through {provider}{model} ({}{})", reason(why), passed.collect::<String>())
+    format!("{name} speaks through {provider}{model} ({}{})", text::reason(why), passed.collect::<String>())
 }
 
 /// How the panel differs from the default one, in a line.

@@ -9,7 +9,7 @@ use std::{
 use quorum::{
     Quorum,
     agents::{AgentEntry, AgentError, Registered, Shown},
-    text::{count, grouped, line},
+    text::{count, grouped, line, reason},
 };
 
 use crate::{
@@ -65,7 +65,7 @@ fn row(agent: &AgentEntry) -> String {
     let name = name.into_iter().chain(role).collect::<Vec<_>>().join(", ");
     let through = match (&agent.speaks_through, &agent.reason) {
         _ if !agent.enabled => "switched off".to_owned(),
-        (Some(provider), Some(reason)) => format!("through {provider} ({})", wording::reason(reason)),
+        (Some(provider), Some(why)) => format!("through {provider} ({})", reason(why)),
         _ => "none of its providers is available".to_owned(),
     };
     let odd = agent.warning.as_ref().map(|it| format!("; {it}")).unwrap_or_default();
@@ -161,7 +161,8 @@ fn usage(error: &AgentError) -> Usage {
 
 /// An error with its folder and what to do next.
 fn worded(error: &AgentError) -> String {
-    let folder = error.file().and_then(Path::parent).map(|it| format!(" (in {})", it.display()));
+    let folder = error.file().and_then(Path::parent).filter(|it| !it.as_os_str().is_empty());
+    let folder = folder.map(|it| format!(" (in {})", it.display()));
     let searched = error.searched();
     let advice = match error {
         AgentError::Unknown { .. } if searched.is_empty() => "; `ax agents` lists all agents".to_owned(),

@@ -1,8 +1,11 @@
 //! `ax discuss`, `ax follow` and `ax fork`: check a request and start the discussion.
 
+use std::collections::BTreeSet;
+
 use quorum::{
-    Scope,
+    Complaint, Discussion, Error, Scope,
     model::{error::Refusal, spec::Spec},
+    workflow::plan_of,
 };
 
 use crate::{
@@ -102,13 +105,47 @@ async fn order(scope: &Scope, args: &Discuss) -> anyhow::Result<Spec> {
             let spec = scope.find(past).await?.again(&request).await?;
             Ok(scope.with_recalled(spec).await?)
         }
+        None if args.is_follow => Ok(scope.order(&request).await.map_err(named_as_in_follow)?),
         None => Ok(scope.order(&request).await?),
     }
+}
+
+/// A refusal that names the arguments of `ax follow`, which are flags or named otherwise elsewhere.
+fn named_as_in_follow(error: Error) -> Error {
+    let argument = |field: String| match field.as_str() {
+        "follows" => "ID".to_owned(),
+        "topic" => "QUESTION".to_owned(),
+        _ => field,
+    };
+    match error {
+        Error::Refused(all) => {
+            Error::Refused(all.into_iter().map(|it| Complaint { field: argument(it.field), ..it }).collect())
+        }
+        other => other,
+    }
+}
+
+/// The steps that a fork can continue from.
+async fn steps(past: &Discussion) -> anyhow::Result<String> {
+    let state = past.state().await?;
+    let steps: BTreeSet<String> = match plan_of(&state.spec) {
+        Some(plan) => plan.steps.iter().map(|it| it.id.clone()).collect(),
+        None => state.turns.iter().map(|it| it.step.as_str().to_owned()).collect(),
+    };
+    let steps: Vec<String> = steps.into_iter().collect();
+    Ok(if steps.is_empty() {
+        "it has no step yet".to_owned()
+    } else {
+        format!("there are {}", steps.join(", "))
+    })
 }
 
 /// `ax fork`
 pub(crate) async fn fork(scope: &Scope, args: &Fork) -> anyhow::Result<Exit> {
     let past = scope.find(&args.which.id).await?;
+    if args.at.is_none() {
+        return Err(Usage(format!("--at STEP is missing; {}", steps(&past).await?)).into());
+    }
     if past.is_run().await? {
         return fork_run::fork(scope, &past, args).await;
     }

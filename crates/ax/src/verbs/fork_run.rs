@@ -69,7 +69,7 @@ async fn forking(scope: &Scope, past: &Discussion, args: &Fork) -> anyhow::Resul
         None
     };
     Ok(RunForking {
-        at: args.at.clone(),
+        at: args.at.clone().unwrap_or_default(),
         input,
         variables: run::variables(args.variables.as_deref())?,
         order,

@@ -104,10 +104,16 @@ async fn perform(app: &App, quorum: &Quorum, verb: Verb) -> anyhow::Result<Exit>
         Verb::Follow(args) => discuss::discuss(scope, &args.into_discuss()).await,
         Verb::Run(args) => run::run(scope, &args).await,
         Verb::Workflow(args) => run::workflow(scope, &args),
-        Verb::Resume(args) => steer::resume(scope, &args).await,
+        Verb::Resume(args) => match demo::open_left(app, scope, &args.shown.which.id).await? {
+            Some(quorum) => steer::resume(&local::scope(&quorum), &args).await,
+            None => steer::resume(scope, &args).await,
+        },
         Verb::Watch(args) => watch::watch(scope, &args).await,
         Verb::Pause(which) => steer::pause(scope, &which).await,
-        Verb::Stop(shown) => steer::stop(scope, &shown).await,
+        Verb::Stop(shown) => match demo::open_left(app, scope, &shown.which.id).await? {
+            Some(quorum) => steer::stop(&local::scope(&quorum), &shown).await,
+            None => steer::stop(scope, &shown).await,
+        },
         Verb::Abort(which) => steer::abort(scope, &which).await,
         Verb::Say(args) => say::say(scope, &args).await,
         Verb::Note(args) => annotate::note(scope, &args).await,

@@ -3,13 +3,13 @@
 use quorum::{
     CapFit, Figures, Plan, PlannedAgent, PlannedPhase, PlannedSeat,
     model::outcome::AbilitiesReport,
-    text::{count, grouped, line, time},
+    text::{count, grouped, line, reason, time},
 };
 
 use crate::{
     args::{Output, Shape},
     exit::Exit,
-    render::{note, print, print_json, print_json_line, usage::columns, wording},
+    render::{note, print, print_json, print_json_line, role_name, usage::columns},
     verbs::doctor::cap,
 };
 
@@ -57,7 +57,7 @@ fn text(plan: &Plan, forecast: Forecast) -> String {
 fn seat(seat: &PlannedSeat) -> String {
     match seat.role.as_str() {
         "speaker" => seat.participant.clone(),
-        role => format!("{} ({role})", seat.participant),
+        role => format!("{} ({})", seat.participant, role_name(role)),
     }
 }
 
@@ -70,14 +70,16 @@ fn agents(plan: &Plan) -> Option<String> {
 }
 
 fn agent_line(name: &str, agent: &PlannedAgent) -> String {
-    let reason = agent.reason.as_ref().map(|it| format!(" ({})", wording::reason(it))).unwrap_or_default();
+    let why = agent.reason.as_ref().map(|it| format!(" ({})", reason(it))).unwrap_or_default();
+    let through = agent.speaks_through.as_ref().map(|it| format!("through {it}{why}"));
+    let through = through.unwrap_or_else(|| "none of its providers is available".to_owned());
     let AbilitiesReport { shown, missing, left_out, .. } = &agent.abilities;
     let shown: Vec<&str> = shown.iter().map(|it| it.id.as_str()).collect();
     let shown = (!shown.is_empty()).then(|| format!("; abilities: {}", shown.join(", ")));
     let missing = (!missing.is_empty()).then(|| format!("; not found: {}", missing.join(", ")));
     let left_out = left_out.iter().map(|it| format!("; left out: {}, because {}", it.id, it.why));
     let notes: String = shown.into_iter().chain(missing).chain(left_out).collect();
-    format!("  {name:<20} through {}{reason}, weight {}{notes}", agent.speaks_through, agent.weight)
+    format!("  {name:<20} {through}, weight {}{notes}", agent.weight)
 }
 
 /// The rounds in order, with equal ones in a row put together.

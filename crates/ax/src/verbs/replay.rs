@@ -117,7 +117,7 @@ fn pause(from: Timestamp, to: Timestamp, speed: f64) -> Duration {
 enum Typing {
     /// On a screen.
     Shown,
-    /// Line by line, a turn is shown when it is complete.
+    /// In plain lines: a turn is shown when it is complete.
     LeftOut,
 }
 
@@ -188,7 +188,7 @@ impl Typist {
     fn words(&self, turn: &Turn, (attempt, from): (u32, Timestamp), to: Timestamp) -> Vec<Moment> {
         let text = if turn.prose().is_empty() { String::new() } else { self.state.shown(turn) };
         let words: Vec<&str> = match text.as_str() {
-            // Of a form that is all data, only that it is being filled in.
+            // A form without prose is shown only as being filled in.
             "" => vec![""],
             text => text.split_inclusive(char::is_whitespace).collect(),
         };

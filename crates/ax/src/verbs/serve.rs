@@ -1,7 +1,11 @@
 //! `ax serve`: runs the HTTP server until a signal closes it.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
 
+use futures::{StreamExt, stream::BoxStream};
 use quorum::{Config, Quorum, text::count};
 use quorum_server::{Server, Settings, Voices};
 
@@ -42,6 +46,7 @@ async fn answer(quorum: Quorum, args: &Serve, prefix: Option<String>) -> anyhow:
     let is_mute = settings.voices == Voices::Available && quorum.setup().sources().is_empty();
     telemetry::announce(&quorum);
     let (kept, others) = (quorum.clone(), quorum.clone());
+    let outages = quorum.outages();
     let server = Server::bind(quorum, settings).await?;
     note(&format!("Listening on http://{}  (Ctrl-C stops it; /docs lists the endpoints)", server.address()));
     if is_mute {
@@ -72,9 +77,33 @@ async fn answer(quorum: Quorum, args: &Serve, prefix: Option<String>) -> anyhow:
         () = server.run(close) => telemetry::flush(&kept).await,
         () = twice => {}
         () = daily(|| expire_old(&kept)) => {}
+        () = note_outages(outages) => {}
     }
     Ok(Exit::Done)
 }
+
+/// Notes when discussions can't be stored any more, and when they can again, without end.
+async fn note_outages(mut outages: BoxStream<'static, Option<String>>) {
+    let mut began = None;
+    while let Some(outage) = outages.next().await {
+        match (outage, began.take()) {
+            (Some(reason), _) => {
+                began = Some(Instant::now());
+                note(&format!("warning: {reason}. {MEANWHILE}"));
+            }
+            (None, Some(began)) => {
+                let seconds = began.elapsed().as_secs().max(1);
+                note(&format!("Discussions can be stored again, after {}.", count(seconds, "second")));
+            }
+            (None, None) => {}
+        }
+    }
+    std::future::pending().await
+}
+
+const MEANWHILE: &str = "\
+    Until discussions can be stored again, answers of calls under way are kept in memory, no new \
+    calls are placed, and orders are refused.";
 
 /// Does the work once a day, for the first time in a day, without end.
 async fn daily<W: Future<Output = ()>>(work: impl Fn() -> W) {

@@ -1,6 +1,6 @@
 //! `ax watch`: shows a discussion or a run that another process runs, and leaves it running.
 
-use quorum::{Discussion, Scope};
+use quorum::{Discussion, Scope, Snapshot};
 
 use crate::{
     args::Shown,
@@ -28,7 +28,26 @@ pub(crate) async fn watch(scope: &Scope, args: &Shown) -> anyhow::Result<Exit> {
             print_discussion(&discussion, &state, ending.output).await?;
             Ok(session::conclude(&state, ending))
         }
-        Standing::Waits => session::take_turn(&discussion, ending).await,
+        Standing::Waits => {
+            if let Some(whom) = waits_for(&state) {
+                note(&format!(
+                    "Watching {}, which waits for {whom}. Leaving does not end it.",
+                    discussion.id()
+                ));
+                note(&format!("Question: {}", state.spec.topic));
+                note("");
+            }
+            session::take_turn(&discussion, ending).await
+        }
+    }
+}
+
+/// The people it waits for, or their decision.
+fn waits_for(state: &Snapshot) -> Option<String> {
+    let names: Vec<&str> = state.awaiting.iter().map(|it| it.participant.as_str()).collect();
+    match names[..] {
+        [] => state.ruling.as_ref().map(|_| "a decision".to_owned()),
+        [..] => Some(names.join(" and ")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `ax serve` as a process, and requests to it, byte for byte if need be.
+//! `ax serve` as a process, and requests to it, given as raw bytes where necessary.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

@@ -9,9 +9,9 @@ use crate::measure::{Folder, TIMES, shortest};
 /// The sizes of an argument in bytes, the second close to the longest that Linux accepts.
 const SIZES: [usize; 2] = [30_000, 120_000];
 
-/// A fixed allowance beside the proportional one. Child times are counted in hundredths of a
-/// second, and the command-line parser takes about a microsecond for each entry of a list, of which
-/// an argument holds at most 65,536.
+/// A fixed allowance in addition to the proportional one. Child times are counted in hundredths of
+/// a second, and the command-line parser takes about a microsecond for each entry of a list, of
+/// which an argument holds at most 65,536.
 const FIXED: Duration = Duration::from_millis(120);
 
 /// The most output for an input, as a multiple of its length.

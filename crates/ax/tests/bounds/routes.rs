@@ -18,8 +18,8 @@ const SIZES: [usize; 2] = [128 << 10, 512 << 10];
 /// The sizes of a query string in bytes. The head of a request may have 32 KiB.
 const QUERIES: [usize; 2] = [4 << 10, 16 << 10];
 
-/// A fixed allowance beside the proportional one: looking up a discussion, wording a refusal,
-/// waking threads.
+/// A fixed allowance in addition to the proportional one: looking up a discussion, wording a
+/// refusal, waking threads.
 const FIXED: Duration = Duration::from_millis(2);
 
 /// The longest refusal in bytes.

@@ -37,7 +37,7 @@ async function missing(server, open) {
   await page.waitForSelector('.history >> text=Nothing has been discussed yet');
   await page.fill('input[type=search]', 'nothing <b>like</b> it');
   await page.waitForSelector('.history >> text=Nothing was found for “nothing <b>like</b> it”');
-  for (const path of ['/d/00000000-0000-4000-8000-000000000000', '/d/01a1dee6-6497-7331-851e-8c48295dc57b']) {
+  for (const path of ['/d/nope', '/d/00000000-0000-4000-8000-000000000000', '/d/01a1dee6-6497-7331-851e-8c48295dc57b']) {
     await page.goto(server.base + path);
     await page.waitForSelector('.missing h1 >> text=There is no such discussion');
     assert.equal(await page.title(), 'There is no such discussion · Quorum');

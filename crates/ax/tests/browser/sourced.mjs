@@ -16,7 +16,7 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\n', async (server, open) =>
   await record(server, id);
   const result = JSON.parse(await server.get(`/api/discussions/${id}/result`));
   const letters = [...result.synthesis];
-  const sourced = result.provenance.filter((it) => it.sources?.length);
+  const sourced = result.provenance.filter((it) => it.sources?.length && it.level !== 'own');
   assert.ok(sourced.length > 1, JSON.stringify(result.provenance));
   assert.ok(!/\[(claude|gemini|qwen):\d/.test(result.synthesis), result.synthesis);
 

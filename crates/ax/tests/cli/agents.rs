@@ -51,6 +51,32 @@ fn b08_an_agent_speaks_and_the_user_is_told_through_whom() {
         user.ax(&[&["discuss", "Tabs or spaces?", "--dry-run", "--task", "triage"], &panel[..2]].concat());
     let line = "  reviewer             through qwen (for the task triage), weight 1.5; not found: gone";
     assert!(plan.out.contains(line), "{plan:#?}");
+    let shown = user.ax(&["show", "last"]).ends(0);
+    for word in ["Agents", "Ada", "through", "gemini", "preferred", "1.5", "abilities not found: gone"] {
+        assert!(shown.out.contains(word), "{word} is not in {shown:#?}");
+    }
+}
+
+#[test]
+fn b08_a_plan_says_that_none_of_an_agents_providers_is_available() {
+    let user = user();
+    user.write("excl.yaml", "agentId: excl\nproviderAffinity: {preferred: [glm], exclude: [glm, claude]}\n");
+    user.ax(&["agents", "register", "excl.yaml"]).ends(0);
+    let plan =
+        user.ax(&["discuss", "Tabs or spaces?", "--dry-run", "--participants", "claude,qwen,excl:agent"]);
+    let lines =
+        ["  excl                 none of its providers is available, weight 1.5", "available for excl."];
+    assert!(lines.iter().all(|it| plan.out.contains(it)), "{plan:#?}");
+}
+
+#[test]
+fn b08_mistakes_at_the_command_line_are_worded_for_it() {
+    let user = user();
+    let said = user.ax(&["discuss", "x", "--providers", "claude,reviewer:agent"]).ends(2);
+    said.says(&["reviewer:agent is an agent, and not a provider; name the whole panel with --participants"]);
+    user.ax(&["agents", "import", "/nonexist"]).ends(2).says(&["error: nonexist: does not exist (in /)"]);
+    let said = user.ax_hearing(&["agents", "register", "-"], "").ends(2).says(&["input.yaml: is empty"]);
+    assert!(!said.err.contains("(in )"), "{said:#?}");
 }
 
 #[test]

@@ -24,6 +24,23 @@ fn rounds() {
 #[test]
 fn a_question_without_quotes() {
     refuses(&["Tabs", "or", "spaces?"], "tip: put the question in quotes: ax discuss");
+    refuses(&["follow", "last", "And", "now?"], "tip: put the question in quotes: ax follow");
+}
+
+#[test]
+fn a_verb_that_takes_no_question_told_of_quotes() {
+    for words in [["models", "claude"], ["patterns", "debate"], ["demo", "now"]] {
+        let said = User::new().ax(&words).ends(2);
+        assert!(!said.err.contains("question"), "{said:#?}");
+    }
+}
+
+#[test]
+fn a_fork_without_a_step_lists_the_steps() {
+    let user = User::new();
+    user.ax(&["discuss", "q", "-r", "1", "-p", "claude,gemini"]).ends(0);
+    let there = "--at STEP is missing; there are 1/answering/claude, 1/answering/gemini";
+    user.ax(&["fork", "last"]).ends(2).says(&[there]);
 }
 
 #[test]

@@ -279,3 +279,40 @@ fn while_the_database_is_away_readyz_and_metrics_say_so() {
     server.signal("-TERM");
     server.end().ends(0);
 }
+
+#[test]
+fn an_outage_of_the_database_is_noted_once_on_stderr_and_so_is_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    // The database may be run by another user.
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut database = OwnPostgres::start(&folder.path().join("database"), &["fsync=off"]).unwrap();
+    let url = format!("postgres://postgres:hidden-word@127.0.0.1:{}/postgres", database.port());
+    let user = User::new().with("AX_DATABASE_URL", &url);
+    user.configure(LEASE);
+    let (server, address) = serve(&user);
+    database.stop(Stop::Immediate).unwrap();
+    until(|| json(&address, "/readyz")["status"] == "unreachable");
+    database.go_on().unwrap();
+    until(|| json(&address, "/readyz")["status"] == "ready");
+    let read_only = |sql: &str| {
+        database.sql(&format!("ALTER SYSTEM {sql}")).unwrap();
+        database.sql("SELECT pg_reload_conf()").unwrap();
+    };
+    read_only("SET default_transaction_read_only = on");
+    until(|| json(&address, "/readyz")["status"] == "unreachable");
+    read_only("RESET default_transaction_read_only");
+    until(|| json(&address, "/readyz")["status"] == "ready");
+    server.signal("-TERM");
+    let said = server.end().ends(0);
+    let begins = format!("warning: the database postgres://postgres@127.0.0.1:{}", database.port());
+    let told = |line: &&str| line.starts_with("warning: ") || line.starts_with("Discussions can be stored");
+    let told: Vec<&str> = said.err.lines().filter(told).collect();
+    assert_eq!(told.len(), 4, "{said:#?}");
+    assert!(told[0].starts_with(&begins) && told[2].starts_with(&begins), "{told:#?}");
+    assert!(told[2].contains("can be read but not written now"), "{told:#?}");
+    assert!(
+        [told[1], told[3]].iter().all(|it| it.starts_with("Discussions can be stored again")),
+        "{told:#?}"
+    );
+    assert!(!said.err.contains("hidden-word"), "{said:#?}");
+}

@@ -156,4 +156,7 @@ fn the_demo_runs_with_a_broken_configuration() {
     user.configure("[broken");
     let said = user.ax(&["demo", "--fast"]).ends(0);
     assert!(!said.out.is_empty());
+    let told = ["The demo costs nothing", "ax \"Your question?\"", "Your configuration has an error"];
+    let places: Vec<Option<usize>> = told.iter().map(|it| said.err.find(it)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{said:#?}");
 }

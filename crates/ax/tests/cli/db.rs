@@ -98,6 +98,8 @@ fn a_move_without_a_target_and_a_wrong_address_are_told_without_the_password() {
     assert!(said.err.contains("can't be reached") && !said.err.contains("hidden-word"), "{said:#?}");
     let said = user.ax(&["db", "move", "--to", "postgres://ann:hidden-word@127.0.0.1:x/panel"]).ends(2);
     assert!(said.err.contains("can't be understood") && !said.err.contains("hidden-word"), "{said:#?}");
+    let said = user.ax(&["db", "move", "--to", "postgres://ann:other@hidden-word@127.0.0.1:1/panel"]).ends(2);
+    assert!(said.err.contains("`@` as `%40`") && !said.err.contains("hidden-word"), "{said:#?}");
 }
 
 #[test]

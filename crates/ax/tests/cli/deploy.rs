@@ -3,7 +3,7 @@
 
 use std::{fs, path::PathBuf, process::Command};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::user::User;
 
@@ -72,6 +72,23 @@ fn the_image_has_the_program_and_an_ordinary_user() {
     let build = rest_of("Dockerfile", "RUN cargo build");
     assert!(build.contains("--locked --profile dist --package quorum-ax"), "{build}");
     assert!(text("Dockerfile").contains("/src/target/dist/ax /usr/local/bin/ax\n"));
+}
+
+#[test]
+fn the_image_contains_no_keys_and_logs_what_happens() {
+    let ignored = text("../.dockerignore");
+    assert_eq!(ignored.lines().collect::<Vec<_>>(), ["/.git", "/target", "/deploy/.env"]);
+    assert_eq!(rest_of("Dockerfile", "ENV AX_LOG="), "json");
+    assert!(text("quorum.service").contains("/ax serve --log json\n"));
+}
+
+#[test]
+fn nodes_wait_until_the_database_accepts_connections_over_tcp() {
+    let compose = compose();
+    let check = &compose["services"]["database"]["healthcheck"]["test"];
+    let expected = ["CMD", "pg_isready", "--host", "127.0.0.1", "--username", "quorum"];
+    assert_eq!(*check, json!(expected), "the socket is open while the image creates the database, too");
+    assert_eq!(compose["services"]["node"]["depends_on"]["database"]["condition"], "service_healthy");
 }
 
 #[test]

@@ -273,6 +273,31 @@ fn b10_every_client_s_commented_file_is_added_to_through_a_link_once_and_not_if_
 }
 
 #[test]
+fn b10_a_file_with_crlf_got_lines_with_other_ends() {
+    let user = User::new();
+    for (client, name, written) in WRITTEN {
+        let file = user.home().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, written.replace('\n', "\r\n")).unwrap();
+        user.ax(&["mcp", "install", client, "--write"]).ends(0).says(&["Added to"]);
+        let added = fs::read_to_string(&file).unwrap();
+        assert_eq!(added.matches('\n').count(), added.matches("\r\n").count(), "{client}: {added:?}");
+        assert!(added.contains("quorum"), "{client}: {added}");
+        user.ax(&["mcp", "install", client, "--write"]).ends(0).says(&["has the entry already"]);
+    }
+}
+
+#[test]
+fn b10_the_folder_of_claude_code_s_own_variable_was_ignored() {
+    let user = User::new();
+    let folder = user.home().join("claude");
+    let user = user.with("CLAUDE_CONFIG_DIR", folder.to_str().unwrap());
+    user.ax(&["mcp", "install", "claude", "--write"]).ends(0).says(&["Added to"]);
+    assert!(fs::read_to_string(folder.join(".claude.json")).unwrap().contains("quorum"));
+    assert!(!user.home().join(".claude.json").exists());
+}
+
+#[test]
 fn b10_a_link_to_a_file_that_is_not_there_yet_stays_a_link() {
     let user = User::new();
     let link = user.home().join(".claude.json");

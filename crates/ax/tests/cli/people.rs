@@ -20,6 +20,17 @@ fn contents(result: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
+fn a_person_was_called_a_user_and_its_discussion_running() {
+    let user = User::new();
+    let table = ["--participants", "claude,gemini,me:person", "--pattern", "roundtable"];
+    let plan = user.ax(&[&["discuss", "Now?", "--dry-run"], &table[..]].concat()).ends(0);
+    assert!(plan.out.contains("me (person)"), "{plan:#?}");
+    waiting(&user, &[]);
+    let listed = user.ax(&["history"]).ends(0);
+    assert!(listed.out.contains("  waiting for me  "), "{listed:#?}");
+}
+
+#[test]
 fn c02_a_roundtable_with_a_person_works_across_processes() {
     let user = User::new();
     let id = waiting(&user, &[]);

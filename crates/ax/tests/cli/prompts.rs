@@ -65,6 +65,35 @@ fn b09_an_option_with_a_comma_was_two_options_in_prompts() {
 }
 
 #[test]
+fn prompts_offered_a_moderator_and_could_not_be_told_who_that_is() {
+    let user = User::new();
+    let moderated = ["prompts", "dialogue", "-p", "claude,glm", "--consensus", "moderator"];
+    user.ax(&moderated).ends(2).says(&["--synthesizer: the moderator method needs a synthesizer"]);
+    let with = [&moderated[..], &["--synthesizer", "glm"]].concat();
+    let said = user.ax(&with).ends(0);
+    assert!(said.out.contains("The decision is yours alone."), "{said:#?}");
+    let debate = [
+        &["prompts", "debate", "-p", "claude,glm,qwen,gemini", "--debate-format", "free-form"][..],
+        &["--roles", "claude=proponent,glm=opponent,qwen=neutral,gemini=judge", "--consensus", "majority"],
+        &["-o", "yes,no", "--threshold", "0.9"],
+    ];
+    let said = user.ax(&debate.concat()).ends(0);
+    assert!(said.out.contains("no fixed stages; the judge ends it"), "{said:#?}");
+    assert!(said.out.contains("You take no side: weigh both."), "{said:#?}");
+}
+
+#[test]
+fn prompts_of_a_vote_had_invented_options_for_the_users_own_question() {
+    let user = User::new();
+    for pattern in ["voting", "settle"] {
+        let example = user.ax(&["prompts", pattern]).ends(0);
+        assert!(example.out.contains("- split it\n- keep it\n"), "{example:#?}");
+        let refused = user.ax(&["prompts", pattern, "Which?"]).ends(2).prints_nothing();
+        refused.says(&["--options: "]);
+    }
+}
+
+#[test]
 fn prompts_of_an_order_that_can_not_be_held_are_refused() {
     let user = User::new();
     user.ax(&["prompts", "debates"]).ends(2).says(&["possible values: synthesis, round-robin, debate"]);

@@ -93,10 +93,14 @@ fn the_next_question_goes_to_the_same_panel() {
 fn a_follow_up_without_a_question_asks_nobody() {
     let user = User::new();
     let id = user.result(&[])["discussionId"].as_str().unwrap().to_owned();
-    for source in ["last", &id] {
-        user.ax(&["follow", source]).ends(2).says(&["give the next question"]).prints_nothing();
+    for source in ["last", "last~0", "last~1", &id, &id[..8], &id[..18], &id.to_uppercase()] {
+        let refused = user.ax(&["follow", source]).ends(2).prints_nothing();
+        refused.says(&["<QUESTION>: is empty; give the next question"]);
     }
-    user.ax(&["follow"]).ends(2).prints_nothing();
+    for flags in [&["follow"][..], &["follow", "--dry-run"], &["follow", " "]] {
+        user.ax(flags).ends(2).says(&["<QUESTION>: is empty"]).prints_nothing();
+    }
+    user.ax(&["follow", "ffffff0", "And then?"]).ends(2).says(&["<ID>: there is no discussion ffffff0"]);
     let listed = user.ax(&["history", "--json"]).ends(0).json();
     assert_eq!(listed.as_array().unwrap().len(), 1, "{listed:#}");
 }

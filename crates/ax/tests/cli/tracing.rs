@@ -16,7 +16,8 @@ use crate::{
 
 const SECRET: &str = "canary-4711";
 
-/// A user whose traces go to this collector, with a secret among the headers and the whole log.
+/// A user whose traces go to this collector, with a secret in the headers and with logging switched
+/// on.
 fn traced(endpoint: &str) -> User {
     User::new()
         .with("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
@@ -66,7 +67,7 @@ fn a_collector_that_refuses_or_is_away_costs_a_warning() {
     let away = discussed(&traced(&format!("http://user:{SECRET}@{free}"))).ends(0);
     let away = away.says(&["traces could not be sent", "network error"]);
     keeps_the_secret(&away);
-    // The log has it once, and the end of the command once.
+    // The warning is in the log once, and once at the end of the command.
     assert_eq!(away.err.matches("network error").count(), 2, "{away:#?}");
 }
 

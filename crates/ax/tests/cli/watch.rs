@@ -45,7 +45,12 @@ fn what_no_process_runs_says_how_to_go_on() {
     user.ax(&["watch", &id]).ends(0).says(&[&format!("`ax resume {id}` continues it.")]);
     let table = ["discuss", "Now?", "--pattern", "roundtable", "--participants", "claude,gemini,me:person"];
     user.ax(&table).ends(0);
-    user.ax(&["watch", "last"]).ends(0).says(&["Waiting for me", "`ax say "]);
+    user.ax(&["watch", "last"]).ends(0).says(&[
+        "which waits for me",
+        "Question: Now?",
+        "Waiting for me",
+        "`ax say ",
+    ]);
 }
 
 #[test]
@@ -68,7 +73,8 @@ fn the_one_before_the_last_is_found() {
     let second = user.result(&["-p", "claude,gemini"])["discussionId"].clone();
     let id = |given: &str| user.ax(&["show", given, "--json"]).ends(0).json()["discussionId"].clone();
     assert_eq!([id("last"), id("last~0"), id("last~1")], [second.clone(), second, first.clone()]);
-    user.ax(&["show", "last~2"]).ends(2).says(&["last~2"]);
+    let missing = "there are only 2 discussions, so there is no last~2";
+    user.ax(&["show", "last~2"]).ends(2).says(&[missing]);
     let args = ["discuss", "And now?", "--recall-from", "last~1", "--json"];
     assert_eq!(user.ax(&args).ends(0).json()["metadata"]["recalled"][0]["discussionId"], first);
 }

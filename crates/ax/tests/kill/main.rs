@@ -1,7 +1,7 @@
 //! Kills the command with -9 at random moments, once or twice in a discussion, then resumes it
-//! until it is over: the result is the undisturbed one, and no answered call is made again. The
-//! same with SIGTERM, where no call may be made twice at all. With early exit, real time decides
-//! which answers count, so only the record is checked; in virtual time the results are
+//! until it is over: the result equals that of an undisturbed run, and no answered call is made
+//! again. The same with SIGTERM, where no call at all may be made twice. With early exit, real time
+//! decides which answers count, so only the record is checked; in virtual time the results are
 //! compared, too. 20 discussions, 200 with `QUORUM_LONG=1`, and as many as `QUORUM_KILLS` says.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
@@ -129,7 +129,7 @@ fn survives(case: &Case) -> usize {
     deaths.len()
 }
 
-/// Checks that what was recorded at the kill still holds, and was not asked for again.
+/// Checks that everything that was recorded at the kill is unchanged, and was not asked for again.
 fn goes_on_from(case: &Case, death: &Record, end: &Record) {
     let again: Vec<_> = end.placed_after(death).intersection(&death.answered).cloned().collect();
     assert!(again.is_empty(), "{case}: asked again for {again:?}");

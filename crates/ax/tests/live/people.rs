@@ -38,9 +38,27 @@ fn ctrl_c_and_a_closed_window_leave_the_turn_for_later() {
         terminal.sees("A brid");
         terminal.signal(signal);
         let shown = terminal.ends(130);
-        assert!(shown.contains("Nothing was sent.\n  ax say "), "{shown}");
+        assert!(
+            shown.contains("Nothing was sent. The discussion keeps waiting for me.\n  ax say "),
+            "{shown}"
+        );
         assert_eq!(shown.matches("round 1, speaking").count(), 1, "asked once:\n{shown}");
     }
+}
+
+#[test]
+fn a_watched_turn_was_shown_without_its_question_and_as_raw_text() {
+    let mut terminal = table("1", &[], &Setup { columns: 100, ..Setup::default() });
+    terminal.signal(Signal::INT);
+    terminal.ends(130);
+    let mut watching = terminal.next(&["watch", "last"]);
+    let shown = watching.sees("Your turn, me");
+    for expected in ["which waits for me", "Question: What shall we build?", "── round 1 ", "● claude", "● gemini"] {
+        assert!(shown.contains(expected), "{expected} is not in\n{shown}");
+    }
+    assert!(!shown.contains("claude:\n"), "{shown}");
+    watching.signal(Signal::INT);
+    watching.ends(130);
 }
 
 /// What the person said, from the record.

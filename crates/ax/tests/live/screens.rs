@@ -104,6 +104,7 @@ fn turns_are_wrapped_between_words() {
     let raw = String::from_utf8_lossy(&terminal.raw).replace("\r\n", "\n");
     let whole = "This is a real run of Quorum with a debate written for the\ndemo. It needs no key, and no model is asked. Qwen argues\n";
     assert!(raw.starts_with(whole), "{raw}");
+    assert_eq!(raw.matches("ax replay last").count(), 1, "the next steps are named once:\n{raw}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::{Arc, Weak, atomic::Ordering},
+    time::Duration,
 };
 
 use futures::{StreamExt, stream::BoxStream};
@@ -15,11 +16,14 @@ use crate::{
         observer::{Look, Observer},
     },
     model::id::{DiscussionId, NodeId},
-    seams::{Beat, Claim, Duty, Pulse, Release, Wake},
+    seams::{Beat, Claim, Duty, Pulse, Release, StoreError, Wake},
 };
 
 /// How often a beat that failed is tried again, as a share of the interval.
 const RETRIES: u32 = 4;
+
+/// How often an outage of the store is warned of.
+const WARNINGS: Duration = Duration::from_secs(30);
 
 /// After how many looks a claim that is known on one side only is lost or given back.
 const SURE: u32 = 3;
@@ -51,11 +55,21 @@ struct Heart {
     /// Claims that were found only on one side, here or in the store, and in how many looks in a
     /// row.
     doubtful: HashMap<(DiscussionId, u64), u32>,
+    /// When it was last warned that the store can't be written, in an outage.
+    warned: Option<Instant>,
 }
 
 impl Heart {
-    /// Beats until it is known whether this node lives.
+    /// Beats until it is known whether this node lives. Meanwhile its lease may end, also while the
+    /// store gives no answer at all.
     async fn beat(&mut self, engine: &Weak<Inner>) {
+        tokio::select! {
+            () = self.beat_until_known(engine) => {}
+            () = hold_back_after_lease(engine) => {}
+        }
+    }
+
+    async fn beat_until_known(&mut self, engine: &Weak<Inner>) {
         loop {
             let Some(inner) = engine.upgrade() else { return };
             let (Some(node), duty) = (inner.member.joined(), inner.duty()) else { return };
@@ -63,6 +77,7 @@ impl Heart {
             match inner.services.store.beat(node, duty).await {
                 Ok(Some(pulse)) => {
                     inner.member.beaten(begun, &pulse);
+                    self.warned = None;
                     inner.set_deaf(false);
                     self.look(&inner, node, &pulse, Look { begun, done: Instant::now() }).await;
                     return;
@@ -72,13 +87,21 @@ impl Heart {
                     return inner.come_back().await;
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "the heartbeat of this process can't be written to the store");
-                    inner.set_deaf(inner.member.is_deaf());
+                    self.warn(&error);
+                    inner.member.set_outage(Some(error.to_string()));
                 }
             }
             let wait = inner.member.interval() / RETRIES;
             drop(inner);
             sleep(wait).await;
+        }
+    }
+
+    /// Warns when an outage begins, and every [`WARNINGS`] while it lasts.
+    fn warn(&mut self, error: &StoreError) {
+        if self.warned.is_none_or(|it| WARNINGS <= it.elapsed()) {
+            self.warned = Some(Instant::now());
+            tracing::warn!(%error, "the heartbeat of this process can't be written to the store");
         }
     }
 
@@ -114,6 +137,22 @@ impl Heart {
             let _ = inner.services.store.release(stray, Release::Now).await;
         }
         self.doubtful = doubtful;
+    }
+}
+
+/// Holds new calls back whenever the last beat is older than the lease. Ends with the engine.
+async fn hold_back_after_lease(engine: &Weak<Inner>) {
+    loop {
+        let Some(inner) = engine.upgrade() else { return };
+        let lease = Duration::from_millis(inner.member.node().lease_ms);
+        let left = lease.saturating_sub(inner.member.beat_age().unwrap_or_default());
+        if inner.member.is_deaf() {
+            inner.set_deaf(true);
+        }
+        // Once it has ended, a run may still begin.
+        let wait = left.max(inner.member.interval() / RETRIES);
+        drop(inner);
+        sleep(wait).await;
     }
 }
 
@@ -173,6 +212,7 @@ impl Inner {
     async fn come_back(&self) {
         if let Err(error) = self.member.join(&*self.services.store).await {
             tracing::warn!(%error, "this process was declared dead and can't register again yet");
+            self.member.set_outage(Some(error.to_string()));
         }
     }
 }

@@ -8,7 +8,14 @@ use std::{
     time::Duration,
 };
 
-use tokio::{sync::Notify, time::Instant};
+use futures::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
+use tokio::{
+    sync::{Notify, watch},
+    time::Instant,
+};
 
 use crate::{
     model::{id::NodeId, time::Timestamp},
@@ -22,6 +29,8 @@ pub(crate) struct Member {
     joined: tokio::sync::Mutex<Option<NodeId>>,
     known: Mutex<Option<NodeId>>,
     health: Mutex<Option<Health>>,
+    /// Why the store could not be written when the outage began; `None` while there is none.
+    outage: watch::Sender<Option<String>>,
     pub(crate) counts: Counts,
     /// Notified when the next beat should come at once.
     pub(crate) soon: Arc<Notify>,
@@ -52,6 +61,7 @@ impl Member {
             joined: tokio::sync::Mutex::default(),
             known: Mutex::default(),
             health: Mutex::default(),
+            outage: watch::Sender::default(),
             counts: Counts::default(),
             soon: Arc::default(),
         }
@@ -80,6 +90,7 @@ impl Member {
             store.join(node).await?;
             *joined = Some(id);
             *locked(&self.known) = Some(id);
+            self.set_outage(None);
             *locked(&self.health) = Some(Health { beaten: Instant::now(), nodes: 1, at: None });
         }
         Ok(joined.unwrap_or_else(|| self.node().id))
@@ -97,7 +108,31 @@ impl Member {
     }
 
     pub(crate) fn beaten(&self, begun: Instant, pulse: &Pulse) {
+        self.set_outage(None);
         *locked(&self.health) = Some(Health { beaten: begun, nodes: pulse.beats.len(), at: pulse.at });
+    }
+
+    /// Notes why the store can't be written, or that it can. Of an outage, the first reason counts.
+    pub(crate) fn set_outage(&self, reason: Option<String>) {
+        self.outage.send_if_modified(|known| {
+            let begins_or_ends = known.is_some() != reason.is_some();
+            if begins_or_ends {
+                *known = reason;
+            }
+            begins_or_ends
+        });
+    }
+
+    /// The outages of the store from now on; see [`Engine::outages`].
+    ///
+    /// [`Engine::outages`]: crate::engine::Engine::outages
+    pub(crate) fn outages(&self) -> BoxStream<'static, Option<String>> {
+        let changed = |mut outage: watch::Receiver<Option<String>>| async {
+            outage.changed().await.ok()?;
+            let reason = outage.borrow_and_update().clone();
+            Some((reason, outage))
+        };
+        stream::unfold(self.outage.subscribe(), changed).boxed()
     }
 
     /// How long ago the last successful beat was; `None` if it has not joined.

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use futures::stream::BoxStream;
 use uuid::Uuid;
 
 use crate::{
@@ -106,6 +107,13 @@ impl Engine {
         let services = self.services();
         let patterns = services.registry.patterns().iter().map(|it| (it.name.to_owned(), it.flow));
         Abilities { patterns: Some(patterns.collect()), providers: services.voices.providers() }
+    }
+
+    /// The outages of the store, as the heartbeat of this process notices them: the reason when one
+    /// begins, and `None` when it is over.
+    #[must_use]
+    pub fn outages(&self) -> BoxStream<'static, Option<String>> {
+        self.0.member.outages()
     }
 
     /// How this process is doing as a node.

@@ -152,7 +152,7 @@ async fn check(services: &Services, spec: &Spec, who: &Participant) -> Result<()
     let Some(voice) = services.voices.voice(spec, who) else {
         return Err(ProviderError::new(
             ErrorClass::Validation,
-            format!("there is no provider named {}", who.provider),
+            format!("{} is not set up here", who.provider),
         ));
     };
     let needs_price = spec.limits.needs_prices() || services.caps_need_prices(spec);

@@ -26,7 +26,7 @@ use crate::{
 /// A generous estimate of the tokens of instructions around a synthesis or a vote.
 const INSTRUCTIONS: u64 = 2_000;
 
-/// Why nothing new may begin while what is under way may finish.
+/// Why no new call may begin, although calls under way may finish.
 pub(crate) enum Draining {
     /// A person paused the discussion.
     Suspend,
@@ -84,8 +84,8 @@ impl Floor {
         }
     }
 
-    /// Obeys a pause that came while the last questions of the talk were answered. A stop has
-    /// nothing left to stop.
+    /// Obeys a pause that arrived while the last questions of the talk were being answered. A stop
+    /// needs no action, because the talk is over.
     pub(crate) async fn pause_before_deciding(&mut self) -> Result<(), Halt> {
         if self.record.state.lifecycle != Lifecycle::Running {
             return Ok(());
@@ -137,7 +137,7 @@ impl Floor {
 
     /// Lets a pattern ask for one last word although deliberation was wound up, if a person stopped
     /// it, a participant is missing or a window is full. If time or money ran out, returns the
-    /// order to leave. A question asked now may have been begun before.
+    /// order to leave. Afterwards, a step may be asked again although it was begun before.
     pub fn last_word(&mut self, halt: Halt) -> Result<(), Halt> {
         let allowed = match (&halt.0, &self.record.state.wound_up) {
             (Why::WindUp, Some(reason)) => match reason {
@@ -174,8 +174,8 @@ impl Floor {
         if self.now.fresh < turns { Ok(()) } else { Err(Halt::awaiting()) }
     }
 
-    /// When talking, or deciding, must end, unless a sub-discussion under way moves that on: time
-    /// spent below doesn't count for this level, but for the total.
+    /// The deadline of the talk, or of the decision. A sub-discussion under way postpones it,
+    /// because its time counts towards the total but not towards this level.
     pub(crate) fn deadline(&self) -> Instant {
         Instant::now() + Duration::from_millis(self.remaining_ms())
     }
@@ -232,9 +232,9 @@ impl Floor {
         cost_of(&self.services, &self.record.state.spec, self.now.tokens, (calls, longest))
     }
 
-    /// Keeps back from sub-discussions what this discussion's own talk still needs: the calls of
-    /// seats that will go on after theirs, the rest of this round, and further rounds as far as
-    /// they take no more than half of the calls.
+    /// Withholds from sub-discussions the budget that this discussion's own talk still needs: the
+    /// calls of seats that continue after a sub-discussion, the rest of this round, and further
+    /// rounds, for at most half of the calls.
     pub(crate) fn keep_for_the_talk(&self, going_on: u32, group: &[&str]) {
         let spec = &self.record.state.spec;
         if spec.recursion.is_none() || spec.limits == Limits::default() {
@@ -252,7 +252,7 @@ impl Floor {
     }
 
     /// Whether a sub-discussion may be asked for here at all, and has room in the budget: a call
-    /// for each that sits in it, one for its decision, and one to go on with what it finds.
+    /// for each of its seats, one for its decision, and one to continue with its result.
     pub(crate) fn may_convene(&self) -> bool {
         let state = &self.record.state;
         let depth = state.lineage.as_ref().map_or(0, |lineage| lineage.depth);

@@ -1,4 +1,4 @@
-//! Open sub-discussions: which they are, and how they end together with the discussion above them.
+//! Open sub-discussions: finds them, and ends them together with the discussion above them.
 
 use futures::future::BoxFuture;
 
@@ -15,8 +15,8 @@ use crate::{
     seams::StoreError,
 };
 
-/// Why a sub-discussion ends that is no longer waited for; the same text with or without a crash in
-/// between.
+/// The recorded reason for ending a sub-discussion that is no longer waited for. The text is the
+/// same whether or not there was a crash in between.
 pub(crate) const WENT_ON: &str = "the parent discussion went on without it";
 
 impl Floor {
@@ -28,8 +28,7 @@ impl Floor {
         // Reading the other records takes time.
         self.record.pay_up().await?;
         end_subs_of(&self.services.backing(), &mut self.record, why).await?;
-        // What they had reserved and not spent is free again: from now on the record is the
-        // account.
+        // Releases what they had reserved and not spent: the record now has their actual cost.
         self.ledger.reset(self.record.state.spent);
         Ok(())
     }
@@ -69,8 +68,8 @@ pub(crate) fn open_subs(state: &State) -> Vec<Step> {
     state.subs.iter().filter(|(_, sub)| sub.end.is_none()).map(|(step, _)| step.clone()).collect()
 }
 
-/// The report of a discussion that has ended to the one above it, which knows the participant that
-/// asked for it.
+/// The report of a sub-discussion that has ended. The discussion above it fills in the participant
+/// that asked for it.
 pub(crate) fn reported(state: &State) -> SubConcluded {
     let synthesis = state.decision.as_ref().map(|it| it.synthesis.clone()).filter(|text| !text.is_empty());
     let problem =

@@ -175,7 +175,7 @@ impl Seat {
         self.tried.failures.may_shrink() && self.question.ask().stretch.is_none()
     }
 
-    /// Queues for the first attempt of this run, after the rest of the wait that the record has.
+    /// Queues for the first attempt of this run, after what is left of a recorded wait.
     pub(crate) fn queue_first(&mut self, reserved: Spent, active_ms: u64) -> Queued {
         self.tried.reserved = Some(reserved);
         let owed = self.tried.owed(active_ms);
@@ -207,7 +207,7 @@ impl Seat {
         (placed, Request { cleared, call, deadline, feed, if_empty, arrived })
     }
 
-    /// What an empty answer is, and how much room the call had for thinking.
+    /// How an empty answer is treated, and how much room the call had for thinking.
     fn if_empty(&self, floor: &Floor) -> Emptiness {
         let thinking = floor.room_to_think(self);
         Emptiness {

@@ -32,7 +32,7 @@ pub struct Services {
 
 impl Services {
     /// The account of an order and its caps; `None` if nothing limits its cost over time. Where the
-    /// configuration doesn't know the account, the caps at the start of the discussion hold.
+    /// configuration doesn't know the account, the caps at the start of the discussion apply.
     #[must_use]
     pub fn caps_of(&self, spec: &Spec) -> Option<(Account, Caps)> {
         let CappedAccount { name, caps } = spec.account.as_ref().filter(|_| spec.simulation.is_none())?;
@@ -51,7 +51,7 @@ impl Services {
         })
     }
 
-    /// The part of it that a record needs.
+    /// The services that a record needs.
     pub(crate) fn backing(&self) -> Backing {
         let (store, clock, telemetry) = (self.store.clone(), self.clock.clone(), self.telemetry.clone());
         Backing { store, clock, telemetry }

@@ -68,8 +68,8 @@ impl Group<'_, '_> {
 }
 
 impl Floor {
-    /// The question for this summary, unless it is too late or too early for one, or it could only
-    /// be so short that it would say nothing.
+    /// The question for this summary; `None` if it is too late or too early for one, or if there is
+    /// room only for a summary too short to be useful.
     fn summary_to_ask(&self, wanted: SumUp, needed: bool) -> Option<Asked> {
         let from = self.summary().map_or(0, |it| it.covers as usize);
         // While deciding, calls are kept for the decision, unless that can't be made without a
@@ -92,8 +92,8 @@ impl Floor {
         Some(Asked::new(&self.summariser()?, Step::summary(wanted.turns), ask))
     }
 
-    /// The present model with the largest window that takes no side: one that does not speak in the
-    /// talk, else one without a role in it; the first of several.
+    /// The model that summarises: of those that don't speak in the talk, the one with the largest
+    /// window; if there are none, of those without a role. On a tie, the first.
     fn summariser(&self) -> Option<Participant> {
         let spec = &self.record.state.spec;
         let models = || self.seats(&spec.participants).filter(|it| !it.is_person());

@@ -113,8 +113,7 @@ impl Floor {
         running::Running::of(self, most, schedule).run().await
     }
 
-    /// The names of the jobs that were begun and have not ended: they go on whatever happened
-    /// since.
+    /// The names of the jobs that were begun and have not ended. They continue in any case.
     #[must_use]
     pub fn open_jobs(&self) -> Vec<String> {
         let state = &self.record.state;

@@ -13,11 +13,11 @@ use crate::model::{
 
 const DAY_US: i64 = 86_400_000_000;
 
-/// A discussion sets aside this many times what it needs, so that most steps need no further
-/// write …
+/// A discussion sets aside this many times what it needs, so that most steps need no further write.
 const AHEAD: u64 = 4;
 
-/// … but no more than this part of what is left, so that others are not refused because of it.
+/// But beyond its need, a discussion sets aside at most what is left divided by this number, so
+/// that others are not refused because of it.
 const SHARE: u64 = 8;
 
 /// The account that a discussion is charged to: a token of a tenant, or the local user.

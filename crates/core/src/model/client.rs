@@ -1,7 +1,7 @@
 //! The parts of a request, besides the question, from a client that uses the panel as one model.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The order of such a client. Part of the spec, so that a repetition, a restart and a later
 /// question about the answer find it in the record.
@@ -16,6 +16,9 @@ pub struct ClientOrder {
     /// The client's instructions for the answer: its system messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
+    /// The part of the instructions that also applies to responses that continue this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<String>,
     /// The earlier messages of the conversation, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conversation: Vec<Utterance>,
@@ -44,6 +47,9 @@ pub struct ClientOrder {
     /// Whether the client asked for an analysis of the arguments beside the answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub analysis: bool,
+    /// Parameters that the answer repeats as they were sent.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub repeated: Map<String, Value>,
 }
 
 impl ClientOrder {

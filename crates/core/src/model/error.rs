@@ -257,8 +257,8 @@ impl ErrorClass {
         ErrorClass::InvalidResponse,
     ];
 
-    /// Whether the same request may succeed at another time. A missing key, an unknown model and a
-    /// request that is too long stay what they are.
+    /// Whether the same request may succeed at another time. A retry doesn't help with a missing
+    /// key, an unknown model or a request that is too long.
     #[must_use]
     pub fn is_transient(self) -> bool {
         match self {
@@ -358,8 +358,8 @@ mod tests {
         );
     }
 
-    /// The codes that requirements A14, B06 and INV-DISC-6xx name. Clients of theirs know no
-    /// others, so none may go.
+    /// The codes that requirements A14, B06 and INV-DISC-6xx name. Their clients know only these
+    /// codes, so none may be removed.
     const STANDARD: &str = "
         INITIALIZATION_FAILED TURN_FAILED TURN_TIMEOUT CONSENSUS_PARSE_FAILED PROVIDER_ERROR STATE_INVALID
         DISCUSSION_TIMEOUT UNKNOWN DISCUSSION_INSUFFICIENT_PROVIDERS DISCUSSION_PROVIDER_TIMEOUT

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct KnownVoices {
     /// How many outcomes it is known from.
     pub outcomes: u32,
-    /// How much a stated confidence says, for all voices: 1 if it is a chance, 0 if nothing.
+    /// How informative stated confidence is, for all voices: 1 if it equals the chance of being
+    /// right, 0 if it says nothing.
     pub slope: f64,
     /// For each participant by name, the log-odds that it is right when it states an even chance.
     pub offsets: BTreeMap<String, f64>,
@@ -26,7 +27,7 @@ pub struct KnownVoices {
 pub struct Independence {
     /// The number of voices.
     pub voices: u32,
-    /// As many independent voices are worth as much.
+    /// The number of independent voices that are worth as much.
     pub effective: f64,
     /// The lower end of the 90 % interval of that number.
     pub low: f64,

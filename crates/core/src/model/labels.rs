@@ -1,5 +1,6 @@
 //! Labels: what models call each other while they talk, so that no name weighs more than an
-//! argument. `@` and two consonants: no rank, no word, and nothing that is written by accident.
+//! argument. A label is `@` and two consonants, so it has no rank, is no word, and is not written
+//! by accident.
 
 use uuid::Uuid;
 
@@ -8,7 +9,7 @@ use crate::model::{mask::has_word, spec::Spec};
 /// The labels that are used first.
 const FIRST: [&str; 10] = ["KX", "QV", "ZJ", "JQ", "QK", "XZ", "WQ", "ZK", "QX", "JZ"];
 
-/// Letters that seldom stand beside each other.
+/// Letters that seldom occur next to each other.
 const RARE: &str = "JKQVWXZ";
 
 /// Labels for everyone in this panel, each with the name behind it, in seating order. `lot` is a
@@ -46,7 +47,7 @@ fn all() -> impl Iterator<Item = String> {
     FIRST.into_iter().map(str::to_owned).chain(further).chain(longer)
 }
 
-/// Whether nothing that is given with the question reads like this label.
+/// Whether the label is neither a seat's name nor a word of what was given with the question.
 fn is_free(spec: &Spec, label: &str) -> bool {
     let is_name = spec.participants.iter().any(|it| it.name.eq_ignore_ascii_case(label));
     !is_name && !spec.given().any(|text| has_word(text, label))

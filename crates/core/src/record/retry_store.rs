@@ -11,8 +11,8 @@ use crate::{record::feed::Feed, seams::StoreError};
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Retries while the store is unavailable, and notifies subscribers. Also returns whether it did:
-/// then an earlier attempt may have been stored although its acknowledgement was lost.
+/// Retries while the store is unavailable, and notifies subscribers. Also returns whether there was
+/// a retry: if so, an earlier attempt may have been stored although its acknowledgement was lost.
 pub(crate) async fn patiently<'s, T>(
     feed: &Feed,
     try_once: impl Fn() -> BoxFuture<'s, Result<T, StoreError>>,
@@ -32,10 +32,10 @@ pub(crate) async fn patiently<'s, T>(
     }
 }
 
-/// How long an act that a caller waits for is tried again.
+/// How long an operation is retried while its caller waits.
 const BRIEFLY: Duration = Duration::from_secs(10);
 
-/// Retries for some seconds, so that a store that restarts fails nothing that is just beginning.
+/// Retries for some seconds, so that an operation doesn't fail because the store is restarting.
 /// Only for idempotent operations.
 pub(crate) async fn briefly<T, A: Future<Output = Result<T, StoreError>>>(
     try_once: impl Fn() -> A,

@@ -115,7 +115,7 @@ impl Bundle {
 pub struct Page {
     /// The table.
     pub table: &'static Table,
-    /// How many rows are left out.
+    /// How many rows are skipped.
     pub skip: u64,
     /// How many are read at most.
     pub limit: usize,
@@ -158,11 +158,11 @@ impl Table {
 pub struct Column {
     /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// Its type.
     pub kind: Kind,
 }
 
-/// What a column holds, and how it is written as text.
+/// The type of a column, and how its values are written as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Text, as it is.

@@ -52,7 +52,7 @@ impl Prose {
         Some(text.trim().to_owned())
     }
 
-    /// The prose in data that is all of a reply. The structure has none.
+    /// The prose of a reply that is JSON data and nothing else. A structure has no prose.
     fn of_data(&self, value: &Value) -> Option<String> {
         match value {
             Value::Object(object) if self.is_structure(object) => None,

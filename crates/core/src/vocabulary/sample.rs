@@ -20,10 +20,10 @@ pub trait Mind {
     /// The possible answers to the topic that it knows.
     fn answers(&self) -> Vec<Answer>;
 
-    /// The index of the answer it holds.
+    /// The index of the answer that it supports.
     fn holds(&self) -> usize;
 
-    /// The index of the answer that the role of a participant of this name binds it to, if any.
+    /// The index of the answer that this participant's role binds it to, if any.
     fn bound(&self, participant: &str) -> Option<usize>;
 
     /// Its best argument for its answer.
@@ -81,7 +81,7 @@ pub struct Voice {
     pub name: String,
     /// Its turns, in order.
     pub said: Vec<String>,
-    /// The index of the answer it holds, if it stated one.
+    /// The index of the answer that it supports, if it stated one.
     pub holds: Option<usize>,
     /// The last position it stated.
     pub position: Option<String>,

@@ -88,7 +88,7 @@ pub struct Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Cell {
-    /// As text; a list is joined with commas.
+    /// As text; a list is joined with commas, or with semicolons if its items have commas.
     Text,
     /// A number with at most two decimals.
     Number,
@@ -139,7 +139,9 @@ impl Cell {
             (Cell::Number, Some(Value::Number(number))) => decimal(number.as_f64().unwrap_or_default()),
             (_, Some(Value::String(text))) => text.clone(),
             (_, Some(Value::Array(values))) => {
-                values.iter().map(|it| self.write(Some(it))).collect::<Vec<_>>().join(", ")
+                let texts: Vec<String> = values.iter().map(|it| self.write(Some(it))).collect();
+                let has_commas = texts.iter().any(|it| it.contains(','));
+                texts.join(if has_commas { "; " } else { ", " })
             }
             (_, Some(other)) => other.to_string(),
         }
@@ -165,6 +167,7 @@ mod tests {
         };
         check(Cell::Text, json!("tabs"), "tabs");
         check(Cell::Text, json!(["ann", "bob"]), "ann, bob");
+        check(Cell::Text, json!(["one, two", "three"]), "one, two; three");
         check(Cell::Number, json!(7.0), "7");
         check(Cell::Number, json!(7.149), "7.15");
         check(Cell::Share, json!(0.8), "80 %");

@@ -7,7 +7,7 @@ use quorum_core::model::{
     event::Event,
     spec::Spec,
 };
-use serde_json::json;
+use serde_json::{Map, json};
 
 use crate::{Sample, spec};
 
@@ -37,6 +37,9 @@ pub(crate) fn responses() -> Vec<Sample> {
         previous: Some("resp_1".into()),
         thinking: Thinking::Progress,
         analysis: true,
+        instructions: Some("be brief\n\nspeak French".into()),
+        standing: Some("speak French".into()),
+        repeated: Map::from_iter([("temperature".into(), json!(0.5))]),
         ..ClientOrder::default()
     })]
 }

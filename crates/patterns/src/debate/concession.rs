@@ -22,6 +22,9 @@ const WHOLE: [&str; 6] =
 /// What may follow instead of the end of the sentence.
 const REASONS: [&str; 3] = ["because", "since", "given"];
 
+/// What may follow such a word and is no part of the reason.
+const LINKS: [&str; 2] = ["of", "that"];
+
 /// A debater that gave its position up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Concession {
@@ -48,7 +51,15 @@ pub(crate) fn conceded_to(speech: &str) -> Option<String> {
     let own = without_code(&own_words(speech));
     let at = sentence_starts(&own)
         .find_map(|start| after_concession(&own[start..]).map(|rest| own.len() - rest.len()))?;
-    Some(argument(&own[at..]))
+    let rest = &own[at..];
+    Some(argument(reason(rest).unwrap_or(rest)))
+}
+
+/// The reason after the word that introduces it, if the sentence goes on with one.
+fn reason(rest: &str) -> Option<&str> {
+    let rest = rest.trim_start_matches([',', ' ', '\t', '*', '_']);
+    let reason = REASONS.iter().find_map(|it| words(rest, it))?;
+    Some(LINKS.iter().find_map(|it| words(reason, it)).unwrap_or(reason))
 }
 
 /// The places where a sentence begins that is not inside quotation marks.
@@ -103,9 +114,7 @@ fn after_concession(sentence: &str) -> Option<&str> {
         let rest = rest.trim_start_matches([' ', '\t']);
         rest.is_empty() || rest.starts_with(['.', '!', ':', ';', '—', '–', '-', '\n', '\r', '。', '！', '：'])
     };
-    let reason = whole.trim_start_matches([',', ' ', '\t']);
-    let gives_reason = REASONS.iter().any(|it| words(reason, it).is_some());
-    Some(whole).filter(|rest| ends(rest) || gives_reason)
+    Some(whole).filter(|rest| ends(rest) || reason(rest).is_some())
 }
 
 /// What follows these words at the beginning of the text, ignoring case, spacing and emphasis.
@@ -148,8 +157,11 @@ mod tests {
         check("I concede! The cost decides it.", Some("The cost decides it"));
         check("I concede: the cost decides it.", Some("the cost decides it"));
         check("I concede – @bob's figures hold.", Some("@bob's figures hold"));
-        check("I concede because the figures hold.", Some("because the figures hold"));
-        check("I concede, since nobody pays for it.", Some("since nobody pays for it"));
+        check("I concede because the figures hold.", Some("the figures hold"));
+        check("I concede, since nobody pays for it.", Some("nobody pays for it"));
+        check("I concede, given that it costs too much.", Some("it costs too much"));
+        check("I concede because of the costs.", Some("the costs"));
+        check("I concede. Since 2019 nobody has paid for it.", Some("Since 2019 nobody has paid for it"));
         check("i  CONCEDE my position. It costs too much.", Some("It costs too much"));
         check("I concede the debate: it costs too much", Some("it costs too much"));
         check(

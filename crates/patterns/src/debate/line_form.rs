@@ -21,7 +21,8 @@ const OUTLOOK: &str = "outlook";
 /// The line that every verdict has.
 const WINNER: &str = "winner";
 
-/// The assessment that a reply holds as lines. `is_debater` tells the lines that begin with one.
+/// The assessment that a reply contains as lines. `is_debater` recognises the lines that begin with
+/// a debater.
 pub(super) fn assessment(reply: &str, rubric: &Rubric, is_debater: impl Fn(&str) -> bool) -> Option<Object> {
     let lines = lines(reply);
     let goes_on = only(&lines, CONTINUE)?;
@@ -54,7 +55,7 @@ fn entries(lines: &[WrittenLine], rubric: &Rubric, is_debater: impl Fn(&str) -> 
     entries.into_iter().map(Value::Object).collect()
 }
 
-/// Adds a line to what is said of a debater.
+/// Adds a line to the entry of a debater.
 fn note(entry: &mut Map<String, Value>, line: &WrittenLine, rubric: &Rubric) {
     match (line.key.as_str(), rubric.marked_in(&line.text)) {
         ("strength", _) => drop(entry.insert("strengths".to_owned(), texts(&line.value))),
@@ -67,7 +68,7 @@ fn note(entry: &mut Map<String, Value>, line: &WrittenLine, rubric: &Rubric) {
     }
 }
 
-/// The positions that a reply holds as lines: each debater's from its name to the next one's.
+/// The positions that a reply contains as lines: each debater's from its name to the next one's.
 pub(super) fn casting(reply: &str) -> Option<Object> {
     let mut parts: Vec<Map<String, Value>> = Vec::new();
     for WrittenLine { key, value, .. } in lines(reply) {
@@ -87,12 +88,12 @@ pub(super) fn casting(reply: &str) -> Option<Object> {
     casting.as_object().filter(|_| !parts.is_empty()).cloned()
 }
 
-/// Whether the text could hold positions as lines.
+/// Whether the text could contain positions as lines.
 pub(super) fn may_hold_casting(text: &str) -> bool {
     crate::readers::lines::may_hold(text, OUTLOOK)
 }
 
-/// The verdict that a reply holds as lines.
+/// The verdict that a reply contains as lines.
 pub(super) fn verdict(reply: &str) -> Option<Object> {
     let lines = lines(reply);
     let winner = only(&lines, WINNER)?;
@@ -109,12 +110,12 @@ pub(super) fn verdict(reply: &str) -> Option<Object> {
     verdict.as_object().cloned()
 }
 
-/// Whether the text could hold an assessment as lines.
+/// Whether the text could contain an assessment as lines.
 pub(super) fn may_hold_assessment(text: &str) -> bool {
     crate::readers::lines::may_hold(text, CONTINUE)
 }
 
-/// Whether the text could hold a verdict as lines.
+/// Whether the text could contain a verdict as lines.
 pub(super) fn may_hold_verdict(text: &str) -> bool {
     crate::readers::lines::may_hold(text, WINNER)
 }

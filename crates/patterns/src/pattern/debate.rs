@@ -315,9 +315,10 @@ fn record_detections(floor: &mut Floor, course: &DebateCourse) -> Result<(), Hal
     for found in course.detections(floor.registry().detectors()) {
         let of = found.participant.as_deref().unwrap_or("*");
         let key = format!("{of} {} {}", found.detector, found.measure);
+        let what = found.detector.replace('-', " ");
         let told = match &found.participant {
-            Some(name) => format!("{}: {name} in round {}", found.detector, found.round),
-            None => format!("{} in round {}", found.detector, found.round),
+            Some(name) => format!("signs of {what} in round {}: {name}", found.round),
+            None => format!("signs of {what} in round {}", found.round),
         };
         let (round, told) = (found.round, Some(told));
         floor.note(Note { kind: DETECTION, key: &key, round, value: &found, told })?;

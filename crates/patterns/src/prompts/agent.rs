@@ -9,9 +9,6 @@ use super::{fill, plain, without_markers};
 /// The fences of what others said and found.
 const FENCES: [&str; 4] = ["<said-", "</said-", "<found-", "</found-"];
 
-/// The mark of a code block.
-const CODE: &str = "```";
-
 /// A profile as its agent reads it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Profile<'p> {
@@ -64,15 +61,66 @@ fn one_line(text: &str) -> String {
 /// block closed.
 fn neutral(text: &str) -> String {
     let text: String = plain(text).chars().filter(|it| !is_control(*it)).collect();
-    let mut in_code = false;
+    let mut code: Option<CodeFence> = None;
     let mut lines: Vec<String> = Vec::new();
     for line in text.trim().lines() {
-        in_code ^= line.trim_start().starts_with(CODE);
         let line = without_fences(&without_markers(line));
-        lines.push(if line.starts_with('#') && !in_code { format!("#{line}") } else { line });
+        let follows_text = lines.last().is_some_and(|it| !it.trim().is_empty());
+        match &code {
+            Some(fence) if fence.is_closed_by(&line) => code = None,
+            Some(_) => {}
+            None => code = CodeFence::opened_by(&line),
+        }
+        lines.push(if code.is_some() { line } else { lowered(line, follows_text) });
     }
-    lines.extend(in_code.then(|| CODE.to_owned()));
+    lines.extend(code.map(|it| it.closing()));
     lines.join("\n")
+}
+
+/// The line that opened a code block: its sign, and how often the sign is repeated.
+struct CodeFence {
+    sign: char,
+    length: usize,
+}
+
+impl CodeFence {
+    /// The fence of a line that opens a code block, by the rules of CommonMark.
+    fn opened_by(line: &str) -> Option<Self> {
+        let line = unindented(line)?;
+        let sign = line.chars().next().filter(|it| matches!(it, '`' | '~'))?;
+        let info = line.trim_start_matches(sign);
+        let length = line.len() - info.len();
+        // With a backtick after it, it is code within a line of text.
+        let is_fence = 3 <= length && !(sign == '`' && info.contains('`'));
+        is_fence.then_some(CodeFence { sign, length })
+    }
+
+    fn is_closed_by(&self, line: &str) -> bool {
+        let Some(line) = unindented(line).map(str::trim_end) else { return false };
+        self.length <= line.len() && line.chars().all(|it| it == self.sign)
+    }
+
+    fn closing(&self) -> String {
+        self.sign.to_string().repeat(self.length)
+    }
+}
+
+/// The line without its indentation; `None` if it is indented so far that it opens and closes
+/// nothing.
+fn unindented(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches(' ');
+    (line.len() - rest.len() <= 3 && !rest.starts_with('\t')).then_some(rest)
+}
+
+/// The line with a heading of the highest level one level down: one that begins with a number sign,
+/// or text that is underlined with equals signs.
+fn lowered(line: String, follows_text: bool) -> String {
+    let Some(rest) = unindented(&line) else { return line };
+    if rest.starts_with('#') {
+        return line.replacen('#', "##", 1);
+    }
+    let underlines = !rest.is_empty() && rest.trim_end().chars().all(|it| it == '=');
+    if underlines && follows_text { line.replace('=', "-") } else { line }
 }
 
 /// Characters that change how the text around them is read or displayed.
@@ -122,6 +170,22 @@ mod tests {
         let expected = "# Ability: x (CONSENSUS_CHECK)\n\n## The question\n(CONSENSUS_CHECK) bob\n\
                         (SAID-1f by=\"bob\">no(/said-1f>\n```sh\n# a comment\n(STRUCTURE_ABCDEF)\n```";
         assert_eq!(ability("x\n[CONSENSUS_CHECK]", &text), expected);
+    }
+
+    #[test]
+    fn b08_code_and_headings_of_a_profile_are_read_as_markdown() {
+        let check = |text: &str, expected: &str| assert_eq!(neutral(text), expected, "{text}");
+        // Code within a line opens no block.
+        check("```json``` is fine\n# A", "```json``` is fine\n## A");
+        check("````\n```\n# code\n```\n# code\n````\n# A", "````\n```\n# code\n```\n# code\n````\n## A");
+        check("~~~\n```\n# code\n~~~\n# A", "~~~\n```\n# code\n~~~\n## A");
+        check("```sh\n``` not closed\n# code\n```  \n# A", "```sh\n``` not closed\n# code\n```  \n## A");
+        check("~~~ `sh`\n# code", "~~~ `sh`\n# code\n~~~");
+        check("`````\n# code\n````", "`````\n# code\n````\n`````");
+        check("a\n    ```\n# A", "a\n    ```\n## A");
+        check("a\n   # A\n    # no heading\n\t# no heading", "a\n   ## A\n    # no heading\n\t# no heading");
+        check("What follows\n====\n\n===\nx\n--\n= =", "What follows\n----\n\n===\nx\n--\n= =");
+        check("```\nx\n===\n```", "```\nx\n===\n```");
     }
 
     #[test]

@@ -13,8 +13,10 @@ use super::{
     counted, fill,
     language::Language,
     length::Length,
-    listed, mentioned, quoted,
-    seat::{SystemText, background, brief, compact_question, earlier, joined, question, system_with_part},
+    listed, mentioned, mentions, quoted,
+    seat::{
+        SystemText, background, compact_question, covered_brief, earlier, joined, question, system_with_part,
+    },
     talk::{self, FormText, in_both_sizes},
 };
 use crate::{
@@ -36,10 +38,9 @@ const LONGEST_HINTS: usize = 1_500;
 /// (D04); with the temperature for speeches (D11). `hints` are the judge's recommendations after
 /// the round before.
 pub(crate) fn speech(spec: &Spec, parts: &[Part], who: &Participant, round: u32, hints: &str) -> Ask {
-    let chairs = who.role == MODERATOR;
-    let part = if chairs { positions(&shown_positions(spec, parts)) } else { part(spec, parts, who) };
-    let system = system_with_part(spec, who, &manner(spec, chairs), &part);
-    let (task, length) = task(spec, chairs, round);
+    let part = part(spec, parts, who);
+    let system = system_with_part(spec, who, &manner(spec, who), &part);
+    let (task, length) = task(spec, who, round);
     let task = format!("{} {task}", numbered(spec, round));
     let prompt = joined(&[&hinted(spec, hints), &task]);
     talk::speech(spec, who, system, &prompt, length).temperature(temperature(spec))
@@ -61,33 +62,46 @@ fn hinted(spec: &Spec, hints: &str) -> String {
     }
 }
 
-/// The manner of a debate, for a debater or for its chair.
-fn manner(spec: &Spec, chairs: bool) -> String {
-    let format = DebateSpec::of(spec).format;
+/// The manner of a debate, for a debater, for its chair, or for one that weighs both sides.
+fn manner(spec: &Spec, who: &Participant) -> String {
     let rounds = counted(formats::limit(spec) as usize, "round");
-    let rules = fill(rules(format).trim_end(), &[("rounds", &rounds)]);
+    let is_debater = roles::is_debater(who);
+    let conceding =
+        if is_debater { include_str!("conceding.md") } else { include_str!("conceding_debaters.md") };
+    let rules = fill(rules(spec).trim_end(), &[("rounds", &rounds), ("conceding", conceding.trim_end())]);
     // Those who may concede are not told to defend their position whatever is granted.
-    let granting = match format {
-        Format::ConvergenceSeeking => String::new(),
-        Format::StructuredRounds | Format::FreeForm | Format::RoundLimited => {
-            format!(" {}", include_str!("granting.md").trim_end())
-        }
+    let granting = match formats::may_concede(spec) {
+        true => String::new(),
+        false => format!(" {}", include_str!("granting.md").trim_end()),
     };
-    let template = if chairs { include_str!("manner_chair.md") } else { include_str!("manner_debate.md") };
+    let template = match &who.role {
+        role if *role == MODERATOR => include_str!("manner_chair.md"),
+        _ if is_debater => include_str!("manner_debate.md"),
+        _ => include_str!("manner_neutral.md"),
+    };
     fill(template, &[("rules", &rules), ("granting", &granting)])
 }
 
-fn rules(format: Format) -> &'static str {
-    match format {
-        Format::StructuredRounds => include_str!("rules_structured_rounds.md"),
+fn rules(spec: &Spec) -> &'static str {
+    match DebateSpec::of(spec).format {
+        Format::StructuredRounds => match formats::limit(spec) {
+            1 => include_str!("rules_structured_one.md"),
+            2 => include_str!("rules_structured_two.md"),
+            _ => include_str!("rules_structured_rounds.md"),
+        },
         Format::FreeForm => include_str!("rules_free_form.md"),
         Format::RoundLimited => include_str!("rules_round_limited.md"),
         Format::ConvergenceSeeking => include_str!("rules_convergence_seeking.md"),
     }
 }
 
-/// A debater's part: its own position first, then the others'.
+/// A speaker's part: a debater's own position first, then the others'. One that takes no side is
+/// only told the others'.
 fn part(spec: &Spec, parts: &[Part], who: &Participant) -> String {
+    let others = others(spec, parts, who);
+    if !roles::is_debater(who) {
+        return positions(&others);
+    }
     let own = parts.iter().find(|it| it.participant == who.name);
     let below = |heading: &str, text: &str| {
         if text.is_empty() { String::new() } else { format!("\n{heading}\n\n{text}\n") }
@@ -95,32 +109,38 @@ fn part(spec: &Spec, parts: &[Part], who: &Participant) -> String {
     let quoted_if_any = |text: &str| if text.is_empty() { String::new() } else { quoted(text) };
     let outlook = own.map_or_else(String::new, |it| quoted_if_any(&it.persona));
     let arguments: Vec<String> = own.iter().flat_map(|it| &it.key_arguments).map(|it| quoted(it)).collect();
-    let others: Vec<(String, String)> =
-        shown_positions(spec, parts).into_iter().filter(|it| it.0 != mentioned(who)).collect();
     fill(
         include_str!("part.md"),
         &[
             ("position", &quoted(&position(parts, who))),
             ("outlook", &below("Your outlook:", &outlook)),
             ("arguments", &below("This can be said for it, among other things:", &arguments.join("\n"))),
-            ("others", &positioned(&others)),
+            ("others", &others),
         ],
     )
 }
 
-/// Every speaker with its position.
-fn shown_positions(spec: &Spec, parts: &[Part]) -> Vec<(String, String)> {
-    spec.speakers().iter().map(|it| (mentioned(it), quoted(&position(parts, it)))).collect()
+/// The other speakers: the debaters with their positions, then those that take no side.
+fn others(spec: &Spec, parts: &[Part], who: &Participant) -> String {
+    let others = spec.speakers().into_iter().filter(|it| it.name != who.name);
+    let (debaters, without): (Vec<Participant>, Vec<Participant>) = others.partition(roles::is_debater);
+    let held: Vec<(String, String)> =
+        debaters.iter().map(|it| (mentioned(it), quoted(&position(parts, it)))).collect();
+    let without = match &without[..] {
+        [] => String::new(),
+        without => fill(include_str!("without_side.md"), &[("names", &mentions(without))]),
+    };
+    joined(&[&positioned(&held), &without])
 }
 
-/// Speakers and their positions, one below the other.
+/// Participants and their positions, one below the other.
 fn positioned(all: &[(String, String)]) -> String {
     all.iter().map(|(who, held)| format!("{who}:\n{held}")).collect::<Vec<_>>().join("\n")
 }
 
 /// The section with everyone's position, for those that take no side.
-fn positions(all: &[(String, String)]) -> String {
-    fill(include_str!("positions.md"), &[("positions", &positioned(all))])
+fn positions(all: &str) -> String {
+    fill(include_str!("positions.md"), &[("positions", all)])
 }
 
 /// A participant's position, given or by its role.
@@ -149,18 +169,23 @@ fn numbered(spec: &Spec, round: u32) -> String {
     }
 }
 
-fn task(spec: &Spec, chairs: bool, round: u32) -> (&'static str, Length) {
-    if chairs {
+fn task(spec: &Spec, who: &Participant, round: u32) -> (String, Length) {
+    if who.role == MODERATOR {
         let task = if round == 1 { include_str!("chair_opening.md") } else { include_str!("chair.md") };
-        return (task, Length::at_most(120));
+        return (task.to_owned(), Length::at_most(120));
     }
+    let is_debater = roles::is_debater(who);
     let task = match formats::stage(spec, round) {
+        Stage::Opening if !is_debater => include_str!("neutral_opening.md"),
+        Stage::Rebuttal | Stage::Closing | Stage::Next if !is_debater => include_str!("neutral.md"),
         Stage::Opening => include_str!("opening.md"),
         Stage::Rebuttal => include_str!("rebuttal.md"),
         Stage::Closing => include_str!("closing.md"),
         Stage::Next => include_str!("next.md"),
     };
-    (task, Length::of(200, 350))
+    let is_only_speech = round == 1 && formats::limit(spec) == 1;
+    let last = if is_only_speech { include_str!("last_word.md") } else { "" };
+    (format!("{} {last}", task.trim_end()).trim_end().to_owned(), Length::of(200, 350))
 }
 
 /// What a judge's prompts are made from: the panel, behind a mask.
@@ -189,10 +214,11 @@ impl JudgeView<'_> {
     /// can be cached by the provider.
     fn given(&self) -> String {
         let brief = match self.judge.role == JUDGE {
-            true => Mask::mentions(self.spec).cover(&brief(self.judge)),
+            true => covered_brief(self.spec, self.judge),
             false => String::new(),
         };
-        joined(&[&background(self.spec), &earlier(self.spec), &brief, &positions(&self.table()), self.heard])
+        let positions = positions(&positioned(&self.table()));
+        joined(&[&background(self.spec), &earlier(self.spec), &brief, &positions, self.heard])
     }
 
     /// Everyone's position, in the order that was drawn.

@@ -4,7 +4,7 @@ use quorum_core::model::mention::resolve;
 use quorum_testkit::spec::spec;
 
 use super::*;
-use crate::debate::DebateSpec;
+use crate::{debate::DebateSpec, roles::NEUTRAL};
 
 /// The whole prompt as one text.
 fn shown(ask: &Ask) -> String {
@@ -105,12 +105,66 @@ fn a_moderator_of_a_debate_takes_no_side() {
         &text,
         &[
             "You chair it and take no side.",
-            "# The debaters and their positions\n\nann:\n> Tabs adapt.\nbob:\n> Ann is wrong.\n",
-            "Round 2 of 3. You take no side. Name the claim that is disputed but unsupported",
+            "# The debaters and their positions\n\nann:\n> Tabs adapt.\nbob:\n> Ann is wrong.\n\n\
+             Round 2 of 3. You take no side. Name the claim that is disputed but unsupported",
             "\nWrite at most 100 words in English.",
         ],
     );
     assert!(!text.contains("# Your position") && !text.contains("Rebuttal"), "{text}");
+}
+
+#[test]
+fn a_neutral_debater_was_told_to_argue_for_a_side() {
+    for (format, _) in Format::ALL {
+        let mut spec = of(*format);
+        let neutral = Participant { name: "dan".to_owned(), ..Participant::of("dan").playing(NEUTRAL) };
+        let chair = Participant { name: "eve".to_owned(), ..Participant::of("eve").playing(MODERATOR) };
+        spec.participants.extend([neutral.clone(), chair]);
+        for round in 1..=3 {
+            let text = shown(&speech(&spec, &parts(), &neutral, round, ""));
+            let task =
+                if round == 1 { " Opening. Say what the question turns on" } else { " Weigh what was said" };
+            contains(
+                &text,
+                &[
+                    " You take no side: weigh both.\n",
+                    "# The debaters and their positions\n\nann:\n> Tabs adapt.\nbob:\n> Ann is wrong.\n\n\
+                     Without a side: eve.\n",
+                    task,
+                    "\nWrite 50 to 100 words in English.",
+                ],
+            );
+            // The standing rules are the same for everyone.
+            let text = text.replace(include_str!("frame_rules.md").trim_end(), "");
+            for wrong in ["your side", "your case", "against you", "our position", "No side;"] {
+                assert!(!text.contains(wrong), "{wrong:?} in:\n{text}");
+            }
+        }
+        let debater = shown(&speech(&spec, &parts(), &spec.participants[0], 1, ""));
+        contains(
+            &debater,
+            &["\nThe others argue:\n\nbob:\n> Ann is wrong.\n\nWithout a side: dan and eve.\n"],
+        );
+    }
+}
+
+#[test]
+fn a_short_debate_announced_stages_that_never_come() {
+    let told = |rounds: u32, round: u32| {
+        let spec = Spec { rounds, ..of(Format::StructuredRounds) };
+        shown(&speech(&spec, &parts(), &spec.participants[0], round, ""))
+    };
+    contains(
+        &told(1, 1),
+        &[
+            "before a judge: one speech each. Positions",
+            "Round 1 of 1. Opening.",
+            "you expect most. This is also your last word.\n",
+        ],
+    );
+    contains(&told(2, 1), &["before a judge: openings, then closings. Positions", "you expect most.\n"]);
+    contains(&told(2, 2), &["before a judge: openings, then closings. Positions", "Round 2 of 2. Closing."]);
+    contains(&told(3, 1), &["openings, then rebuttals, then closings.", "you expect most.\n"]);
 }
 
 #[test]

@@ -16,8 +16,10 @@ use super::{
     fill,
     language::Language,
     length::Length,
-    listed, mentions, minutes, plain, quoted,
-    seat::{SystemText, background, brief, earlier, joined, one_a_line, question, question_again, system},
+    listed, mentions, minutes, minutes_for_people, plain, quoted,
+    seat::{
+        SystemText, background, covered_brief, earlier, joined, one_a_line, question, question_again, system,
+    },
     talk::{self, FormText},
 };
 use crate::{
@@ -32,15 +34,16 @@ const BALLOT_TOKENS: u32 = 512;
 /// The limit of a first answer: 50 words and the rest of the form.
 const FIRST_TOKENS: u32 = 200;
 
-/// The tokens of an option for which these limits have room.
+/// The length of an option, in tokens, for which these limits have room.
 const USUAL_OPTION: u64 = 40;
 
-/// The first answer, which knows of no other: the same question in every pattern.
+/// Asks for a first answer, which is given without seeing any other. The same question in every
+/// pattern.
 pub(crate) fn first_answer(spec: &Spec, who: &Participant) -> Ask {
     draw(spec, who).as_first_answer()
 }
 
-/// The same question asked again, blind.
+/// Asks the same question again, blind.
 pub(crate) fn draw(spec: &Spec, who: &Participant) -> Ask {
     let filled = |form: &str| joined(&[&with_options(spec, form, &spec.options)]);
     let form = match (who.is_person(), spec.options.is_empty()) {
@@ -76,13 +79,13 @@ fn open_form(spec: &Spec) -> String {
     fill(include_str!("first_open_form.md").trim_end(), &[("scale", scale), ("language", language)])
 }
 
-/// Voting: a further ballot, with the voter's own last choice and the reasons given for each
-/// option, in this order. The reasons for an option are one quotation, which doesn't tell how many
-/// gave them.
+/// Voting: a further ballot, with the voter's own last choice, if one could be read, and the
+/// reasons given for each option, in this order. The reasons for an option are one quotation, which
+/// doesn't show how many voters gave them.
 pub(crate) fn later_ballot(
     spec: &Spec,
     who: &Participant,
-    own: &str,
+    own: Option<&str>,
     reasons: &[(String, Vec<String>)],
 ) -> Ask {
     let shown = reasons.iter().map(|(option, given)| {
@@ -90,8 +93,17 @@ pub(crate) fn later_ballot(
         format!("- {}:\n{}", plain(option), quoted(&given.join(" ")))
     });
     let shown = shown.collect::<Vec<_>>().join("\n");
-    let own = format!("- {}", plain(own));
-    let later = fill(include_str!("later.md"), &[("own", &own), ("reasons", &shown)]);
+    let later = match own {
+        Some(own) => {
+            let own = format!("- {}", plain(own));
+            fill(include_str!("later.md"), &[("own", &own), ("reasons", &shown)])
+        }
+        None if reasons.is_empty() => include_str!("later_unread.md").to_owned(),
+        None => {
+            let weigh = fill(include_str!("later_weigh.md"), &[("reasons", &shown)]);
+            joined(&[include_str!("later_unread.md"), &weigh])
+        }
+    };
     voting(spec, who, None, &later, &spec.options)
 }
 
@@ -169,17 +181,15 @@ pub(crate) fn synthesis(
     writing: Writing,
     readings: &[Understood<Reading>],
 ) -> Ask {
-    let ours = match writing {
-        Writing::Synthesizer => include_str!("synthesis.md"),
-        Writing::Moderator => include_str!("decide.md"),
-    };
     let own = spec.option(&SYNTHESIS_PROMPT).map(|it| plain(&it));
-    let minutes = match minutes(readings) {
+    let minutes = if who.is_person() { minutes_for_people(readings) } else { minutes(readings) };
+    let minutes = match minutes {
         none if none.is_empty() => none,
         minutes => fill(include_str!("minutes_on_record.md"), &[("minutes", &minutes)]),
     };
     let is_custom = own.is_some();
-    let task = own.unwrap_or_else(|| ours.to_owned());
+    let is_value = spec.answer_schema().is_some() && !who.is_person();
+    let task = own.unwrap_or_else(|| writing_task(writing, is_value).to_owned());
     let sources = if is_custom || who.is_person() { String::new() } else { sources(spec) };
     let form = match spec.answer_schema() {
         _ if who.is_person() => include_str!("synthesis_words.md").to_owned(),
@@ -210,8 +220,18 @@ pub(crate) fn synthesis(
     ask.temperature(writing_temperature(spec))
 }
 
-/// The temperature of the writer: that of the participants within bounds. The one that a client
-/// asks for is the participants' alone.
+/// What a writer is asked for, in prose or as a value of a client's schema.
+fn writing_task(writing: Writing, is_value: bool) -> &'static str {
+    match (writing, is_value) {
+        (Writing::Synthesizer, false) => include_str!("synthesis.md"),
+        (Writing::Synthesizer, true) => include_str!("answer_task.md"),
+        (Writing::Moderator, false) => include_str!("decide.md"),
+        (Writing::Moderator, true) => include_str!("answer_task_moderator.md"),
+    }
+}
+
+/// The temperature of the writer: that of the participants, within bounds. A temperature that a
+/// client asks for applies to the participants only.
 fn writing_temperature(spec: &Spec) -> f64 {
     match spec.client {
         Some(_) => WRITING_TEMPERATURE,
@@ -222,7 +242,7 @@ fn writing_temperature(spec: &Spec) -> f64 {
 /// The highest temperature of the writer.
 const WRITING_TEMPERATURE: f64 = 0.7;
 
-/// Asks for the answer of a discussion as a JSON value, where it was made in another form.
+/// Asks for the answer of a discussion as a JSON value, if it was given in another form.
 pub(crate) fn answer_value(spec: &Spec, who: &Participant, answer: &str, schema: &Value) -> Ask {
     let (answer, schema) = (quoted(answer), plain(&schema.to_string()));
     let language = Language::of(&spec.topic).told();
@@ -250,7 +270,7 @@ fn compact_synthesis(spec: &Spec, minutes: &str, task: &str, is_custom: bool) ->
     joined(&["The talk is over.", minutes, &task, &length])
 }
 
-/// Tells which participants count more or less than others; nothing if all count the same.
+/// Lists the participants whose weight is not 1; empty if there are none.
 fn weights(spec: &Spec) -> String {
     let weighted: Vec<String> = spec
         .speakers()
@@ -264,7 +284,7 @@ fn weights(spec: &Spec) -> String {
     }
 }
 
-/// The system text of the writer, in which it took no side, whatever it said before.
+/// The system text of the writer. It treats the writer as neutral, whatever it said before.
 fn writer(spec: &Spec, who: &Participant) -> String {
     let debate = roles::are_positions_assigned(spec);
     let notes = [
@@ -273,8 +293,8 @@ fn writer(spec: &Spec, who: &Participant) -> String {
     ];
     let notes: String = notes.into_iter().flatten().map(|it| format!(" {}", it.trim_end())).collect();
     let values = [("names", &*mentions(&spec.speakers())), ("notes", &notes)];
-    // A debater writes out of its role.
-    let brief = if roles::is_debater(who) { String::new() } else { brief(who) };
+    // A debater that writes is not bound to its role, so it gets no brief.
+    let brief = if roles::is_debater(who) { String::new() } else { covered_brief(spec, who) };
     let task = fill(include_str!("writer.md"), &values);
     joined(&[&task, &question(spec), &background(spec), &earlier(spec), &brief])
 }

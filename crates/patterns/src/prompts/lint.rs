@@ -44,6 +44,12 @@ fn faults(it: &Prompt, topic: &str) -> Vec<String> {
         demand(bans <= 3, "more than three bans");
     }
     demand(!both.contains("step by step"), "steps are asked for");
+    if it.name.starts_with("neutral") {
+        let sided = ["your side", "your case", "against you", "our position"];
+        // The standing rules are the same for everyone.
+        let own = both.replace(include_str!("frame_rules.md").trim_end(), "");
+        demand(!sided.iter().any(|one| own.contains(one)), "a side that is none");
+    }
     if it.name == "later" {
         demand(KEEPING.iter().all(|rule| it.task.contains(rule)), "nothing keeps a vote without a reason");
     }
@@ -70,6 +76,12 @@ fn faults(it: &Prompt, topic: &str) -> Vec<String> {
         Kind::Synthesis => {
             demand(it.task.contains("keys in this order:") && it.task.contains(unit), "no order or length");
             demand(it.task.contains("End each sentence with what it rests on"), "no sources are asked for");
+        }
+        Kind::Value => {
+            demand(it.task.contains("keys in this order:"), "no order of keys");
+            let is_prose =
+                ["\n1. ", "End each sentence", "no other text", unit].iter().any(|one| it.task.contains(one));
+            demand(!is_prose, "a value is asked for as prose, or as all there is");
         }
     }
     faults
@@ -176,7 +188,7 @@ fn small_models_get_short_and_whole_prompts() {
         let compact = || prompts.iter().filter_map(|it| it.compact.as_ref());
         assert!(20 < compact().count(), "only {} prompts have a short form", compact().count());
         let in_lines = compact().filter(|it| it.2.is_some()).count();
-        assert_eq!(in_lines, 8, "four ballots, a check, an assessment, a verdict and a casting");
+        assert_eq!(in_lines, 9, "five ballots, a check, an assessment, a verdict and a casting");
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use quorum_core::model::{
     client::Utterance,
+    mask::Mask,
     participant::{Participant, Role},
     recall::{Recalled, Why, numbered},
     spec::Spec,
@@ -171,4 +172,10 @@ fn earlier_cited_as(spec: &Spec, cited: fn(&str) -> String) -> String {
 pub(crate) fn brief(who: &Participant) -> String {
     let given = who.brief.as_deref().map(plain);
     given.map_or_else(String::new, |text| fill(include_str!("brief.md"), &[("brief", &text)]))
+}
+
+/// The same for one that must not know who is who: a judge, or the writer. Names in it are mentions,
+/// so that it is shown the labels.
+pub(crate) fn covered_brief(spec: &Spec, who: &Participant) -> String {
+    Mask::mentions(spec).cover(&brief(who))
 }

@@ -92,8 +92,8 @@ impl Syntheses {
         })
     }
 
-    /// The participant's name as in the panel, also if it is cited with a round or has something
-    /// in brackets after it; `None` for anyone else.
+    /// The participant's name as it is on the panel, even if a round or something in brackets
+    /// follows it; `None` if it is no participant.
     fn seat(&self, written: &str) -> Option<String> {
         let named = |name: &str| {
             let name = name.trim_matches([' ', '@', '*', '`']).to_lowercase();

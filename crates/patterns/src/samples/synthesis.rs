@@ -37,13 +37,10 @@ fn everyone(mind: &dyn Mind) -> Vec<Voice> {
     everyone
 }
 
-/// The answer with the most holders; on ties the stronger one.
+/// The answer that most of those who spoke hold. Without a majority there is none: naming one could
+/// contradict the verdict of a judge.
 fn leading(mind: &dyn Mind, everyone: &[Voice]) -> Option<usize> {
-    let answers = mind.answers();
-    let heads = |answer: &usize| everyone.iter().filter(|it| it.holds == Some(*answer)).count();
-    let weight = |answer: &usize| heads(answer) as f64 + answers[*answer].strength;
-    let held = (0..answers.len()).filter(|answer| heads(answer) > 0);
-    held.max_by(|one, other| weight(one).total_cmp(&weight(other)))
+    (0..mind.answers().len()).find(|it| everyone.len() < 2 * holders(everyone, *it).len())
 }
 
 fn text(mind: &dyn Mind, everyone: &[Voice], leading: Option<usize>) -> String {
@@ -53,19 +50,15 @@ fn text(mind: &dyn Mind, everyone: &[Voice], leading: Option<usize>) -> String {
 }
 
 fn lead(mind: &dyn Mind, everyone: &[Voice], leading: Option<usize>) -> String {
-    let Some(leading) = leading else { return mind.phrase("synthesis.open", &[]) };
-    let names = holders(everyone, leading);
-    let (count, all) = (names.len(), everyone.len());
-    let sentence = if count == all {
-        "synthesis.united"
-    } else if count * 2 > all {
-        "synthesis.leaning"
-    } else {
-        "synthesis.split"
+    let Some(leading) = leading else {
+        let is_open = everyone.iter().all(|it| it.holds.is_none());
+        return mind.phrase(if is_open { "synthesis.open" } else { "synthesis.split" }, &[]);
     };
+    let (count, all) = (holders(everyone, leading).len(), everyone.len());
+    let sentence = if count == all { "synthesis.united" } else { "synthesis.leaning" };
     let position = mind.answers()[leading].position.clone();
-    let (names, count, all) = (mind.list(&names), count.to_string(), all.to_string());
-    mind.phrase(sentence, &[("position", &position), ("names", &names), ("count", &count), ("all", &all)])
+    let (count, all) = (count.to_string(), all.to_string());
+    mind.phrase(sentence, &[("position", &position), ("count", &count), ("all", &all)])
 }
 
 fn point(mind: &dyn Mind, heard: &Voice) -> String {

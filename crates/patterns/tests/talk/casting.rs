@@ -159,7 +159,7 @@ const QUESTIONS: [(&str, &str, &str); 20] = [
 #[tokio::test(start_paused = true)]
 async fn d05_every_kind_of_question_has_sides_and_each_debater_gets_its_own_position() {
     for (topic, one, other) in QUESTIONS {
-        // Labels stand for names before a reply is read; some models leave the mark out.
+        // Labels are replaced by names before a reply is read; some models leave out the `@`.
         let parts = json!({ "positions": [
             {"participant": "bob", "position": other, "persona": "a sceptic"},
             {"participant": "@ann", "position": one, "persona": "a friend"},
@@ -210,10 +210,10 @@ async fn d15_a_fork_with_another_judge_had_other_positions_than_its_speeches_wer
     let second = fork(&first, "dan", &|_| {}).await;
     assert_eq!(second.positions(), first.positions());
     assert!(!second.integrity.degraded, "{:?}", second.integrity);
-    // The same of a fork of the fork.
+    // The same for a fork of the fork.
     let third = fork(&second, "eve", &|_| {}).await;
     assert_eq!((third.positions(), casting(&after)), (first.positions(), Vec::new()));
-    // Positions that are spread in another way, or for others, are assigned anew.
+    // With another spread or other debaters, positions are assigned again.
     fork(&first, "dan", &|order| order.settings.set("casting", "spectrum")).await;
     assert_eq!(casting(&after)[0], "0/casting/dan");
 }

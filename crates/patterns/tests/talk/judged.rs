@@ -270,7 +270,8 @@ async fn with_swap_check_a_judge_that_follows_the_order_does_not_count() {
         ..DebateSpec::default()
     };
     let (outcome, _) = hold(judge.anew(), debate.clone()).await;
-    // The scores changed with the order, but in both orders the judge had heard enough.
+    // The scores changed with the order, but in both orders the judge said that it had heard
+    // enough.
     assert_eq!(outcome.rounds.len(), 1, "what both orders found stands");
     let report = outcome.judging().unwrap();
     assert_eq!((report.swap_checked, report.flipped, report.flip_rate), (2, 2, Some(1.0)));

@@ -1,5 +1,5 @@
-//! Replies whose meaning is plain are read although they don't have the exact form, and none of
-//! what is read so can be forged by others (S8).
+//! Replies whose meaning is plain are read although they don't have the exact form, and no other
+//! participant can forge such a reply (S8).
 
 use quorum_core::model::{outcome::Outcome, spec::Spec};
 use quorum_testkit::{

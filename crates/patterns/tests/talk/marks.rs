@@ -1,5 +1,5 @@
-//! A judge's marks: what its forms ask for in which order, what it is shown of them at the verdict,
-//! what a swap check leaves of them, and what the debaters hear of it (D06, D07).
+//! A judge's marks: the order in which its forms ask for them, which of them it is shown at the
+//! verdict, which of them count after a swap check, and what the debaters are shown (D06, D07).
 
 use quorum_core::{
     engine::handle::Finished,
@@ -142,7 +142,7 @@ async fn d07_the_judge_sees_its_own_marks_at_the_verdict() {
         format!("- round {round}: {}", marks.join(", "))
     };
     let expected = format!(
-        "Your marks so far; where you now see it otherwise, say why:\n\n{}\n{}\n",
+        "Your marks so far, weighted to one number; where you now see it otherwise, say why:\n\n{}\n{}\n",
         round(1, "7", "5"),
         round(2, "6", "8")
     );

@@ -261,7 +261,7 @@ async fn a_voter_whose_first_vote_could_not_be_read_has_none_of_its_own() {
     let (outcome, table) = hold(of_two("unanimous", 2), unread).await;
     let asked = table.panel.asked().into_iter().find(|it| it.step.as_str() == "2/voting/bob").unwrap();
     let told = asked.named(&question(&asked));
-    assert!(told.contains("nothing that could be read") && told.contains("ann likes tabs"), "{told}");
+    assert!(told.contains("No vote of yours could be read.") && told.contains("ann likes tabs"), "{told}");
     assert_eq!(outcome.outcome.unwrap().standing, Standing::voted(ResultKind::Adopted, 2, 2));
     assert_eq!(outcome.fields["firstVote"]["unanimous"], json!(false));
 }

@@ -1,5 +1,5 @@
-//! Several judges: the median counts, their disagreement is shown, and one that fails leaves the
-//! rest (D06, D13).
+//! Several judges: the median counts, their disagreement is shown, and if one fails, the others
+//! continue (D06, D13).
 
 use std::sync::Arc;
 
@@ -99,7 +99,8 @@ async fn d06_several_judges_are_asked_at_once_and_do_not_see_each_other() {
             sent.split(|it: char| !it.is_alphanumeric()).any(|it| ["cyd", "dan", "eve"].contains(&it));
         assert!(!named, "{sent}");
     }
-    // The casting, an opening together, two closings, three times judges together, a synthesis.
+    // One second each: the casting, the openings in parallel, two closings, three times all judges
+    // in parallel, and the synthesis.
     assert_eq!(outcome.total_duration_ms, 8_000);
 }
 

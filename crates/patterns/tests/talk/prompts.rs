@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::table;
 
-/// Questions with the language that is named, or that of the question.
+/// Questions, each with the language that its prompts name.
 const QUESTIONS: [(&str, &str); 20] = [
     ("tabs or spaces?", "English"),
     ("Should we rewrite the service in Rust?", "English"),

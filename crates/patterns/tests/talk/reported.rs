@@ -24,7 +24,7 @@ async fn hold(panel: &Panel, order: Spec) -> Outcome {
     table(panel).hold(order).await.0
 }
 
-/// The participating, the failed and the dropped.
+/// The providers that took part, those that failed, and those that were dropped.
 fn lists(outcome: &Outcome) -> [Vec<&str>; 3] {
     let lists = [&outcome.participating_providers, &outcome.failed_providers, &outcome.dropped];
     lists.map(|it| it.iter().map(String::as_str).collect())

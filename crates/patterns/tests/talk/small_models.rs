@@ -179,7 +179,7 @@ async fn inv_disc_622_a_stated_confidence_was_shown_to_the_others() {
     assert_eq!(round[0], "Tabs.\nConfidence: 0.71", "the record keeps what was said");
 }
 
-/// A panel of small models that nothing holds to a schema.
+/// A panel of small models whose provider doesn't enforce schemas.
 fn unschooled() -> Panel {
     panel().window("*", 8_192).ignores_schemas("*")
 }
@@ -300,7 +300,7 @@ async fn a_small_judge_is_told_less_and_judges_in_lines() {
     assert_eq!(verdict.winner.map(|it| it.participant).as_deref(), Some("ann"));
     assert_eq!(verdict.quality_score, Some(55.0));
     assert_eq!((verdict.areas_of_agreement.len(), verdict.areas_of_disagreement.len()), (0, 1));
-    // A judge that is held to a schema gets the short text, too, and the usual form.
+    // A judge whose provider enforces schemas gets the short text, too, but the usual form.
     let (_, asked) = judging(panel().window("cyd", 8_192)).await;
     assert!(schema(&asked[0]) && asked[0].call.system.starts_with("You judge a debate and take no side.\n"));
 }

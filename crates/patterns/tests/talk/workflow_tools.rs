@@ -93,7 +93,8 @@ async fn f1_a_workflow_with_repeatable_tools_survives_every_crash() {
     assert!(deaths >= 20, "it died {deaths} times only");
 }
 
-/// A tool under way at a crash fails, those recorded are not used again: each effect comes once.
+/// A tool that was running at a crash fails, and recorded tools are not used again, so each effect
+/// happens once.
 #[tokio::test(start_paused = true)]
 async fn b11_a_tool_has_its_effect_once_whenever_the_process_ends() {
     let tools = Counted::default();

@@ -44,7 +44,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     environment: &["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN"],
     variables: &[
         ("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1"),
-        // Otherwise it has the model invent a title for every question.
+        // Otherwise it asks the model to make up a title for every question.
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ],
     files: &[],

@@ -15,7 +15,7 @@ use crate::source::Program;
 /// The most that a tool may return, in bytes.
 pub const MOST_OUTPUT: usize = 1 << 20;
 
-/// A program that is a tool.
+/// A program that is used as a tool.
 #[derive(Debug, Clone)]
 pub struct ToolProgram {
     /// The program and its arguments, as the user's configuration has them.

@@ -1,5 +1,5 @@
-//! Ollama's native API. Its OpenAI-compatible endpoint can't be told which context window is
-//! needed, and silently cuts off whatever doesn't fit.
+//! Ollama's native API. Its OpenAI-compatible endpoint has no field for the context window that is
+//! needed, and silently cuts off everything that doesn't fit.
 
 #[cfg(test)]
 mod tests;
@@ -115,7 +115,7 @@ fn window(call: &Call, model: &Model, messages: &[Value]) -> u64 {
     rounded.min(model.window)
 }
 
-/// The names of its models; of those that are one under several names, the first.
+/// The names of its models. A model that has several names is listed under the first.
 fn listed(list: &Value) -> Vec<String> {
     let models = list.get("models").and_then(Value::as_array).into_iter().flatten();
     let field = |model: &Value, name: &str| model.get(name).and_then(Value::as_str).map(str::to_owned);

@@ -13,12 +13,14 @@ pub enum AgentError {
         written: String,
     },
     /// No folder has this agent.
-    #[error("there is no agent named {id}{}", did_you_mean(nearest.as_deref()))]
+    #[error("there is no agent named {id}{}", hint(nearest.as_deref(), meant.as_deref()))]
     Unknown {
         /// The id.
         id: String,
         /// The most similar id.
         nearest: Option<String>,
+        /// A file that was probably meant, and why it isn't this agent.
+        meant: Option<String>,
         /// The folders that were searched.
         searched: Vec<PathBuf>,
     },
@@ -93,8 +95,12 @@ impl AgentError {
     }
 }
 
-fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map(|it| format!("; did you mean {it}?")).unwrap_or_default()
+fn hint(nearest: Option<&str>, meant: Option<&str>) -> String {
+    match (meant, nearest) {
+        (Some(meant), _) => format!("; {meant}"),
+        (None, Some(nearest)) => format!("; did you mean {nearest}?"),
+        (None, None) => String::new(),
+    }
 }
 
 /// The name of a file without its folder.

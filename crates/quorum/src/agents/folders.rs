@@ -10,6 +10,7 @@ use super::{
     AgentError, Profile,
     ability::Ability,
     document::{self, ENDINGS, LARGEST},
+    error::file_name,
     is_agent_id,
 };
 use crate::config::nearest;
@@ -131,26 +132,29 @@ impl Folders {
         Err(AgentError::Unknown {
             id: id.to_owned(),
             nearest: nearest(id, ids.iter().map(String::as_str)).map(str::to_owned),
+            meant: self.0.iter().find_map(|it| meant_in(it, id)),
             searched: self.0.iter().map(Folder::agents).collect(),
         })
     }
 
     /// Every profile or what is wrong with it, by folder and file. A profile that an earlier folder
-    /// has too is left out.
+    /// has too is left out; an id that several files have is one error in place of all of them.
     pub(super) fn profiles(&self) -> Vec<Result<Found, AgentError>> {
         let mut all: Vec<Result<Found, AgentError>> = Vec::new();
         for folder in &self.0 {
             let earlier = all.len();
             for file in files(&folder.agents()) {
                 let read = read_profile(folder, &file);
-                let id = |it: &Result<Found, AgentError>| it.as_ref().ok().map(|it| it.profile.id.clone());
-                let same = |it: &&Result<Found, AgentError>| id(&read).is_some() && id(it) == id(&read);
-                if all[..earlier].iter().any(|it| same(&it)) {
-                    continue;
+                let known = all.iter().position(|it| id_of(it).is_some() && id_of(it) == id_of(&read));
+                match known {
+                    Some(place) if place < earlier => {}
+                    Some(place) => {
+                        if let Ok(Found { profile, file: first, .. }) = &all[place] {
+                            all[place] = Err(twice_in(&profile.id, first, &file));
+                        }
+                    }
+                    None => all.push(read),
                 }
-                let twice = all[earlier..].iter().find(same).and_then(|it| it.as_ref().ok());
-                let twice = twice.map(|first| twice_in(&first.profile.id, &first.file, &file));
-                all.push(twice.map_or(read, Err));
             }
         }
         all
@@ -199,6 +203,29 @@ fn profile_in(folder: &Folder, id: &str) -> Result<Option<Found>, AgentError> {
     match (with_id.next(), with_id.next()) {
         (Some(first), Some(second)) => Err(twice_in(id, &first.file, &second.file)),
         (found, _) => Ok(found),
+    }
+}
+
+/// A file of the folder that was probably meant by this id, and why it isn't that agent: it has
+/// another id, or it mentions the id and is broken.
+fn meant_in(folder: &Folder, id: &str) -> Option<String> {
+    files(&folder.agents()).iter().find_map(|file| match read_profile(folder, file) {
+        Ok(found) if stem(file) == id => {
+            Some(format!("the file {} has the id {}", file_name(file), found.profile.id))
+        }
+        Ok(_) => None,
+        Err(error) => {
+            read_inside(&folder.agents(), file).is_ok_and(|text| text.contains(id)).then(|| error.to_string())
+        }
+    })
+}
+
+/// The id of a profile, or the one that several files have.
+fn id_of(read: &Result<Found, AgentError>) -> Option<&str> {
+    match read {
+        Ok(found) => Some(&found.profile.id),
+        Err(AgentError::Twice { id, .. }) => Some(id),
+        Err(_) => None,
     }
 }
 
@@ -324,6 +351,19 @@ mod tests {
     }
 
     #[test]
+    fn b08_an_unknown_agent_is_refused_with_the_file_that_was_meant() {
+        let root = repository();
+        let agents = root.path().join("config/quorum/agents");
+        let refused = |id: &str| folders(root.path()).profile(id).unwrap_err().to_string();
+        write(&agents.join("named.json"), r#"{"agentId": "other"}"#);
+        assert_eq!(refused("named"), "there is no agent named named; the file named.json has the id other");
+        write(&agents.join("review.yaml"), "agentId: reviewer\nweight: 9\n");
+        let expected = "there is no agent named reviewer; review.yaml: weight must be from 0.5 to 3, not 9";
+        assert_eq!(refused("reviewer"), expected);
+        assert_eq!(refused("othr"), "there is no agent named othr; did you mean other?");
+    }
+
+    #[test]
     fn b08_two_files_with_one_id_in_one_folder_are_refused() {
         let root = repository();
         let agents = root.path().join("config/quorum/agents");
@@ -338,7 +378,17 @@ mod tests {
         assert_eq!(found.warning().as_deref(), Some("its file is named else, and not bob"));
         write(&agents.join("other.json"), r#"{"agentId": "bob"}"#);
         assert!(folders(root.path()).profile("bob").is_err());
-        assert_eq!(folders(root.path()).profiles().into_iter().filter(Result::is_err).count(), 1);
+        let listed = || -> Vec<Result<String, String>> {
+            let all = folders(root.path()).profiles().into_iter();
+            all.map(|it| it.map(|it| it.profile.id).map_err(|it| it.to_string())).collect()
+        };
+        let twice = Err("two files have the id bob: else.md and other.json".to_owned());
+        let expected = vec![Ok("ann".to_owned()), twice];
+        assert_eq!(listed(), expected);
+        // Neither does a third file, nor one of a later folder, make it usable.
+        write(&agents.join("third.json"), r#"{"agentId": "bob"}"#);
+        write(&root.path().join("repo/.automatosx/agents/bob.json"), r#"{"agentId": "bob"}"#);
+        assert_eq!(listed(), expected);
     }
 
     #[test]

@@ -22,7 +22,10 @@ use super::{
     folders::{self, Found, read_text},
     resolve::{Situation, seat_of},
 };
-use crate::{Quorum, request::Voicing};
+use crate::{
+    Quorum,
+    request::{Request, Voicing},
+};
 
 /// An agent in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -116,10 +119,17 @@ impl Quorum {
     /// All agents, and the errors of profiles that can't be used.
     #[must_use]
     pub fn agents(&self) -> (Vec<AgentEntry>, Vec<AgentError>) {
+        self.agents_with(self.usual_voicing())
+    }
+
+    /// The same for orders with these voices.
+    #[must_use]
+    pub fn agents_with(&self, voicing: Voicing) -> (Vec<AgentEntry>, Vec<AgentError>) {
+        let situation = self.situation(voicing, "");
         let (mut entries, mut wrong) = (Vec::new(), Vec::new());
         for profile in self.setting().agents.profiles() {
-            match profile.and_then(|found| Ok((self.seat_for(&found.profile, "")?, found))) {
-                Ok((seat, found)) => entries.push(self.agent_entry(&found, &seat)),
+            match profile.and_then(|found| Ok((seat_of(&found.profile, &situation)?, found))) {
+                Ok((seat, found)) => entries.push(agent_entry(&found, &seat, &situation)),
                 Err(error) => wrong.push(error),
             }
         }
@@ -129,9 +139,10 @@ impl Quorum {
     /// An agent as it would be seated for this topic.
     pub fn agent(&self, id: &str, topic: &str) -> Result<Shown, AgentError> {
         let found = self.setting().agents.profile(id)?;
-        let seat = self.seat_for(&found.profile, topic)?;
+        let situation = self.situation(self.usual_voicing(), topic);
+        let seat = seat_of(&found.profile, &situation)?;
         let family = Family::of(&seat);
-        let entry = self.agent_entry(&found, &seat);
+        let entry = agent_entry(&found, &seat, &situation);
         let agent = seat.agent.as_deref().cloned().unwrap_or_default();
         let behind = agent.behind(&seat);
         let shown = behind.map(|it| it.abilities.as_slice()).unwrap_or_default();
@@ -152,6 +163,11 @@ impl Quorum {
             file: found.file,
             entry,
         })
+    }
+
+    /// A remark about an agent's file that is not an error.
+    pub(crate) fn agent_warning(&self, id: &str) -> Option<String> {
+        self.folders().profile(id).ok()?.warning()
     }
 
     /// Stores a profile or an ability in the user's folder, under its id. `name` is the name of its
@@ -197,6 +213,10 @@ impl Quorum {
             .chain(beside)
             .flat_map(|place| folders::files(&place).into_iter().map(move |file| (place.clone(), file)))
             .collect();
+        if !folder.is_dir() {
+            let message = if folder.exists() { "is not a folder" } else { "does not exist" };
+            return Err(vec![AgentError::File { file: folder.to_owned(), message: message.to_owned() }]);
+        }
         let mut wrong: Vec<AgentError> = Vec::new();
         let mut parts: Vec<AgentFile> = Vec::new();
         for (place, file) in &files {
@@ -234,34 +254,34 @@ impl Quorum {
         &self.setting().agents
     }
 
-    fn seat_for(&self, profile: &Profile, topic: &str) -> Result<Participant, AgentError> {
-        let setting = self.setting();
-        let is_simulated = setting.voicing == Voicing::Simulated;
-        let situation = Situation { topic, ..Situation::of(setting, is_simulated) };
-        seat_of(profile, &situation)
+    fn situation<'s>(&'s self, voicing: Voicing, topic: &'s str) -> Situation<'s> {
+        Situation { topic, ..Situation::of(self.setting(), voicing == Voicing::Simulated) }
     }
 
-    fn agent_entry(&self, found: &Found, seat: &Participant) -> AgentEntry {
-        let Found { profile, kind, .. } = found;
-        let behind = seat.agent.as_ref().and_then(|it| it.behind(seat));
-        let setting = self.setting();
-        let situation = Situation::of(setting, setting.voicing == Voicing::Simulated);
-        let can_be_asked = |it: &&Candidate| situation.has_voice(&it.provider);
-        let behind = behind.filter(can_be_asked);
-        let tasks: BTreeMap<&str, ()> = profile.tasks().map(|it| (it, ())).collect();
-        AgentEntry {
-            id: profile.id.clone(),
-            display_name: profile.display_name.clone(),
-            role: profile.role.clone(),
-            description: profile.description.clone(),
-            speaks_through: behind.map(Candidate::written),
-            reason: behind.map(|it| it.reason.clone()),
-            weight: seat.weight,
-            enabled: profile.enabled,
-            tasks: tasks.into_keys().map(str::to_owned).collect(),
-            folder: kind.name(),
-            warning: found.warning(),
-        }
+    /// The voices of an order that doesn't name any.
+    fn usual_voicing(&self) -> Voicing {
+        let usual = self.config().fill(&Request::default()).0;
+        if usual.wants_simulation() { Voicing::Simulated } else { self.setting().voicing }
+    }
+}
+
+fn agent_entry(found: &Found, seat: &Participant, situation: &Situation<'_>) -> AgentEntry {
+    let Found { profile, kind, .. } = found;
+    let behind = seat.agent.as_ref().and_then(|it| it.behind(seat));
+    let behind = behind.filter(|it| situation.has_voice(&it.provider));
+    let tasks: BTreeMap<&str, ()> = profile.tasks().map(|it| (it, ())).collect();
+    AgentEntry {
+        id: profile.id.clone(),
+        display_name: profile.display_name.clone(),
+        role: profile.role.clone(),
+        description: profile.description.clone(),
+        speaks_through: behind.map(Candidate::written),
+        reason: behind.map(|it| it.reason.clone()),
+        weight: seat.weight,
+        enabled: profile.enabled,
+        tasks: tasks.into_keys().map(str::to_owned).collect(),
+        folder: kind.name(),
+        warning: found.warning(),
     }
 }
 

@@ -51,6 +51,26 @@ const READ: &[&str] = &[
     "enabled",
 ];
 
+/// The fields with fields of their own, and the names of these.
+const NESTED: &[(&str, &[&str])] = &[
+    ("personality", &["traits", "catchphrase", "communicationStyle"]),
+    ("abilities", &["core", "taskBased"]),
+    (
+        "providerAffinity",
+        &[
+            "preferred",
+            "taskMapping",
+            "taskOverrides",
+            "fallback",
+            "exclude",
+            "excluded",
+            "fallbackStrategy",
+            "temperatureOverrides",
+            "defaultSynthesizer",
+        ],
+    ),
+];
+
 /// The longest name, role or description, in characters.
 const LONGEST_LINE: usize = 1_000;
 
@@ -177,11 +197,20 @@ impl Fields<'_> {
 
     /// Refuses a field that no profile has.
     fn known(&self) -> Result<(), AgentError> {
-        let is_known = |it: &&String| READ.contains(&it.as_str()) || WITHOUT_EFFECT.contains(&it.as_str());
-        let Some(unknown) = self.fields.keys().find(|it| !is_known(it)) else { return Ok(()) };
-        let known = READ.iter().chain(WITHOUT_EFFECT).copied();
-        let meant = nearest(unknown, known).map(|it| format!("; did you mean {it}?")).unwrap_or_default();
-        Err(self.wrong(format!("there is no field {}{meant}", in_short(unknown))))
+        self.only(&self.fields, "", &[READ, WITHOUT_EFFECT].concat())?;
+        let nested = NESTED.iter().filter_map(|(name, known)| Some((name, known, self.fields.get(*name)?)));
+        for (name, known, value) in nested {
+            value.as_object().map_or(Ok(()), |fields| self.only(fields, &format!("{name}."), known))?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a field that is none of these.
+    fn only(&self, fields: &Map<String, Value>, prefix: &str, known: &[&str]) -> Result<(), AgentError> {
+        let Some(unknown) = fields.keys().find(|it| !known.contains(&it.as_str())) else { return Ok(()) };
+        let meant = nearest(unknown, known.iter().copied());
+        let meant = meant.map(|it| format!("; did you mean {prefix}{it}?")).unwrap_or_default();
+        Err(self.wrong(format!("there is no field {prefix}{}{meant}", in_short(unknown))))
     }
 
     /// The value of a field; null means left out.
@@ -327,6 +356,17 @@ mod tests {
         check(json!({ "agentId": "Ann" }), &format!("\"Ann\" {id}"));
         check(json!({ "agentId": null }), "agentId is missing");
         check(json!({ "sytemPrompt": "x" }), "there is no field sytemPrompt; did you mean systemPrompt?");
+        let nested = [
+            ("personality", "trait", "traits"),
+            ("abilities", "cores", "core"),
+            ("providerAffinity", "prefered", "preferred"),
+            ("providerAffinity", "taskOveride", "taskOverrides"),
+        ];
+        for (field, written, meant) in nested {
+            let message = format!("there is no field {field}.{written}; did you mean {field}.{meant}?");
+            check(json!({ field: { written: [] } }), &message);
+        }
+        check(json!({ "abilities": { "zzz": [] } }), "there is no field abilities.zzz");
         check(json!({ "weight": 0.4 }), "weight must be from 0.5 to 3, not 0.4");
         check(json!({ "weight": 3.1 }), "weight must be from 0.5 to 3, not 3.1");
         check(json!({ "temperature": 2.5 }), "temperature must be from 0 to 2, not 2.5");

@@ -28,6 +28,7 @@ use quorum_core::{
 use crate::request::{
     Request,
     flags::{Flag, SHOWING},
+    leave_out_if_idle,
     limits::{LONGEST_NAME, MOST_COMPLAINTS},
 };
 
@@ -221,7 +222,11 @@ impl Config {
     #[must_use]
     pub fn fill(&self, request: &Request) -> (Request, Vec<String>) {
         let preset = request.preset.as_ref().and_then(|name| self.presets.get(name));
-        filled(request, preset.into_iter().chain([&self.defaults]), &self.registry)
+        let sections = preset.into_iter().chain([&self.defaults]);
+        let (mut request, mut filled) = filled(request, sections, &self.registry);
+        // Values about agents have no effect on a panel without any.
+        filled.retain(|field| !leave_out_if_idle(&mut request, field));
+        (request, filled)
     }
 
     /// The database file.

@@ -71,7 +71,8 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// Escapes all HTML, images, unsafe links and link definitions in Markdown, so that they become
-/// plain text. Takes a whole document: a harmless part may not be so beside other parts.
+/// plain text. Takes a whole document, because parts that are harmless alone may become markup when
+/// joined.
 pub(super) fn neutralize(document: &str) -> String {
     let mut document = document.to_owned();
     for _ in 0..MOST_PASSES {

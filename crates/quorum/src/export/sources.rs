@@ -67,6 +67,7 @@ impl Citations {
     }
 
     fn note(&mut self, sentence: &SourcedSentence) -> Option<Note> {
+        let told = source_note(sentence)?;
         let mut numbers: Vec<usize> = Vec::new();
         for source in &sentence.sources {
             let phase = source.step.as_str().split('/').nth(1).unwrap_or_default();
@@ -89,7 +90,7 @@ impl Citations {
                 numbers.push(number + 1);
             }
         }
-        source_note(sentence).map(|told| Note { level: sentence.level, turns: numbers, told })
+        Some(Note { level: sentence.level, turns: numbers, told })
     }
 
     /// The number of the turn that this response is, from 1, if the answer rests on it.

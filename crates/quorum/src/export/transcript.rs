@@ -26,11 +26,13 @@ use crate::{
     text::{self, clean, count, escaped, time},
 };
 
+mod agents;
 mod course;
 mod fields;
 mod results;
 pub mod steps;
 
+pub use agents::agents;
 pub use fields::drawn;
 
 /// A section with a heading; the whole document is one.
@@ -138,6 +140,7 @@ const SECTIONS: &[Section] = &[
     |_, outcome, _| arguments(outcome).into_iter().collect(),
     |_, _, cited| sources(cited).into_iter().collect(),
     |state, outcome, _| table(state, outcome).into_iter().collect(),
+    |_, outcome, _| agents(outcome).into_iter().collect(),
     |state, _, _| background(state).into_iter().collect(),
     |state, _, _| earlier(state).into_iter().collect(),
     |state, outcome, cited| {

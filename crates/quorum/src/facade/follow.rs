@@ -14,7 +14,7 @@ use crate::{
     request::{
         Seating,
         again::{changed, kept},
-        is_available,
+        available_provider,
     },
 };
 
@@ -64,9 +64,10 @@ impl Quorum {
         if past.simulation.is_some() || changes.wants_simulation() || names_its_panel {
             return (changes, Vec::new());
         }
-        let is_gone = |it: &&Participant| !it.is_person() && !is_available(setting, &it.provider);
-        let stays: Vec<&Participant> = past.participants.iter().filter(|it| !is_gone(it)).collect();
-        let is_free = |name: &&String| !stays.iter().any(|it| it.provider == **name);
+        let is_gone = |it: &&Participant| !it.is_person() && available_provider(setting, it).is_none();
+        let speaking: Vec<&str> =
+            past.participants.iter().filter_map(|it| available_provider(setting, it)).collect();
+        let is_free = |name: &&String| !speaking.contains(&name.as_str());
         let mut free = setting.available.iter().filter(is_free).chain(setting.available.iter().cycle());
         let gone = past.participants.iter().filter(is_gone);
         let replaced: Vec<Replaced> =

@@ -177,7 +177,7 @@ fn changes(past: &Spec, forking: &Forking, registry: &Registry) -> Result<Reques
     for name in &forking.without {
         let seat = seat_named(past, name);
         let place = table.iter().position(|(it, _)| seat.is_some_and(|seat| seat.name == *it));
-        table.remove(place.ok_or_else(|| stranger(past, "drop", name))?);
+        table.remove(place.ok_or_else(|| stranger(past, "without", name))?);
     }
     let mut roles_change = false;
     for (declared, role) in role_options(registry) {

@@ -30,8 +30,11 @@ impl Scope {
         }
         if let Some(back) = back_from_last(&given) {
             let newest = self.archive().list(self.wanted(back + 1)).await?;
-            let unknown = || if newest.is_empty() { Error::NoneYet } else { Error::NotFound(given.clone()) };
-            return newest.get(back).map(|it| self.named(it.id)).ok_or_else(unknown);
+            return match (newest.get(back), newest.len()) {
+                (Some(found), _) => Ok(self.named(found.id)),
+                (None, 0) => Err(Error::NoneYet),
+                (None, all) => Err(Error::TooFarBack { given, all }),
+            };
         }
         if !could_be_id(&given) {
             return Err(Error::NotFound(given));

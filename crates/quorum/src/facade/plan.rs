@@ -111,8 +111,9 @@ pub struct PlannedSeat {
 pub struct PlannedAgent {
     /// Its id.
     pub id: String,
-    /// The provider it would speak through, if it can be asked then.
-    pub speaks_through: String,
+    /// The provider it would speak through; absent if none of its candidates is available.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speaks_through: Option<String>,
     /// Why this provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
@@ -177,6 +178,14 @@ impl Quorum {
         Ok(self.planned(order, &dry_run, (lengths, Some(kept))))
     }
 
+    /// The order with each agent in the seat of the candidate that it would speak through, as far as
+    /// that is known without a health check.
+    pub(super) fn with_voiced_agents(&self, order: Spec) -> Spec {
+        let services = self.0.engine.services();
+        let participants = order.participants.iter().map(|it| voiced(services, &order, it)).collect();
+        Spec { participants, ..order }
+    }
+
     fn planned(&self, order: &Spec, dry_run: &DryRun, (lengths, kept): (&Lengths, Option<u32>)) -> Plan {
         let (typical, typical_from) = typical::typical(order, &dry_run.usual, lengths);
         let services = self.0.engine.services();
@@ -189,7 +198,7 @@ impl Quorum {
             pattern: order.pattern.clone(),
             consensus: order.consensus.method.clone(),
             simulated: order.simulation.is_some(),
-            participants: order.participants.iter().map(|it| seat(it, &dry_run.usual)).collect(),
+            participants: seats(services, order, &dry_run.usual),
             course: course::course(&dry_run.facts),
             typical,
             typical_from,
@@ -221,25 +230,49 @@ fn answered_until(facts: &[Fact], at: &Step) -> BTreeSet<String> {
 
 fn voices<'o>(services: &Services, order: &'o Spec) -> Vec<(&'o Participant, Option<Voice>)> {
     let models = order.participants.iter().filter(|it| !it.is_person());
-    models.map(|who| (who, services.voices.voice(order, who))).collect()
+    models.map(|who| (who, voice(services, order, who))).collect()
 }
 
-fn seat(who: &Participant, asked: &[Question]) -> PlannedSeat {
-    let calls = asked.iter().filter(|it| it.participant == who.name).count() as u32;
-    PlannedSeat {
+/// The voice of a seat. An agent without a candidate has none, although its seat has a provider's
+/// name.
+fn voice(services: &Services, order: &Spec, who: &Participant) -> Option<Voice> {
+    let has_candidate = who.agent.as_ref().is_none_or(|it| it.behind(who).is_some());
+    services.voices.voice(order, who).filter(|_| has_candidate)
+}
+
+/// The same seat, with an agent in it speaking through its planned candidate, or through the first
+/// that can speak if that one can't.
+fn voiced(services: &Services, order: &Spec, seat: &Participant) -> Participant {
+    let Some(agent) = &seat.agent else { return seat.clone() };
+    let candidates = agent.behind(seat).into_iter().chain(&agent.candidates);
+    let mut seats = candidates.map(|it| seat.clone().through(it));
+    seats.find(|it| can_speak(services, order, it)).unwrap_or_else(|| seat.clone())
+}
+
+/// Whether a seat has a voice whose cost can be limited if it must be.
+fn can_speak(services: &Services, order: &Spec, seat: &Participant) -> bool {
+    let needs_price = order.limits.needs_prices() || services.caps_need_prices(order);
+    voice(services, order, seat).is_some_and(|it| it.price.is_some() || !needs_price)
+}
+
+fn seats(services: &Services, order: &Spec, asked: &[Question]) -> Vec<PlannedSeat> {
+    let seat = |who: &Participant| PlannedSeat {
         participant: who.name.clone(),
         role: who.role.to_string(),
         person: who.is_person(),
-        calls,
-        agent: who.agent.as_ref().map(|it| planned_agent(who, it)),
-    }
+        calls: asked.iter().filter(|it| it.participant == who.name).count() as u32,
+        agent: who.agent.as_ref().map(|agent| {
+            let behind = agent.behind(who).filter(|_| can_speak(services, order, who));
+            planned_agent(who, agent, behind)
+        }),
+    };
+    order.participants.iter().map(seat).collect()
 }
 
-fn planned_agent(who: &Participant, agent: &Agent) -> PlannedAgent {
-    let behind = agent.behind(who);
+fn planned_agent(who: &Participant, agent: &Agent, behind: Option<&Candidate>) -> PlannedAgent {
     PlannedAgent {
         id: agent.id.clone(),
-        speaks_through: behind.map_or_else(|| who.provider.clone(), Candidate::written),
+        speaks_through: behind.map(Candidate::written),
         reason: behind.map(|it| it.reason.clone()),
         weight: who.weight,
         abilities: AbilitiesReport::of(who, agent),

@@ -46,8 +46,8 @@ pub struct SentRequest {
     /// The JSON schema of that form, for providers that support structured output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
-    /// How much a model that can be told so should think: `low` or `high`. Absent if it decides
-    /// itself.
+    /// How much the model should think, if it has a setting for that: `low` or `high`. Absent if
+    /// the model decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<&'static str>,
     /// The sampling temperature.
@@ -133,7 +133,7 @@ impl Provider for RecordingProvider {
     }
 }
 
-/// A clock that stands still and draws the same numbers in every preview.
+/// A clock that doesn't advance, and that draws the same numbers in every preview.
 #[derive(Default)]
 struct FixedClock {
     drawn: AtomicU64,

@@ -1,6 +1,8 @@
 //! Remarks on an order: values without an effect, or with an effect that their names don't suggest.
 //! The order is still accepted.
 
+use std::collections::BTreeSet;
+
 use quorum_core::model::{
     error::{Code, Refusal},
     participant::Participant,
@@ -17,13 +19,25 @@ use crate::Quorum;
 /// The field of the sampling temperature.
 const TEMPERATURE: &str = "temperature";
 
+/// The field of the panel.
+const PARTICIPANTS: &str = "participants";
+
 impl Quorum {
     /// The remarks to show before this order starts.
     pub(super) fn remarks(&self, spec: &Spec) -> Vec<Refusal> {
         let mut remarks = self.registry().remarks(spec);
         let is_told = remarks.iter().any(|it| it.field == TEMPERATURE);
         remarks.extend(self.too_hot(spec).filter(|_| !is_told));
+        let agents = spec.participants.iter().filter_map(|it| Some(it.agent.as_ref()?.id.as_str()));
+        let agents: BTreeSet<&str> = agents.collect();
+        remarks.extend(agents.into_iter().filter_map(|it| self.misnamed(it)));
         remarks
+    }
+
+    /// An agent whose file is named otherwise, which is hard to find.
+    fn misnamed(&self, agent: &str) -> Option<Refusal> {
+        let warning = self.agent_warning(agent)?;
+        Some(Refusal::new(PARTICIPANTS, Code::InvalidRequest, format!("{agent}: {warning}")))
     }
 
     /// Participants whose provider takes no temperature as high as this one.

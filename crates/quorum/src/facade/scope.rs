@@ -153,6 +153,7 @@ impl Scope {
     /// task and tasks it spawns; for many rounds it takes seconds.
     pub async fn plan(&self, order: &Spec) -> Result<Plan, Error> {
         let order = self.with_known_voices(self.with_recalled(order.clone()).await?).await?;
+        let order = self.quorum.with_voiced_agents(order);
         let lengths = self.past_lengths(&order).await?;
         self.with_caps(self.quorum.plan(&order, &lengths).await?).await
     }

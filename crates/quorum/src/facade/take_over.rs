@@ -113,6 +113,13 @@ impl Quorum {
         self.0.engine.health()
     }
 
+    /// The outages of the store: the reason when one begins, and `None` when it is over. No reason
+    /// contains a password.
+    #[must_use]
+    pub fn outages(&self) -> BoxStream<'static, Option<String>> {
+        self.0.engine.outages()
+    }
+
     /// What this process did with its store, if that counts it.
     #[must_use]
     pub fn store_figures(&self) -> Option<StoreFigures> {

@@ -43,14 +43,26 @@ pub(super) fn seated(
     seats
 }
 
+/// Drops this field of the request if it is about agents and none takes part. Returns whether it
+/// was dropped.
+pub(crate) fn leave_out_if_idle(request: &mut Request, field: &str) -> bool {
+    if request.participants.iter().flatten().any(Seating::is_agent) {
+        return false;
+    }
+    match field {
+        // A weight out of range is a mistake in any case.
+        "agentWeight" => request.agent_weight.take_if(|it| AGENT_WEIGHT.contains(it)).is_some(),
+        "task" => request.task.take().is_some(),
+        _ => false,
+    }
+}
+
 /// Gives every agent the weight of the order.
 fn weigh(seats: &mut [Participant], request: &Request, wrong: &mut Complaints) {
-    if request.agent_weight.is_none() {
-        return;
-    }
+    let Some(given) = request.agent_weight else { return };
     let weight = wrong.within("agentWeight", request.agent_weight, 1.0, AGENT_WEIGHT);
     let mut agents = seats.iter_mut().filter(|it| it.agent.is_some()).peekable();
-    if agents.peek().is_none() {
+    if agents.peek().is_none() && AGENT_WEIGHT.contains(&given) {
         wrong.clash("agentWeight", "applies only to agents, and none takes part; leave this out");
     }
     agents.for_each(|it| it.weight = weight);

@@ -27,13 +27,14 @@ use serde_json::Value;
 
 use crate::{agents::Folders, setup::Missing};
 
+pub(crate) use agents::leave_out_if_idle;
 pub(crate) use check::{checked_with, defaults_of};
-pub(crate) use seats::place_of;
+pub(crate) use seats::{available_provider, place_of};
 pub(crate) use window::default_window;
 
 pub use quorum_core::registry::MissingRoles;
 
-pub(crate) use panel::{choice as panel_choice, is_available};
+pub(crate) use panel::choice as panel_choice;
 
 pub use panel::PanelChoice;
 pub use recall::RecallRequest;

@@ -86,7 +86,7 @@ pub(super) fn with_voices(
 
 /// Whether a provider is available. If no providers are known, the voices decide which names they
 /// accept.
-pub(crate) fn is_available(setting: &Setting, name: &str) -> bool {
+pub(super) fn is_available(setting: &Setting, name: &str) -> bool {
     let knows_none = setting.available.is_empty() && setting.lacking.is_empty();
     knows_none || setting.available.iter().any(|it| it == name)
 }

@@ -18,6 +18,7 @@ use crate::{
         Request, Seat, Seating, Setting, TypedSeat,
         bounds::Complaints,
         limits::{LONGEST_PROMPT, most_seats},
+        panel::is_available,
         settings::{give_role, give_roles},
     },
 };
@@ -38,6 +39,19 @@ const PERSON: &str = "person";
 
 /// The suffix of an agent's seat.
 const AGENT: &str = "agent";
+
+impl Seating {
+    /// Whether an agent is meant to sit there.
+    pub(super) fn is_agent(&self) -> bool {
+        match self {
+            Seating::Typed(TypedSeat::Agent(_)) | Seating::KeptAgent(_) => true,
+            Seating::Written(written) => {
+                written.trim().rsplit_once(':').is_some_and(|(_, kind)| kind == AGENT)
+            }
+            Seating::Person(_) | Seating::Typed(TypedSeat::Provider(_)) | Seating::Kept { .. } => false,
+        }
+    }
+}
 
 /// Makes the seat of the agent with this id.
 pub(super) type MakeAgent<'a> = &'a dyn Fn(&str) -> Result<Participant, AgentError>;
@@ -94,9 +108,8 @@ fn seat_of(written: &Seating, field: &str, agents: MakeAgent<'_>) -> Result<Part
         Some((id, AGENT)) if field == "participants" => agent(id.trim()),
         Some((_, kind @ (PERSON | AGENT))) => {
             let (article, written) = (if kind == AGENT { "an" } else { "a" }, in_short(written));
-            Err(wrong(format!(
-                "{written} is {article} {kind}; name the whole panel with participants instead"
-            )))
+            let complaint = wrong(format!("{written} is {article} {kind}, and not a provider"));
+            Err(Box::new(complaint.with([Remedy::NameWholePanel])))
         }
         Some((AGENT, id)) if field == "participants" => {
             Err(wrong(format!("an agent's seat is written {}:{AGENT}, with the id first", in_short(id))))
@@ -164,6 +177,15 @@ fn seat(written: &str) -> Participant {
 pub(super) fn may_speak_through(seat: &Participant, provider: &str) -> bool {
     let mut candidates = seat.agent.iter().flat_map(|it| &it.candidates);
     !seat.is_person() && (seat.provider == provider || candidates.any(|it| it.provider == provider))
+}
+
+/// The provider that this seat would speak through now: its own, or for an agent the first of its
+/// candidates that is available. `None` if nobody could speak there.
+pub(crate) fn available_provider<'s>(setting: &Setting, seat: &'s Participant) -> Option<&'s str> {
+    let can_speak = |it: &&str| is_available(setting, it);
+    let Some(agent) = &seat.agent else { return Some(seat.provider.as_str()).filter(can_speak) };
+    let candidates = agent.behind(seat).into_iter().chain(&agent.candidates);
+    candidates.map(|it| it.provider.as_str()).find(can_speak)
 }
 
 /// Applies the user's configured strengths, which take precedence over the catalogue's.

@@ -1,5 +1,6 @@
 //! Text and numbers for people on any surface: harmless and easy to read.
 
+mod agents;
 mod clean;
 mod figures;
 mod hidden;
@@ -7,6 +8,7 @@ mod local;
 mod standing;
 mod support;
 
+pub use agents::reason;
 pub use clean::{clean, escaped, without_escapes};
 pub use figures::{cost, count, early_exit, grouped, line, response_figures, time, tokens, total_cost};
 pub use local::{local_of_iso, local_second, local_time};

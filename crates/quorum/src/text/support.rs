@@ -44,7 +44,7 @@ fn dropped(views: &[DroppedView]) -> Option<String> {
     (!holders.is_empty()).then(|| told.collect::<Vec<_>>().join(", "))
 }
 
-/// Who said what a sentence rests on: `claude R2, glm R1`; `None` where there is nothing to tell.
+/// Who said what a sentence rests on: `claude R2, glm R1`; `None` where nothing is compared.
 #[must_use]
 pub fn source_note(sentence: &SourcedSentence) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
@@ -56,8 +56,9 @@ pub fn source_note(sentence: &SourcedSentence) -> Option<String> {
     }
     let names = names.join(", ");
     match sentence.level {
-        Support::Own if names.is_empty() => None,
-        Support::Quoted | Support::Supported | Support::Own => Some(names),
+        // These are not counted either.
+        Support::Own => None,
+        Support::Quoted | Support::Supported => Some(names),
         Support::Partly => Some(format!("partly {names}")),
         Support::Unsupported if names.is_empty() => Some("no source".to_owned()),
         Support::Unsupported => Some(format!("not from {names}")),
@@ -148,7 +149,7 @@ mod tests {
         let sentences = [
             sentence((0, 3), Support::Own, &[]),
             sentence((5, 18), Support::Partly, &[("ann", 1), ("bob", 2), ("ann", 1)]),
-            sentence((19, 23), Support::Own, &[]),
+            sentence((19, 23), Support::Own, &[("ann", 1)]),
             sentence((24, 28), Support::Unsupported, &[]),
             sentence((30, 42), Support::Supported, &[("ann", 2)]),
             sentence((43, 47), Support::Contradicted, &[("bob", 1)]),

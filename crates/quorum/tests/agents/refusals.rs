@@ -1,4 +1,5 @@
-//! Bad input: each case is refused with the thing and the right name, and nothing is spent.
+//! Bad input about agents: each refusal names the mistake and the right spelling, and nothing is
+//! spent.
 
 use std::path::Path;
 
@@ -39,8 +40,9 @@ fn b08_the_other_way_round_is_refused_with_the_right_spelling() {
     assert_eq!(message, "an agent's seat is written reviewer:agent, with the id first");
     let message = about(&fixture, "reviewer:robot").message;
     assert!(message.ends_with("there are person and agent"), "{message}");
-    let message = refused(&fixture, &json!({ "providers": ["claude", "gemini", "reviewer:agent"] })).message;
-    assert_eq!(message, "reviewer:agent is an agent; name the whole panel with participants instead");
+    let complaint = refused(&fixture, &json!({ "providers": ["claude", "gemini", "reviewer:agent"] }));
+    assert_eq!(complaint.message, "reviewer:agent is an agent, and not a provider");
+    assert_eq!(complaint.remedies, [Remedy::NameWholePanel]);
 }
 
 #[test]
@@ -98,6 +100,20 @@ fn b08_a_task_or_weight_without_an_agent_that_has_it_is_refused() {
 }
 
 #[test]
+fn b08_an_agent_whose_file_has_another_name_is_seated_with_a_remark() {
+    let fixture = Fixture::with(&json!({}));
+    fixture.write("agents/else.json", r#"{ "agentId": "bob" }"#);
+    let remarks = |seats: Value| -> Vec<String> {
+        let scope = fixture.offline();
+        let spec = scope.check(&request(&json!({ "participants": seats }))).unwrap();
+        scope.remarks(&spec).iter().map(|it| format!("{}: {}", it.field, it.message)).collect()
+    };
+    let expected = ["participants: bob: its file is named else, and not bob"];
+    assert_eq!(remarks(json!(["claude", "bob:agent", "bob:agent", "reviewer:agent"])), expected);
+    assert_eq!(remarks(json!(["claude", "reviewer:agent"])), Vec::<String>::new());
+}
+
+#[test]
 fn b08_a_seat_as_an_object_has_the_fields_of_one_kind() {
     let read = |seat: Value| {
         let read: Result<quorum::Request, _> =
@@ -140,6 +156,12 @@ fn b08_an_import_is_whole_or_a_list_of_what_is_wrong() {
     other.agent("bob", &json!({ "weight": 9 }));
     other.write("agents/broken.yaml", "a: [");
     let scope = fixture.offline();
+    let told = |folder: &Path| -> Vec<String> {
+        let wrong = scope.quorum().import_agents(folder, false).unwrap_err();
+        wrong.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(told(&other.folder.path().join("nowhere")), ["nowhere: does not exist"]);
+    assert_eq!(told(&other.folder.path().join("agents/ann.json")), ["ann.json: is not a folder"]);
     let wrong = scope.quorum().import_agents(other.folder.path(), false).unwrap_err();
     assert_eq!(wrong.len(), 2, "{wrong:?}");
     assert!(scope.quorum().agents().0.is_empty(), "nothing is imported");

@@ -92,8 +92,9 @@ async fn inv_disc_302_an_agents_preferred_providers_come_first() {
 #[tokio::test(start_paused = true)]
 async fn inv_agt_pa_002_the_fallback_speaks_when_all_preferred_fail() {
     let affinity = json!({ "preferred": ["scripted-dead", "other"], "fallback": "scripted-three" });
-    let (_, told) = seated(panel().away("scripted-dead"), affinity).await;
+    let (state, told) = seated(panel().away("scripted-dead"), affinity).await;
     assert_eq!(told, "scripted-three Fallback not scripted-dead,other");
+    assert_eq!(state.agents["reviewer"].passed_over[1].message, "other is not set up here");
 }
 
 #[tokio::test(start_paused = true)]
@@ -166,6 +167,36 @@ async fn b08_a_candidate_without_a_price_never_speaks_under_a_budget_in_money() 
     assert!(matches!(refused, Err(Error::Refused(it)) if it[0].field == "maxCost"));
 }
 
+/// Through whom the reviewer with these fields would speak, and who has no voice, by the plan.
+async fn planned(voices: Option<Arc<dyn Voices>>, affinity: Value, limits: Value) -> Planned {
+    let fixture = Fixture::with(&json!({ "providerAffinity": affinity }));
+    let scope = voices.map_or_else(|| fixture.offline(), |it| fixture.voiced(it));
+    let mut fields = json!({ "participants": ["scripted", "scripted", "reviewer:agent"], "rounds": 1 });
+    fields.as_object_mut().unwrap().extend(limits.as_object().unwrap().clone());
+    let plan = scope.plan(&spec(&scope, &fields)).await.unwrap();
+    let agent = plan.participants[2].agent.clone().unwrap();
+    (agent.speaks_through, agent.reason, plan.unavailable)
+}
+
+type Planned = (Option<String>, Option<Reason>, Vec<String>);
+
+#[tokio::test(start_paused = true)]
+async fn b08_a_plan_names_only_a_provider_that_would_speak() {
+    let none = || (None, None, vec!["reviewer".to_owned()]);
+    let strict = json!({ "preferred": ["claude"], "fallbackStrategy": "strict" });
+    let voices = || -> Option<Arc<dyn Voices>> { Some(Arc::new(panel())) };
+    assert_eq!(planned(voices(), strict, json!({})).await, none());
+    let excluded = json!({ "preferred": ["claude"], "exclude": ["claude"] });
+    assert_eq!(planned(None, excluded.clone(), json!({})).await, none());
+    assert_eq!(planned(voices(), excluded, json!({})).await, none());
+    let second = json!({ "preferred": ["claude", "scripted-two"] });
+    let expected = (Some("scripted-two".to_owned()), Some(Reason::Preferred), vec![]);
+    assert_eq!(planned(voices(), second, json!({})).await, expected);
+    let dear = json!({ "preferred": ["scripted-dear", "scripted-two"] });
+    let priced: Option<Arc<dyn Voices>> = Some(Arc::new(OnePriced(panel())));
+    assert_eq!(planned(priced, dear, json!({ "maxCost": 100 })).await, expected);
+}
+
 #[tokio::test(start_paused = true)]
 async fn b08_a_sub_discussion_keeps_an_agents_provider() {
     let fixture = Fixture::with(&preferring(&["scripted-dead", "scripted-one"]));
@@ -179,6 +210,35 @@ async fn b08_a_sub_discussion_keeps_an_agents_provider() {
     assert!(!own.is_empty() && !subs.is_empty());
     let candidates = |it: &&AskedCall| it.call.participant.agent.as_ref().unwrap().candidates.len();
     assert_eq!((own.iter().map(candidates).max(), subs.iter().map(candidates).max()), (Some(2), Some(1)));
+}
+
+/// Voices of which those of one provider have a small window.
+struct OneSmall(Panel);
+
+impl Voices for OneSmall {
+    fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
+        let voice = self.0.voice(spec, who)?;
+        let window = if who.provider == "scripted-small" { 2_000 } else { voice.window };
+        Some(Voice { window, ..voice })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_630_earlier_discussions_fit_the_windows_of_all_candidates() {
+    let topic = "So many words are in this question. ".repeat(110);
+    let shown = async |preferred: &[&str]| {
+        let fixture = Fixture::with(&preferring(preferred));
+        let scope = fixture.voiced(Arc::new(OneSmall(panel())));
+        let fields = json!({ "topic": topic, "participants": ["scripted", "scripted"], "rounds": 1 });
+        let (_, handle) = scope.start(spec(&scope, &fields)).await.unwrap();
+        handle.finished().await.unwrap();
+        let next = json!({ "follows": "last", "participants": ["scripted", "reviewer:agent"] });
+        let order = scope.order(&request(&next)).await.unwrap();
+        let shown = &order.shown()[0];
+        (shown.cut, shown.tokens <= 400)
+    };
+    assert_eq!(shown(&["scripted-one"]).await, (false, false));
+    assert_eq!(shown(&["scripted-one", "scripted-small"]).await, (true, true));
 }
 
 #[tokio::test(start_paused = true)]

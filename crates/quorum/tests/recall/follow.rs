@@ -6,7 +6,9 @@ use quorum::{
     Config, Error, Quorum, Request, Scope,
     memory::MemoryStore,
     model::{
+        agent::{Agent, Candidate, Reason},
         id::Tenant,
+        participant::Participant,
         recall::{Follows, Replaced, Why},
         spec::Spec,
     },
@@ -93,7 +95,7 @@ async fn what_is_followed_takes_a_fifth_of_the_smallest_window_at_most() {
     assert!(shown.cut && shown.tokens <= 1_500 && shown.tokens > 1_450, "{}", shown.tokens);
 }
 
-/// A machine with keys for these of three providers.
+/// A machine with keys for these of four providers.
 fn machine(store: &Arc<MemoryStore>, keys: &'static [&str]) -> Scope {
     let provider = |name: &str| {
         format!(
@@ -102,7 +104,7 @@ fn machine(store: &Arc<MemoryStore>, keys: &'static [&str]) -> Scope {
             name.to_uppercase()
         )
     };
-    let config = ["alpha", "beta", "gamma"].map(provider).concat();
+    let config = ["alpha", "beta", "gamma", "delta"].map(provider).concat();
     let config = Config::parse(&config, Path::new("config.toml"), "".into()).unwrap();
     let variable = |name: &str| keys.contains(&name.to_lowercase().as_str()).then(|| "secret".to_owned());
     let setup = setup::load(&config, &Machine { variable: &variable, ..Machine::bare() }).unwrap();
@@ -130,6 +132,49 @@ async fn a_voice_that_is_gone_is_replaced_and_that_is_recorded() {
     assert_eq!(spec.follows, Some(Follows { id, replaced }));
     let nobody = machine(&store, &[]);
     assert!(matches!(nobody.order(&next("Why?", "last")).await, Err(Error::Refused(_))));
+}
+
+/// A seat of an agent that prefers these providers, through the first.
+fn agent(id: &str, preferred: &[&str]) -> Participant {
+    let candidate = |provider: &&str| Candidate {
+        provider: (*provider).to_owned(),
+        model: None,
+        aliases: Vec::new(),
+        strengths: Vec::new(),
+        reason: Reason::Preferred,
+        abilities: Vec::new(),
+        left_out: Vec::new(),
+        temperature: None,
+    };
+    let candidates = preferred.iter().map(candidate).collect();
+    let agent = Agent { id: id.to_owned(), candidates, ..Agent::default() };
+    let seat = Participant::of(preferred[0]);
+    Participant { name: id.to_owned(), weight: 2.0, agent: Some(Arc::new(agent)), ..seat }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_with_another_provider_that_can_be_asked_keeps_its_seat() {
+    let store = Arc::new(MemoryStore::new());
+    let then = machine(&store, &["alpha", "beta", "gamma"]);
+    let providers = Some(vec!["alpha".to_owned(), "gamma".to_owned()]);
+    let mut spec = then.check(&Request { providers, ..Request::on("Tabs or spaces?") }).unwrap();
+    spec.participants[1] = agent("two", &["gamma", "beta"]);
+    let seats = spec.participants.clone();
+    let id = open_as_ordered(&*store, spec, second(1)).await;
+    let mut writer = Writer::claiming(&*store, id, "one").await;
+    writer.write(second(2), ending("Tabs."), Then::Done).await.unwrap();
+
+    let followed = async |keys: &'static [&str]| {
+        let spec = machine(&store, keys).order(&next("Why?", "last")).await.unwrap();
+        (spec.participants, spec.follows.unwrap().replaced)
+    };
+    let by = |seat: &str, by: &str| Replaced { seat: seat.into(), by: by.into() };
+    assert_eq!(followed(&["alpha", "beta"]).await, (seats.clone(), vec![]));
+    // Nobody takes the place of another through the provider that the agent speaks through now.
+    let (now, replaced) = followed(&["beta", "delta"]).await;
+    assert_eq!((&now[1], replaced), (&seats[1], vec![by("alpha", "delta")]));
+    let (now, replaced) = followed(&["alpha", "delta"]).await;
+    assert_eq!((&now[0], replaced), (&seats[0], vec![by("two", "delta")]));
 }
 
 #[tokio::test(start_paused = true)]

@@ -136,6 +136,36 @@ async fn b11_agents_answer_prompts_and_delegations_with_their_own_text() {
     assert!(refused.to_string().contains("did you mean reviewer?"), "{refused}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn b11_the_task_of_a_discussion_is_its_name_and_not_the_question() {
+    let (folder, panel) = (TempDir::new().unwrap(), panel());
+    fs::create_dir(folder.path().join("agents")).unwrap();
+    let affinity = json!({ "preferred": ["gemini"], "taskMapping": { "code-review": "codex" } });
+    let profile = json!({ "agentId": "reviewer", "providerAffinity": affinity });
+    fs::write(folder.path().join("agents/reviewer.json"), profile.to_string()).unwrap();
+    let text = |config: &str| {
+        format!(
+            "workflowId: w\nversion: 1.0.0\nsteps:\n  - {{ stepId: one, type: discuss, config: {{ rounds: 1, {config} }} }}\n"
+        )
+    };
+    let table = "participants: [claude, 'reviewer:agent']";
+    for (config, question) in [
+        (format!("{table}, task: code-review"), "Tabs?"),
+        (format!("{table}, task: code-review, prompt: 'Is {{{{input}}}} right?'"), "Is Tabs? right?"),
+    ] {
+        let from = panel.asked().len();
+        let result = ran(&scope(&panel, folder.path()), &text(&config), json!("Tabs?")).await;
+        assert!(result.success, "{:?}", result.error);
+        let output = &result.step_results[0].output;
+        assert_eq!((&output["topic"], &output["agents"][0]["provider"]), (&json!(question), &json!("codex")));
+        assert!(from < panel.asked().len());
+    }
+    let text = text("providers: [claude, gemini], task: code-review");
+    let order = RunOrder { text: text.into_bytes(), ..RunOrder::default() };
+    let refused = scope(&panel, folder.path()).plan_workflow(&order).expect_err("it names no agent");
+    assert!(refused.to_string().contains("applies only to agents"), "{refused}");
+}
+
 const OLD: &str = "Which database should hold our billing events?";
 
 #[tokio::test(start_paused = true)]

@@ -10,7 +10,6 @@ use quorum::{
     Registry,
     model::{
         client::{Author, Thinking},
-        excerpt::in_short,
         state::State as DiscussionState,
     },
     request::limits::TEMPERATURE,
@@ -26,7 +25,9 @@ use crate::{
         Waiting,
         answer::{Answer, Usage},
         body::Fields,
-        conversation::{Asked, Conversation, bounded, called, part, text_of, unsupported_content},
+        conversation::{
+            Asked, Conversation, bounded, called, part, role_of, text_of, unknown_role, unsupported_content,
+        },
         cut::Ended,
         fault::Fault,
         fusion,
@@ -119,13 +120,14 @@ fn read(body: Map<String, Value>, registry: &Registry) -> Result<Wanted, Fault> 
         asked,
         temperature: given.number("temperature", TEMPERATURE)?,
         max_tokens: wanted::max_tokens(&mut given, &["max_tokens"])?,
-        stop: wanted::stops(&mut given, "stop_sequences")?,
+        stop: wanted::stops(&mut given, "stop_sequences", schema.as_ref())?,
         seed: None,
         schema,
         panel,
         fusion,
         session,
         previous: None,
+        repeated: Map::new(),
         task,
         stream: given.flag("stream")?.unwrap_or(false),
         ignored: given.ignored(),
@@ -150,7 +152,7 @@ fn asked(given: &mut Given) -> Result<Asked, Fault> {
 }
 
 fn say(conversation: &mut Conversation, message: &Value, param: &str) -> Result<(), Fault> {
-    let role = message.get("role").and_then(Value::as_str).unwrap_or_default();
+    let role = role_of(message, param)?;
     let content = message.get("content").unwrap_or(&Value::Null);
     let place = format!("{param}.content");
     let by = match role {
@@ -160,10 +162,7 @@ fn say(conversation: &mut Conversation, message: &Value, param: &str) -> Result<
             conversation.instruct(&text_of(Some(content), &place)?);
             return Ok(());
         }
-        _ => {
-            let message = format!("there is no role {}", in_short(format_args!("{role:?}")));
-            return Err(Fault::invalid(&format!("{param}.role"), message));
-        }
+        _ => return Err(unknown_role(role, param)),
     };
     let Value::Array(blocks) = content else {
         conversation.say(by, &text_of(Some(content), &place)?);

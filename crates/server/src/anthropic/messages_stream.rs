@@ -105,7 +105,7 @@ impl Format for MessageStream {
         frames
     }
 
-    fn fail(&mut self, fault: &Fault) -> Vec<Bytes> {
+    fn fail(&mut self, fault: &Fault, _state: Option<&State>) -> Vec<Bytes> {
         vec![named("error", &fault.anthropic())]
     }
 }

@@ -3,7 +3,7 @@
 
 use quorum::{
     Registry,
-    model::{lifecycle::Lifecycle, outcome::Outcome, state::State},
+    model::{command::Command, lifecycle::Lifecycle, outcome::Outcome, state::State, time::Timestamp},
 };
 use serde_json::{Map, Value, json};
 
@@ -34,6 +34,7 @@ impl Extent {
 pub(crate) struct Writer<'w> {
     pub(crate) names: &'w ToolNames,
     pub(crate) registry: &'w Registry,
+    pub(crate) now: Timestamp,
 }
 
 /// The state of a discussion, as answers name it.
@@ -78,7 +79,7 @@ impl Writer<'_> {
             "discussionId": state.id, "status": status(state), "topic": state.spec.topic,
             "pattern": state.spec.pattern, "round": state.round, "rounds": state.spec.rounds,
             "speakersDone": done, "speakersMissing": missing,
-            "simulated": outcome.simulated, "elapsedMs": state.active_ms,
+            "simulated": outcome.simulated, "elapsedMs": self.elapsed_ms(state),
         });
         if let Some(phase) = &state.phase {
             handle["phase"] = json!(phase);
@@ -99,6 +100,13 @@ impl Writer<'_> {
         fit::compact(handle, &uri(state, "result"))
     }
 
+    /// How long it has run, the time since its last fact included while it runs.
+    fn elapsed_ms(&self, state: &State) -> u64 {
+        let since_ms = self.now.epoch_ms().saturating_sub(state.last_at.epoch_ms());
+        let running_ms = if status(state) == "running" { u64::try_from(since_ms).unwrap_or(0) } else { 0 };
+        state.active_ms.saturating_add(running_ms)
+    }
+
     /// The result in a few fields, the synthesis first.
     fn compact(&self, state: &State) -> Value {
         let outcome = self.registry.outcome(state);
@@ -114,7 +122,8 @@ impl Writer<'_> {
             "uri": uri(state, "result"), "next": self.next(state),
         });
         let optional = [
-            ("outcome", outcome.outcome.map(|it| json!(it))),
+            // What kind of answer it is, if there is one.
+            ("outcome", outcome.outcome.filter(|_| !is_lost(&outcome)).map(|it| json!(it))),
             ("agreementScore", outcome.consensus.agreement_score.map(|it| json!(it))),
             ("votes", outcome.fields.get("votingResults").cloned()),
             ("support", quorum::text::support(&outcome).map(Value::from)),
@@ -177,7 +186,19 @@ impl Writer<'_> {
     fn next(&self, state: &State) -> String {
         let tool = |name: &str| self.names.of(name);
         match status(state) {
-            "queued" | "running" => format!("call {} with this id", tool("result")),
+            "queued" | "running" => {
+                let call = format!("call {} with this id", tool("result"));
+                match &state.pending {
+                    Some(Command::Pause) => {
+                        format!("it pauses once the calls under way are answered; {call}")
+                    }
+                    Some(Command::Stop) => {
+                        format!("it concludes once the calls under way are answered; {call}")
+                    }
+                    Some(Command::Abort) => format!("it is being aborted; {call}"),
+                    _ => call,
+                }
+            }
             "paused" => format!("it is paused: call {} with this id and action resume", tool("control")),
             "awaiting" if state.ruling.is_some() => {
                 let kind = state.ruling.as_ref().map(|it| it.kind.as_str()).unwrap_or_default();
@@ -190,6 +211,11 @@ impl Writer<'_> {
             _ => format!("it is over; {} with section or fullOutput gives more", tool("result")),
         }
     }
+}
+
+/// Whether it ended without an answer.
+pub(crate) fn is_lost(outcome: &Outcome) -> bool {
+    outcome.error.is_some() && outcome.synthesis.is_empty()
 }
 
 /// The list, if it has any entries.

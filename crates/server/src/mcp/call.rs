@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use quorum::{Discussion, Scope, model::id::DiscussionId};
+use quorum::{Discussion, Error, Remedy, Scope, model::id::DiscussionId};
 use rmcp::{
     RoleServer,
     model::{CreateTaskResult, InputRequiredResult, InputResponses, ProtocolVersion, TASKS_EXTENSION_ID},
@@ -13,11 +13,17 @@ use tokio::time::Instant;
 
 use crate::{
     app::App,
-    mcp::{answer::Writer, failure::Failure, schema::LONGEST_WAIT_MS},
+    mcp::{
+        answer::Writer,
+        failure::Failure,
+        schema::LONGEST_WAIT_MS,
+        tools::{Form, Tool},
+    },
 };
 
 pub(crate) struct Call {
     pub(crate) app: App,
+    pub(crate) tool: &'static Tool,
     pub(crate) scope: Scope,
     pub(crate) arguments: Map<String, Value>,
     pub(crate) began: Instant,
@@ -69,7 +75,21 @@ impl Call {
     }
 
     pub(crate) fn writer(&self) -> Writer<'_> {
-        Writer { names: &self.app.mcp.names, registry: self.app.registry() }
+        Writer { names: &self.app.mcp.names, registry: self.app.registry(), now: self.scope.quorum().now() }
+    }
+
+    /// The failure of its order. A tool with a plain text for an answer takes only a question, so a
+    /// remedy that needs another field names the tool that has it.
+    pub(crate) fn refusal(&self, error: Error) -> Failure {
+        let Error::Refused(mut complaints) = error else { return error.into() };
+        for complaint in complaints.iter_mut().filter(|_| self.tool.form == Form::Text) {
+            if complaint.remedies.contains(&Remedy::Simulate) {
+                let discuss = self.app.mcp.names.of("discuss");
+                complaint.message += &format!("; {discuss} with \"offline\": true uses simulated voices");
+            }
+            complaint.remedies.retain(|it| !matches!(it, Remedy::Simulate | Remedy::SeatTwice { .. }));
+        }
+        Error::Refused(complaints).into()
     }
 
     /// Waits until the client cancels the call, or closes its connection.
@@ -77,11 +97,14 @@ impl Call {
         self.context.ct.cancelled().await;
     }
 
-    /// Whether the client takes tasks: declared as the extension, in a version that has it. Older
-    /// clients declare tasks of another form under the same name.
+    /// Whether it is answered with a task: the client declares the extension, in a version that has
+    /// it, and the tool answers with JSON. Older clients declare tasks of another form under the
+    /// same name. A task is folded from its discussion, which doesn't show that its answer is to be
+    /// a plain text.
     pub(crate) fn takes_tasks(&self) -> bool {
         let capabilities = self.context.client_capabilities().and_then(|it| it.extensions);
-        self.is_modern() && capabilities.is_some_and(|it| it.contains_key(TASKS_EXTENSION_ID))
+        let has_json = self.tool.form == Form::Json;
+        has_json && self.is_modern() && capabilities.is_some_and(|it| it.contains_key(TASKS_EXTENSION_ID))
     }
 
     /// Whether the client's user can be asked something before the call is answered. A client that

@@ -5,7 +5,7 @@
 //! order that another process has is found by keys in the store.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -21,7 +21,8 @@ pub(crate) const SAME_FOR: Duration = Duration::from_secs(60);
 pub(crate) struct Calls {
     recent: Mutex<HashMap<OrderMark, Recent>>,
     waiting: Mutex<HashMap<DiscussionId, usize>>,
-    paused: Mutex<HashSet<DiscussionId>>,
+    /// How often each discussion had been paused before a cancelled call paused it.
+    paused: Mutex<HashMap<DiscussionId, usize>>,
     open: Mutex<HashMap<CallMark, Vec<Arc<Notify>>>>,
 }
 
@@ -109,13 +110,15 @@ impl Calls {
         left == 0
     }
 
-    /// Notes that a cancelled call paused this discussion, which the client did not ask for.
-    pub(crate) fn note_pause(&self, id: DiscussionId) {
-        lock(&self.paused).insert(id);
+    /// Notes that a cancelled call pauses this discussion, which the client did not ask for, and
+    /// how often it was paused before.
+    pub(crate) fn note_pause(&self, id: DiscussionId, before: usize) {
+        lock(&self.paused).insert(id, before);
     }
 
-    /// Whether a cancelled call paused it; forgets that.
-    pub(crate) fn take_pause(&self, id: DiscussionId) -> bool {
+    /// How often it was paused before a cancelled call paused it; `None` if no call did. Forgets
+    /// that call.
+    pub(crate) fn take_pause(&self, id: DiscussionId) -> Option<usize> {
         lock(&self.paused).remove(&id)
     }
 
@@ -189,8 +192,8 @@ mod tests {
         calls.wait_for(id);
         calls.wait_for(id);
         assert_eq!([calls.leave(id), calls.leave(id)], [false, true]);
-        calls.note_pause(id);
-        assert_eq!([calls.take_pause(id), calls.take_pause(id)], [true, false]);
+        calls.note_pause(id, 2);
+        assert_eq!([calls.take_pause(id), calls.take_pause(id)], [Some(2), None]);
     }
 
     #[tokio::test]

@@ -40,6 +40,12 @@ impl Failure {
         Failure::invalid(told.join("; "), told)
     }
 
+    /// The failure of an order or a command, in which fields have the names that the tool gives
+    /// them.
+    pub(crate) fn renamed(error: impl Into<Problem>, names: &[(&str, &str)]) -> Self {
+        Failure::from(error.into().renamed(names))
+    }
+
     fn invalid(message: impl Into<String>, mistakes: Vec<String>) -> Self {
         Failure { mistakes, ..Failure::new(INVALID_INPUT, message) }
     }
@@ -81,7 +87,10 @@ impl From<Problem> for Failure {
         let document = problem.document();
         let told = || document.fields.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
         let is = |kind: problem::Kind| document.code == kind.code();
+        // Whatever its status: fields that don't go together are as wrong as a wrong value.
+        let is_input = !document.fields.is_empty() && !is(problem::NOT_AWAITED);
         let mut failure = match document.status {
+            _ if is_input => Failure::invalid(&document.detail, told()),
             400 => Failure::invalid(&document.detail, told()),
             404 => Failure::no_such_discussion(),
             _ if is(problem::KEY_REUSED) => Failure::new("KEY_REUSED", &document.detail),

@@ -27,7 +27,7 @@ use crate::{
         call::{Call, Reply},
         completion,
         failure::Failure,
-        prompts, resources, task,
+        prompts, resources, task, tools,
         wait::take_over,
     },
 };
@@ -82,8 +82,9 @@ impl Handler {
         scope.ok_or_else(|| ErrorData::invalid_request("authentication is required", None))
     }
 
-    fn writer(&self) -> Writer<'_> {
-        Writer { names: &self.app.mcp.names, registry: self.app.registry() }
+    fn writer(&self, extensions: &Extensions) -> Result<Writer<'_>, ErrorData> {
+        let now = self.scope(extensions)?.quorum().now();
+        Ok(Writer { names: &self.app.mcp.names, registry: self.app.registry(), now })
     }
 
     /// The discussion of a task; the id is the same.
@@ -95,6 +96,7 @@ impl Handler {
 
     fn call(
         &self,
+        tool: &'static tools::Tool,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<Call, ErrorData> {
@@ -107,6 +109,7 @@ impl Handler {
         };
         Ok(Call {
             app: self.app.clone(),
+            tool,
             scope,
             arguments: arguments::given(request.arguments),
             began: Instant::now(),
@@ -210,7 +213,7 @@ impl ServerHandler for Handler {
             let message = format!("there is no tool {}", quorum::model::excerpt::in_short(&request.name));
             return Err(ErrorData::invalid_params(message, Some(json!({ "tools": names }))));
         };
-        let call = self.call(request, context)?;
+        let call = self.call(listed.tool, request, context)?;
         Ok(self.run(listed, call).await)
     }
 
@@ -223,7 +226,7 @@ impl ServerHandler for Handler {
         // A task whose process is gone would never end otherwise.
         take_over(&self.app, &discussion).await.map_err(|error| internal(&error))?;
         let state = discussion.state().await.map_err(|error| internal(&error))?;
-        Ok(GetTaskResult::new(task::detailed(self.writer(), &state)))
+        Ok(GetTaskResult::new(task::detailed(self.writer(&context.extensions)?, &state)))
     }
 
     async fn update_task(

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use quorum::{
     Discussion, Fault, Forking, OrderKey, Request,
-    model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, spec::Spec},
+    model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, spec::Spec, state::State},
     seams::Created,
 };
 use serde_json::{Map, Value, json};
@@ -54,7 +54,8 @@ pub(crate) fn read(
     fields: Map<String, Value>,
     mistakes: Vec<Mistake>,
 ) -> Result<Request, Failure> {
-    let renamed = renamed(fields)?;
+    let (renamed, twice) = renamed(fields);
+    let mistakes = [mistakes, twice].concat();
     if !mistakes.is_empty() {
         return Err(Failure::mistakes(&with_further(call, renamed, mistakes)));
     }
@@ -70,9 +71,10 @@ fn request(call: &Call, fields: Map<String, Value>) -> Result<Request, Failure> 
     Ok(request)
 }
 
-/// The fields under their names in a request, without those of the call.
-pub(crate) fn renamed(fields: Map<String, Value>) -> Result<Map<String, Value>, Failure> {
-    let mut renamed = Map::new();
+/// The fields under their names in a request, without those of the call; and those that are given
+/// under two names.
+pub(crate) fn renamed(fields: Map<String, Value>) -> (Map<String, Value>, Vec<Mistake>) {
+    let (mut renamed, mut twice) = (Map::new(), Vec::new());
     for (name, value) in fields {
         let field = field_named(&name);
         if OF_THE_CALL.contains(&field) {
@@ -80,11 +82,12 @@ pub(crate) fn renamed(fields: Map<String, Value>) -> Result<Map<String, Value>, 
         }
         if renamed.contains_key(field) {
             let message = format!("is given twice: {name} is another name of {field}");
-            return Err(Failure::mistakes(&[Mistake { field: field.to_owned(), message }]));
+            twice.push(Mistake { field: field.to_owned(), message });
+            continue;
         }
         renamed.insert(field.to_owned(), if field == "participants" { seats(value) } else { value });
     }
-    Ok(renamed)
+    (renamed, twice)
 }
 
 /// The field with this name or other name.
@@ -139,7 +142,7 @@ async fn ordered(call: &Call, request: &Request) -> Result<Begun, Failure> {
     let digest = digest(request);
     match call.scope.order(request).await {
         Ok(spec) => begun(call, &Work::Order(Box::new(spec)), digest).await,
-        Err(error) => rejoined(call, digest).await?.ok_or_else(|| Failure::from(error)),
+        Err(error) => rejoined(call, digest).await?.ok_or_else(|| call.refusal(error)),
     }
 }
 
@@ -194,10 +197,11 @@ async fn answered(call: &Call, begun: Begun) -> Result<Reply, Failure> {
 /// to stop, so nothing that was paid is lost and nothing more is paid.
 async fn pause(call: &Call, discussion: &Discussion) -> Result<(), Failure> {
     let state = discussion.state().await?;
-    if is_settled(&state) {
+    let is_ordered = |it: &Command| matches!(it, Command::Pause | Command::Stop | Command::Abort);
+    if is_settled(&state) || state.pending.as_ref().is_some_and(is_ordered) {
         return Ok(());
     }
-    call.app.mcp.calls.note_pause(discussion.id());
+    call.app.mcp.calls.note_pause(discussion.id(), pauses(&state));
     discussion.steer(Command::Pause).await?;
     Ok(())
 }
@@ -318,9 +322,19 @@ async fn queued(call: &Call, work: &Work<'_>, key: &OrderKey) -> Result<(Discuss
     Ok((discussion, created == Created::Existed))
 }
 
-/// Resumes a discussion that a cancelled call had paused.
+/// How often it was paused.
+fn pauses(state: &State) -> usize {
+    state.transitions.iter().filter(|it| it.to == Lifecycle::Paused.name()).count()
+}
+
+/// Resumes a discussion that a cancelled call had paused, unless somebody has resumed it since.
 async fn revived(call: &Call, discussion: &Discussion) -> Result<Start, Failure> {
-    if !call.app.mcp.calls.take_pause(discussion.id()) || discussion.state().await?.lifecycle.is_terminal() {
+    let Some(before) = call.app.mcp.calls.take_pause(discussion.id()) else { return Ok(Start::AsItIs) };
+    let state = discussion.state().await?;
+    let is_paused = state.lifecycle == Lifecycle::Paused;
+    // The pause has yet to take effect, or is still in effect.
+    let is_ours = pauses(&state) == before + usize::from(is_paused);
+    if state.lifecycle.is_terminal() || !is_ours {
         return Ok(Start::AsItIs);
     }
     if let quorum::Steered::Here(handle) = discussion.resume().await? {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     mcp::{Surface, answer::STATUSES, failure, run},
-    wire::order::LONGEST_KEY,
+    wire::{meanings, order::LONGEST_KEY},
 };
 
 /// How long a call may wait before it answers with a handle, in milliseconds. Common clients give
@@ -28,44 +28,57 @@ pub(crate) const ALIASES: &[(&str, &str)] = &[
 /// The name of the time budget where sub-discussions are allowed.
 pub(crate) const TOTAL_BUDGET: (&str, &str) = ("totalBudget", "budgetMs");
 
+/// The fields of every answer about a discussion.
+const IN_EVERY_ANSWER: &[&str] = &["discussionId", "status", "next"];
+
+/// The fields of a handle.
+const HANDLE: &[&str] = &[
+    "discussionId",
+    "status",
+    "topic",
+    "pattern",
+    "round",
+    "rounds",
+    "phase",
+    "speakersDone",
+    "speakersMissing",
+    "simulated",
+    "elapsedMs",
+    "costUsd",
+    "awaits",
+    "leftOut",
+    "uri",
+    "next",
+];
+
 /// The kinds of a participant written as an object.
 pub(crate) const KINDS: &[&str] = &["provider", "agent", "person"];
 
-/// The descriptions of the fields that need one. The options of patterns have their own.
+/// The descriptions of fields where models need other words than readers of the HTTP API, and of
+/// other names of fields. All other fields have their meaning there, or their own.
 const DESCRIPTIONS: &[(&str, &str)] = &[
-    ("topic", "The question to discuss"),
-    ("providers", "The models that take part: `claude`, or `claude/MODEL`. Left out: the usual panel"),
     ("participants", "All participants in seating order, people included; instead of providers"),
-    ("rounds", "The number of rounds"),
-    ("votingOptions", "The options of a vote"),
-    ("context", "Background for all participants"),
+    ("task", "Only with agents: the kind of task, which selects their providers. The question is the topic"),
     ("consensus", "Another name of consensusMethod"),
     ("timeout", "The time limit for one answer, in milliseconds"),
     ("providerTimeout", "Another name of timeout"),
-    ("sessionId", "The session it belongs to"),
     ("maxCost", "The most it may cost, in USD: calls that don't fit are not made"),
-    ("maxCalls", "The most calls to providers"),
-    ("budgetMs", "The time budget, in milliseconds"),
-    ("preset", "A preset of the configuration that fills in fields left out"),
     ("agentWeight", "Another name of agentWeightMultiplier"),
     ("agentWeightMultiplier", "How much more an agent's vote counts than a provider's"),
-    ("recall", "How many past discussions on this topic to show the panel, or which ones"),
-    ("follows", "The discussion that this one follows: its id, or `last`"),
     ("offline", "Use simulated voices, which cost nothing and invent their answers"),
-    ("earlyExit", "Stop waiting once an answer is confident enough"),
-    ("confidenceThreshold", "The confidence that is enough for an early exit, 0 to 1"),
 ];
 
 /// The schema of an order, with the fields that only a call has.
 pub(crate) fn order(surface: &Surface<'_>) -> Value {
-    let mut properties = order_fields(surface.registry);
+    let mut properties = order_fields(surface);
     properties.extend(call_fields());
     properties.insert("idempotencyKey".to_owned(), key());
     object(&properties, &["topic"])
 }
 
 /// The fields of a request: no null, since a field is left out; with descriptions and other names.
-pub(crate) fn order_fields(registry: &Registry) -> Map<String, Value> {
+pub(crate) fn order_fields(surface: &Surface<'_>) -> Map<String, Value> {
+    let registry = surface.registry;
     let mut fields: Map<String, Value> =
         fields::schemas(registry).into_iter().map(|(name, schema)| (name, without_null(schema))).collect();
     for (alias, field) in ALIASES {
@@ -74,7 +87,7 @@ pub(crate) fn order_fields(registry: &Registry) -> Map<String, Value> {
         }
     }
     allow_objects(&mut fields);
-    describe(&mut fields, registry);
+    describe(&mut fields, surface);
     fields
 }
 
@@ -99,19 +112,32 @@ fn allow_objects(fields: &mut Map<String, Value>) {
     }
 }
 
-fn describe(fields: &mut Map<String, Value>, registry: &Registry) {
+fn describe(fields: &mut Map<String, Value>, surface: &Surface<'_>) {
+    let registry = surface.registry;
     let listed = |all: Vec<(&str, &str)>| {
         all.iter().map(|(name, summary)| format!("{name}: {summary}")).collect::<Vec<_>>().join("; ")
     };
     let patterns = listed(registry.patterns().iter().map(|it| (it.name, it.summary)).collect());
     let methods = listed(registry.methods().iter().map(|it| (it.name, it.summary)).collect());
+    let models = surface.names.of("list_models");
+    let providers = format!(
+        "The models that take part: `claude`, or `claude/MODEL`; {models} lists them. Left out: the usual panel"
+    );
     let fixed = DESCRIPTIONS.iter().map(|(name, text)| (*name, (*text).to_owned()));
-    let derived = [("pattern", patterns), ("consensusMethod", methods)];
+    let voting: Vec<&str> = registry.patterns().iter().filter(|it| it.votes).map(|it| it.name).collect();
+    let options = format!("What can be voted for; needed with the patterns that vote: {}", voting.join(", "));
+    let derived = [
+        ("pattern", patterns),
+        ("consensusMethod", methods),
+        ("votingOptions", options),
+        ("providers", providers),
+    ];
     for (name, text) in fixed.chain(derived) {
         if let Some(Value::Object(schema)) = fields.get_mut(name) {
             schema.entry("description").or_insert(Value::String(text));
         }
     }
+    meanings::add(fields);
 }
 
 /// The schema without null among its types and values.
@@ -128,6 +154,8 @@ fn without_null(mut schema: Value) -> Value {
             if let Some(Value::Array(alternatives)) = keys.get_mut("oneOf") {
                 alternatives.retain(|it| it["type"] != "null");
             }
+            // The check of the request words it better, and no model reads it.
+            keys.retain(|key, value| key != "pattern" || !value.is_string());
             // Not every client knows this format of numbers.
             keys.retain(|key, value| key != "format" || value != "int64");
             keys.values_mut().for_each(|it| *it = without_null(it.take()));
@@ -210,13 +238,63 @@ pub(crate) fn output(properties: Value, required: &[&str]) -> Value {
     })
 }
 
-/// The output schema of tools that answer with a discussion: its handle or its result.
-pub(crate) fn discussion(_: &Surface<'_>) -> Value {
-    let mut properties = discussion_properties();
-    if let (Value::Object(all), Value::Object(of_a_run)) = (&mut properties, run::properties()) {
+/// The output schema of the tool that describes a discussion's handle and result for all others:
+/// clients show the whole list of tools to their models.
+pub(crate) fn described_discussion(_: &Surface<'_>) -> Value {
+    output(discussion_properties(), IN_EVERY_ANSWER)
+}
+
+/// The same without descriptions.
+pub(crate) fn discussion(surface: &Surface<'_>) -> Value {
+    without_descriptions(described_discussion(surface))
+}
+
+/// The same, of a discussion that may be the run of a workflow.
+pub(crate) fn discussion_or_run(surface: &Surface<'_>) -> Value {
+    without_descriptions(described_run(surface))
+}
+
+/// The same, with descriptions of a run's own fields.
+pub(crate) fn described_run(surface: &Surface<'_>) -> Value {
+    let mut schema = discussion(surface);
+    if let (Some(all), Value::Object(of_a_run)) = (schema["properties"].as_object_mut(), run::properties()) {
         all.extend(of_a_run);
     }
-    output(properties, &["discussionId", "status", "next"])
+    schema
+}
+
+/// The same for tools that usually answer with a handle: without what is inside the fields of a
+/// result.
+pub(crate) fn handle_or_result(surface: &Surface<'_>) -> Value {
+    let mut schema = discussion_or_run(surface);
+    let fields = schema["properties"].as_object_mut().into_iter().flatten();
+    for (_, field) in fields.filter(|(name, _)| !HANDLE.contains(&name.as_str())) {
+        if let Some(keys) = field.as_object_mut() {
+            keys.retain(|key, _| !["properties", "required", "items"].contains(&key.as_str()));
+        }
+    }
+    schema
+}
+
+/// The output schema of a tool that answers with a handle.
+pub(crate) fn handle() -> Value {
+    let mut properties = discussion_properties();
+    if let Some(all) = properties.as_object_mut() {
+        all.retain(|name, _| HANDLE.contains(&name.as_str()));
+    }
+    without_descriptions(output(properties, IN_EVERY_ANSWER))
+}
+
+fn without_descriptions(mut schema: Value) -> Value {
+    match &mut schema {
+        Value::Object(keys) => {
+            keys.retain(|key, value| key != "description" || !value.is_string());
+            keys.values_mut().for_each(|it| *it = without_descriptions(it.take()));
+        }
+        Value::Array(values) => values.iter_mut().for_each(|it| *it = without_descriptions(it.take())),
+        _ => {}
+    }
+    schema
 }
 
 fn discussion_properties() -> Value {

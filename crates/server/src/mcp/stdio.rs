@@ -5,9 +5,11 @@ use std::{sync::Arc, time::Duration};
 
 use quorum::{Quorum, Scope};
 use rmcp::{
-    ErrorData, RoleServer,
-    model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage},
-    service::serve_server,
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        ClientJsonRpcMessage, ClientRequest, GetMeta, JsonRpcMessage, ProtocolVersion, ServerJsonRpcMessage,
+    },
+    service::{ServerInitializeError, serve_server},
     transport::{Transport, stdio_pipes},
 };
 use serde_json::Value;
@@ -57,11 +59,15 @@ pub async fn converse<R, W>(
     let providers = app::usable(quorum.providers(), settings.voices);
     let document = openapi::with_fields(routes::document(), quorum.registry(), &providers);
     let app = AppState::new(quorum, settings, &document);
-    let lines = Lines::new(app.clone(), reader, writer);
     let handler = Handler { app: app.clone(), caller: Caller::Local(scope) };
+    let versions = handler.supported_protocol_versions().into_owned();
+    let lines = Lines::new(app.clone(), versions, (reader, writer));
     let serving = async {
-        if let Ok(service) = serve_server(handler, lines).await {
-            let _ = service.waiting().await;
+        match serve_server(handler, lines).await {
+            Ok(service) => drop(service.waiting().await),
+            // A client may leave before it has said anything.
+            Err(ServerInitializeError::ConnectionClosed(_)) => {}
+            Err(error) => tracing::error!(%error, "the connection could not be opened"),
         }
     };
     let time_is_up = async {
@@ -88,7 +94,10 @@ struct Lines<R, W> {
     line: Vec<u8>,
     /// Whether the rest of a line that was too long is being skipped.
     is_skipping: bool,
-    /// Whether a request was read. Before the first, other messages mean nothing and are dropped.
+    /// The versions of the protocol that are served.
+    versions: Vec<ProtocolVersion>,
+    /// Whether a request has opened the connection. Before that, the library takes requests alone
+    /// and gives up at any other message, so those are dropped; they refer to nothing yet.
     has_begun: bool,
     writer: Arc<Mutex<W>>,
 }
@@ -101,9 +110,9 @@ enum Read {
 }
 
 impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
-    fn new(app: App, reader: R, writer: W) -> Self {
+    fn new(app: App, versions: Vec<ProtocolVersion>, (reader, writer): (R, W)) -> Self {
         let (reader, writer) = (BufReader::new(reader), Arc::new(Mutex::new(writer)));
-        Lines { app, reader, line: Vec::new(), is_skipping: false, has_begun: false, writer }
+        Lines { app, reader, line: Vec::new(), is_skipping: false, versions, has_begun: false, writer }
     }
 
     /// Reads up to the end of a line. Nothing is lost if the future is dropped: what was read so
@@ -144,8 +153,23 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
 
     /// Whether the message may be passed on.
     fn counts(&mut self, message: &ClientJsonRpcMessage) -> bool {
-        self.has_begun = self.has_begun || matches!(message, JsonRpcMessage::Request(_));
-        self.has_begun
+        let JsonRpcMessage::Request(request) = message else { return self.has_begun };
+        self.has_begun = self.has_begun || opens(&request.request, &self.versions);
+        true
+    }
+}
+
+/// Whether the request opens a connection: a handshake does, and so does a request that says what a
+/// handshake would say. A ping and a discovery are answered before.
+fn opens(request: &ClientRequest, versions: &[ProtocolVersion]) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        other => {
+            let meta = other.get_meta();
+            let is_complete = meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
+            is_complete && meta.protocol_version().is_some_and(|it| versions.contains(&it))
+        }
     }
 }
 

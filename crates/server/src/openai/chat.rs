@@ -8,7 +8,7 @@ use axum::{
 };
 use quorum::{
     Registry,
-    model::{client::Author, excerpt::in_short, state::State as DiscussionState},
+    model::{client::Author, state::State as DiscussionState},
     request::limits::TEMPERATURE,
 };
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ use crate::{
         Waiting,
         answer::Answer,
         body::Fields,
-        conversation::{Asked, Conversation, bounded, called, text_of},
+        conversation::{Asked, Conversation, bounded, called, role_of, text_of, unknown_role},
         cut::Ended,
         fault::Fault,
         fusion,
@@ -118,13 +118,14 @@ fn read(body: Map<String, Value>, registry: &Registry) -> Result<(Wanted, bool),
         asked,
         temperature: given.number("temperature", TEMPERATURE)?,
         max_tokens: wanted::max_tokens(&mut given, &["max_tokens", "max_completion_tokens"])?,
-        stop: wanted::stops(&mut given, "stop")?,
+        stop: wanted::stops(&mut given, "stop", schema.as_ref())?,
         seed: wanted::seed(&mut given)?,
         schema,
         panel,
         fusion,
         session,
         previous: None,
+        repeated: Map::new(),
         task,
         stream: given.flag("stream")?.unwrap_or(false),
         ignored: given.ignored(),
@@ -170,7 +171,7 @@ fn asked(given: &mut Given) -> Result<Asked, Fault> {
 }
 
 fn say(conversation: &mut Conversation, message: &Value, param: &str) -> Result<(), Fault> {
-    let role = message.get("role").and_then(Value::as_str).unwrap_or_default();
+    let role = role_of(message, param)?;
     let text = text_of(message.get("content"), &format!("{param}.content"))?;
     match role {
         "system" | "developer" => conversation.instruct(&text),
@@ -182,10 +183,7 @@ fn say(conversation: &mut Conversation, message: &Value, param: &str) -> Result<
             conversation.say(Author::Assistant, &texts.join("\n"));
         }
         "tool" | "function" => conversation.say(Author::Tool, &text),
-        _ => {
-            let message = format!("there is no role {}", in_short(format_args!("{role:?}")));
-            return Err(Fault::invalid(&format!("{param}.role"), message));
-        }
+        _ => return Err(unknown_role(role, param)),
     }
     Ok(())
 }

@@ -71,7 +71,7 @@ impl Format for ChatStream {
         frames
     }
 
-    fn fail(&mut self, fault: &Fault) -> Vec<Bytes> {
+    fn fail(&mut self, fault: &Fault, _state: Option<&State>) -> Vec<Bytes> {
         vec![data(&fault.openai()), Bytes::from_static(DONE)]
     }
 }

@@ -20,8 +20,12 @@ use crate::{
 /// and `PROVIDER` or `PROVIDER/MODEL` one voice alone.
 #[utoipa::path(
     get, path = "/v1/models", operation_id = "list_models", tag = "panel as a model",
-    responses((status = 200, description = "The models, in OpenAI's format", body = crate::wire::answers::VendorModels, example = json!({
-        "object": "list", "data": [{ "id": "quorum", "object": "model", "created": 0, "owned_by": "quorum" }],
+    responses((status = 200, description = "The models, in OpenAI's and Anthropic's formats", body = crate::wire::answers::VendorModels, example = json!({
+        "object": "list", "has_more": false, "first_id": "quorum", "last_id": "quorum",
+        "data": [{
+            "id": "quorum", "object": "model", "created": 0, "owned_by": "quorum",
+            "type": "model", "display_name": "quorum", "created_at": "1970-01-01T00:00:00Z",
+        }],
     })))
 )]
 pub(super) async fn list(
@@ -31,7 +35,11 @@ pub(super) async fn list(
 ) -> Result<Json<Value>, Fault> {
     refuse_recursion(&headers)?;
     let models: Vec<Value> = listed(&app).iter().map(|(name, listed)| entry(name, listed)).collect();
-    Ok(Json(json!({ "object": "list", "data": models })))
+    let id = |it: Option<&Value>| it.map_or(Value::Null, |it| it["id"].clone());
+    let (first, last) = (id(models.first()), id(models.last()));
+    Ok(Json(json!({
+        "object": "list", "data": models, "has_more": false, "first_id": first, "last_id": last,
+    })))
 }
 
 /// Get one model
@@ -41,7 +49,7 @@ pub(super) async fn list(
     get, path = "/v1/models/{*model}", operation_id = "retrieve_model", tag = "panel as a model",
     params(("model" = String, Path, description = "The model's name")),
     responses(
-        (status = 200, description = "The model, in OpenAI's format", body = crate::wire::answers::VendorModel),
+        (status = 200, description = "The model, in OpenAI's and Anthropic's formats", body = crate::wire::answers::VendorModel),
         (status = 404, description = "There is no such model", body = crate::wire::panel_model::VendorError)
     )
 )]
@@ -61,7 +69,11 @@ fn entry(name: &str, listed: &Listed) -> Value {
         Listed::Voice(voice) => voice.split('/').next().unwrap_or(voice),
         Listed::Defaults | Listed::Pattern(_) | Listed::Preset(_) | Listed::Fusion => "quorum",
     };
-    json!({ "id": name, "object": "model", "created": 0, "owned_by": owner })
+    json!({
+        "id": name, "object": "model", "created": 0, "owned_by": owner,
+        // Anthropic's clients read these instead.
+        "type": "model", "display_name": name, "created_at": "1970-01-01T00:00:00Z",
+    })
 }
 
 /// When a discussion was created, in seconds since 1970: its id begins with that time.

@@ -8,14 +8,17 @@ use axum::{
 };
 use quorum::{
     Discussion,
-    model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, state::State as DiscussionState},
+    model::{
+        client::ClientOrder, command::Command, id::DiscussionId, lifecycle::Lifecycle,
+        state::State as DiscussionState,
+    },
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
     created_at,
-    responses_request::{FUSION, MESSAGE, REASONING, RESPONSE, Requested, id_of, read},
+    responses_request::{FUSION, MESSAGE, REASONING, RESPONSE, Requested, id_of, read, repeated},
     responses_stream::ResponseStream,
     usage,
 };
@@ -26,8 +29,9 @@ use crate::{
     routes::events::stream_slot,
     v1::{
         Waiting,
-        answer::{Answer, answer},
+        answer::{ABORTED, Answer, answer},
         body::{Fields, refuse_recursion},
+        client_order,
         cut::Ended,
         fault::Fault,
         fusion,
@@ -182,15 +186,19 @@ async fn as_it_is(app: &App, discussion: &Discussion) -> Result<Value, Fault> {
         Lifecycle::Initializing | Lifecycle::Running | Lifecycle::Paused | Lifecycle::Completing => {
             about.unfinished("in_progress")
         }
-        Lifecycle::Aborted => about.unfinished("cancelled"),
-        Lifecycle::Completed | Lifecycle::Error => match answer(&state, app.registry()) {
-            Ok(answer) => {
-                let fusion = client.analysis.then(|| fusion_item(&state, &answer));
-                let talk = recorded_talk(app, discussion, client.thinking).await?;
-                about.finished(&answer, before_message(state.id, fusion, talk))
+        Lifecycle::Completed | Lifecycle::Error | Lifecycle::Aborted => {
+            let talk = recorded_talk(app, discussion, client.thinking).await?;
+            match answer(&state, app.registry()) {
+                Ok(answer) => {
+                    let fusion = client.analysis.then(|| fusion_item(&state, &answer));
+                    about.finished(&answer, before_message(state.id, fusion, talk))
+                }
+                Err(fault) => {
+                    let fusion = client.analysis.then(|| failed_fusion_item(&state, &fault));
+                    about.failed(&fault, before_message(state.id, fusion, talk))
+                }
             }
-            Err(fault) => about.failed(&fault),
-        },
+        }
     })
 }
 
@@ -205,32 +213,38 @@ pub(super) struct About {
     pub(super) model: String,
     pub(super) previous: Option<String>,
     pub(super) is_background: bool,
+    /// The parameters of the request that it repeats.
+    repeated: Value,
 }
 
 impl About {
     fn new(id: DiscussionId, wanted: &Wanted, is_background: bool) -> About {
-        About { id, model: wanted.model.clone(), previous: wanted.previous.clone(), is_background }
+        About::of(id, client_order(wanted, None), is_background)
     }
 
     /// The same of an earlier response, from its record.
     fn recorded(state: &DiscussionState) -> About {
         let order = state.spec.client.clone();
         let is_background = order.as_ref().is_some_and(|it| it.attended.is_none());
-        let order = order.unwrap_or_default();
-        About { id: state.id, model: order.model, previous: order.previous, is_background }
+        About::of(state.id, order.unwrap_or_default(), is_background)
+    }
+
+    fn of(id: DiscussionId, order: ClientOrder, is_background: bool) -> About {
+        let repeated = repeated(&order);
+        About { id, model: order.model, previous: order.previous, is_background, repeated }
     }
 
     pub(super) fn unfinished(&self, status: &str) -> Value {
-        json!({
+        let own = json!({
             "id": format!("{RESPONSE}{}", self.id), "object": "response", "created_at": created_at(self.id),
             "status": status, "background": self.is_background, "error": null, "incomplete_details": null,
-            "instructions": null, "max_output_tokens": null, "metadata": {}, "model": self.model, "output": [],
-            "parallel_tool_calls": false, "previous_response_id": self.previous, "store": true,
-            "reasoning": { "effort": null, "summary": null }, "temperature": null, "top_p": null,
-            "text": { "format": { "type": "text" } }, "tool_choice": "auto", "tools": [],
+            "model": self.model, "output": [], "parallel_tool_calls": false,
+            "previous_response_id": self.previous, "store": true,
+            "reasoning": { "effort": null, "summary": null }, "top_p": null, "tool_choice": "auto", "tools": [],
             "truncation": "disabled", "usage": null, "user": null, "completed_at": null,
             "frequency_penalty": null, "presence_penalty": null,
-        })
+        });
+        with(&own, self.repeated.clone())
     }
 
     /// The finished response, with these items before the message.
@@ -247,11 +261,25 @@ impl About {
         told
     }
 
-    pub(super) fn failed(&self, fault: &Fault) -> Value {
-        let mut told = self.unfinished("failed");
-        told["error"] = json!({ "code": fault.code(), "message": fault.message() });
+    /// The response that failed or was cancelled, with the items so far.
+    pub(super) fn failed(&self, fault: &Fault, output: Vec<Value>) -> Value {
+        let is_cancelled = fault.code() == ABORTED;
+        let mut told = self.unfinished(if is_cancelled { "cancelled" } else { "failed" });
+        if !is_cancelled {
+            told["error"] = json!({ "code": fault.code(), "message": fault.message() });
+        }
+        told["output"] = output.into();
         told
     }
+}
+
+/// These fields, and more.
+pub(super) fn with(fields: &Value, more: Value) -> Value {
+    let mut all = fields.clone();
+    if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
+        all.extend(more);
+    }
+    all
 }
 
 /// The status of a response and of its message.
@@ -278,4 +306,10 @@ pub(super) fn reasoning_item(id: DiscussionId, talk: &str) -> Value {
 
 pub(super) fn fusion_item(state: &DiscussionState, answer: &Answer) -> Value {
     fusion::item(&format!("{FUSION}{}", state.id), state, Some(&answer.outcome))
+}
+
+/// The item of a discussion without an answer: what the models said was paid for.
+pub(super) fn failed_fusion_item(state: &DiscussionState, fault: &Fault) -> Value {
+    let item = fusion::item(&format!("{FUSION}{}", state.id), state, None);
+    with(&item, json!({ "error": fault.message() }))
 }

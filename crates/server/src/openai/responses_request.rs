@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use quorum::{
     Registry, Scope, StoreError,
     model::{
-        client::{Author, Utterance},
+        client::{Author, ClientOrder, Utterance},
         excerpt::in_short,
         id::DiscussionId,
     },
@@ -13,7 +13,7 @@ use quorum::{
 use serde_json::{Map, Value, json};
 
 use crate::v1::{
-    conversation::{Conversation, bounded, called, text_of},
+    conversation::{Conversation, bounded, called, role_of, text_of, unknown_role},
     fault::Fault,
     fusion,
     given::Given,
@@ -44,6 +44,7 @@ pub(super) async fn read(
     registry: &Registry,
     body: Map<String, Value>,
 ) -> Result<Requested, Fault> {
+    let repeated = to_repeat(&body);
     let mut given = Given::body(body)?;
     let model = wanted::model(&mut given)?;
     let previous = given.text("previous_response_id")?;
@@ -54,7 +55,8 @@ pub(super) async fn read(
     let sent = dereferenced(scope, given.take("input")).await?;
     input(&mut conversation, sent.as_ref())?;
     if let Some(previous) = &previous {
-        conversation.follow(said_before(scope, previous).await?);
+        let Before { standing, said } = said_before(scope, previous).await?;
+        conversation.follow(standing.as_deref(), said);
     }
     let asked = conversation.asked("input")?;
     if given.take("prompt").is_some() {
@@ -83,11 +85,46 @@ pub(super) async fn read(
         fusion,
         session: session.or(named_conversation(&mut given)?),
         previous,
+        repeated,
         task,
         stream: given.flag("stream")?.unwrap_or(false),
         ignored: given.ignored(),
     };
     Ok(Requested { wanted, is_background })
+}
+
+/// The parameters that the response repeats and that the record has nowhere else: the format of the
+/// text without its schema, for one.
+fn to_repeat(body: &Map<String, Value>) -> Map<String, Value> {
+    let sent = |name: &str| body.get(name).filter(|it| !it.is_null()).cloned();
+    let format = sent("text").and_then(|it| it.get("format").filter(|it| it.is_object()).cloned());
+    let format = format.map(|mut it| {
+        it.as_object_mut().and_then(|it| it.shift_remove("schema"));
+        it
+    });
+    let named = [("metadata", sent("metadata")), ("temperature", sent("temperature")), ("format", format)];
+    named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// What a response says of its request's parameters.
+pub(super) fn repeated(order: &ClientOrder) -> Value {
+    let sent = |name: &str| order.repeated.get(name).cloned();
+    let mut format = sent("format").unwrap_or_else(|| json!({ "type": "text" }));
+    if let Some(schema) = order.schema.as_ref().filter(|_| format["type"] == "json_schema") {
+        format["schema"] = schema.clone();
+    }
+    // The standing instructions are input, not the parameter.
+    let own = match (&order.instructions, &order.standing) {
+        (Some(all), Some(standing)) => {
+            all.strip_suffix(standing.as_str()).map(|it| it.strip_suffix("\n\n").unwrap_or(it))
+        }
+        (all, _) => all.as_deref(),
+    };
+    json!({
+        "instructions": own.filter(|it| !it.is_empty()), "max_output_tokens": order.max_tokens,
+        "metadata": sent("metadata").unwrap_or_else(|| json!({})), "temperature": sent("temperature"),
+        "text": { "format": format },
+    })
 }
 
 /// `conversation`: an id, or an object with one.
@@ -142,16 +179,13 @@ fn item(conversation: &mut Conversation, item: &Value, param: &str) -> Result<()
 }
 
 fn message(conversation: &mut Conversation, item: &Value, param: &str) -> Result<(), Fault> {
-    let role = item.get("role").and_then(Value::as_str).unwrap_or_default();
+    let role = role_of(item, param)?;
     let text = text_of(item.get("content"), &format!("{param}.content"))?;
     match role {
-        "system" | "developer" => conversation.instruct(&text),
+        "system" | "developer" => conversation.instruct_from_now_on(&text),
         "user" => conversation.say(Author::User, &text),
         "assistant" => conversation.say(Author::Assistant, &text),
-        _ => {
-            let message = format!("there is no role {}", in_short(format_args!("{role:?}")));
-            return Err(Fault::invalid(&format!("{param}.role"), message));
-        }
+        _ => return Err(unknown_role(role, param)),
     }
     Ok(())
 }
@@ -199,8 +233,15 @@ pub(super) fn id_of(response: &str) -> Result<DiscussionId, Fault> {
     id.ok_or_else(Fault::no_response)
 }
 
+/// The conversation up to and including an earlier response. Its parameter `instructions` applied
+/// to that response only, as at OpenAI.
+struct Before {
+    standing: Option<String>,
+    said: Vec<Utterance>,
+}
+
 /// The conversation up to and including this response, from the record.
-async fn said_before(scope: &Scope, response: &str) -> Result<Vec<Utterance>, Fault> {
+async fn said_before(scope: &Scope, response: &str) -> Result<Before, Fault> {
     let param = "previous_response_id";
     let not_found = |fault: Fault| fault.at(param);
     let id = id_of(response).map_err(not_found)?;
@@ -215,5 +256,5 @@ async fn said_before(scope: &Scope, response: &str) -> Result<Vec<Utterance>, Fa
     let question = order.question.unwrap_or_else(|| state.spec.topic.clone());
     said.push(Utterance { by: Author::User, text: question });
     said.push(Utterance { by: Author::Assistant, text: state.outcome().synthesis });
-    Ok(said)
+    Ok(Before { standing: order.standing, said })
 }

@@ -12,7 +12,7 @@ use quorum::model::{
 use serde_json::{Value, json};
 
 use super::{
-    responses::{About, fusion_item, message_item, reasoning_item, status},
+    responses::{About, failed_fusion_item, fusion_item, message_item, reasoning_item, status, with},
     responses_request::{FUSION, MESSAGE, REASONING},
 };
 use crate::{
@@ -256,19 +256,17 @@ impl Format for ResponseStream {
         frames
     }
 
-    fn fail(&mut self, fault: &Fault) -> Vec<Bytes> {
+    fn fail(&mut self, fault: &Fault, state: Option<&State>) -> Vec<Bytes> {
+        // A message that was begun stays incomplete.
+        self.ended = Ended::Length;
         let mut frames = self.close();
-        let response = self.about.failed(fault);
+        if let (Some(_), Some(state)) = (&self.fusion, state) {
+            let item = failed_fusion_item(state, fault);
+            frames.push(self.event("response.output_item.done", json!({ "output_index": 0, "item": item })));
+            self.output[0] = item;
+        }
+        let response = self.about.failed(fault, std::mem::take(&mut self.output));
         frames.push(self.event("response.failed", json!({ "response": response })));
         frames
     }
-}
-
-/// These fields, and more.
-fn with(fields: &Value, more: Value) -> Value {
-    let mut all = fields.clone();
-    if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
-        all.extend(more);
-    }
-    all
 }

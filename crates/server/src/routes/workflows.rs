@@ -12,7 +12,7 @@ use quorum::{
     },
     workflow::{
         LARGEST_FILE, RunError, RunOrder, Wrong,
-        find::{file_of, folders},
+        find::{all, file_of, folders},
     },
 };
 use serde::{Deserialize, Serialize};
@@ -148,11 +148,9 @@ pub(super) fn text_of(workflow: &Value) -> Result<Vec<u8>, Problem> {
 
 /// A workflow of the server's folders. A path is not a name: a client must not choose a file.
 pub(crate) fn named(name: &str, folders: &[std::path::PathBuf]) -> Result<(String, Vec<u8>), Problem> {
-    let plain = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
-    let is_name = !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(plain);
     let in_folders =
         |file: &std::path::PathBuf| file.parent().is_some_and(|it| folders.iter().any(|f| f == it));
-    let file = if is_name { file_of(name, folders).filter(in_folders) } else { None };
+    let file = if is_name(name) { file_of(name, folders).filter(in_folders) } else { None };
     let unknown = || Problem::field("name", "there is no workflow of this name on the server");
     let file = file.ok_or_else(unknown)?;
     let mut text = Vec::new();
@@ -163,6 +161,17 @@ pub(crate) fn named(name: &str, folders: &[std::path::PathBuf]) -> Result<(Strin
         return Err(Problem::field("name", "the workflow file is too large"));
     }
     Ok((name.to_owned(), text))
+}
+
+/// The names under which a client can run the workflows of these folders.
+pub(crate) fn names(folders: &[std::path::PathBuf]) -> Vec<String> {
+    let found = all(folders).into_iter().filter(|it| !it.hidden && is_name(&it.name));
+    found.map(|it| it.name).collect()
+}
+
+fn is_name(name: &str) -> bool {
+    let plain = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
+    !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(plain)
 }
 
 pub(super) fn refused(error: RunError) -> Problem {

@@ -4,7 +4,13 @@
 use axum::http::StatusCode;
 use quorum::{
     Registry,
-    model::{error::Code, lifecycle::Lifecycle, money::Usage as Tokens, outcome::Outcome, state::State},
+    model::{
+        error::{Code, Problem},
+        lifecycle::Lifecycle,
+        money::Usage as Tokens,
+        outcome::Outcome,
+        state::State,
+    },
     vocabulary::json_schema::mismatch,
 };
 use serde_json::{Value, json};
@@ -17,6 +23,9 @@ use crate::v1::{
 
 /// The header with the discussion's id.
 pub(crate) const DISCUSSION: &str = "x-quorum-discussion";
+
+/// The code of the error of a discussion that was aborted.
+pub(crate) const ABORTED: &str = "discussion_aborted";
 
 /// A finished answer.
 pub(crate) struct Answer {
@@ -97,10 +106,9 @@ fn is_cut_by_provider(state: &State) -> bool {
 
 /// The error of a discussion without an answer.
 fn failure(state: &State, outcome: &Outcome) -> Result<(), Fault> {
-    let message = outcome.error.as_ref().map(|it| it.message.clone());
     if state.lifecycle == Lifecycle::Aborted {
         let message = "the discussion was aborted";
-        return Err(Fault::new(StatusCode::BAD_REQUEST, "discussion_aborted", message));
+        return Err(Fault::new(StatusCode::BAD_REQUEST, ABORTED, message));
     }
     let is_lost = state.lifecycle == Lifecycle::Error || outcome.synthesis.trim().is_empty();
     if !is_lost {
@@ -109,9 +117,20 @@ fn failure(state: &State, outcome: &Outcome) -> Result<(), Fault> {
     if outcome.error.as_ref().is_some_and(|it| it.code == Code::Unknown) {
         return Err(Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", "internal error"));
     }
-    let message = message.unwrap_or_else(|| "no model answered".to_owned());
+    let message = outcome.error.as_ref().map_or_else(|| "no model answered".to_owned(), |it| lost(state, it));
     let status = StatusCode::SERVICE_UNAVAILABLE;
     Err(Fault::new(status, "all_providers_failed", message).not_to_be_repeated())
+}
+
+/// The error of a discussion whose answer isn't delivered. Without a synthesis the record has the
+/// last answer in its place, which the message says after a semicolon; a client of `/v1` doesn't
+/// get it.
+fn lost(state: &State, error: &Problem) -> String {
+    let is_in_place = state.decision.as_ref().is_some_and(|it| it.stand_in.is_some());
+    match error.message.split_once(';').filter(|_| is_in_place && error.code == Code::SynthesisFailed) {
+        Some((what, _)) => format!("{what}; the answers are in the record: /d/{}", state.id),
+        None => error.message.clone(),
+    }
 }
 
 /// Refuses a text that is not the JSON value that was asked for.

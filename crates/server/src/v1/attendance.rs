@@ -10,7 +10,7 @@ use std::{
 
 use quorum::{
     Discussion, Error, Finished, Handle, Steered, StoreError,
-    model::{command::Command, id::DiscussionId},
+    model::{command::Command, id::DiscussionId, lifecycle::Lifecycle},
 };
 use tokio::{
     sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, watch},
@@ -261,7 +261,8 @@ impl Attended {
         }
     }
 
-    /// Resumes it for a client that has come back; `None` if it is over.
+    /// Resumes it for a client that has come back; `None` if it is over. A pause by a person is
+    /// left alone: only a person ends it.
     async fn resumed(&self, app: &App) -> Option<Handle> {
         loop {
             let slot = tokio::select! {
@@ -271,6 +272,17 @@ impl Attended {
                     return None;
                 }
             };
+            if self.is_paused().await? {
+                drop(slot);
+                tokio::select! {
+                    () = self.pause_ended(app) => {}
+                    () = self.given_up() => {
+                        self.abort_unless_elsewhere().await;
+                        return None;
+                    }
+                }
+                continue;
+            }
             match self.discussion.resume_here().await {
                 Ok(handle) => {
                     app.hub.listen_to(&self.discussion, &handle, Some(slot));
@@ -283,6 +295,21 @@ impl Attended {
                 }
                 Err(_) => return None,
             }
+        }
+    }
+
+    /// Whether a person has paused it; `None` if it is over. A client that left leaves no pause in
+    /// the record.
+    async fn is_paused(&self) -> Option<bool> {
+        let lifecycle = self.discussion.state().await.ok()?.lifecycle;
+        (!lifecycle.is_terminal()).then_some(lifecycle == Lifecycle::Paused)
+    }
+
+    /// Waits until it is no longer paused.
+    async fn pause_ended(&self, app: &App) {
+        let Ok(mut listener) = app.hub.hear(&self.discussion).await else { return sleep(LOOK).await };
+        while self.is_paused().await == Some(true) {
+            listener.changed().await;
         }
     }
 

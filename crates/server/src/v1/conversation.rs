@@ -2,7 +2,10 @@
 
 use axum::http::StatusCode;
 use quorum::{
-    model::client::{Author, Utterance},
+    model::{
+        client::{Author, Utterance},
+        excerpt::in_short,
+    },
     request::limits::LONGEST_CONVERSATION,
 };
 use serde_json::Value;
@@ -16,6 +19,8 @@ pub(crate) const MOST_MESSAGES: usize = 1_000;
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
     instructions: Vec<String>,
+    /// Instructions for the rest of the conversation, too.
+    standing: Vec<String>,
     said: Vec<Utterance>,
 }
 
@@ -23,28 +28,39 @@ pub(crate) struct Conversation {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Asked {
     pub(crate) question: String,
+    /// All instructions, the standing ones last.
     pub(crate) instructions: Option<String>,
+    /// Those that also apply to responses that continue this one.
+    pub(crate) standing: Option<String>,
     pub(crate) before: Vec<Utterance>,
 }
 
 impl Conversation {
     pub(crate) fn instruct(&mut self, text: &str) {
-        self.instructions.extend(Some(clean(text)).filter(|it| !it.trim().is_empty()));
+        self.instructions.extend(instruction(text));
+    }
+
+    /// Adds instructions that are part of the conversation, so that they also apply to what
+    /// continues it.
+    pub(crate) fn instruct_from_now_on(&mut self, text: &str) {
+        self.standing.extend(instruction(text));
     }
 
     pub(crate) fn say(&mut self, by: Author, text: &str) {
         self.said.push(Utterance { by, text: clean(text) });
     }
 
-    /// Adds what was said in an earlier discussion, before everything else.
-    pub(crate) fn follow(&mut self, before: Vec<Utterance>) {
+    /// Adds what was said in an earlier discussion, and the instructions in it, before everything
+    /// else.
+    pub(crate) fn follow(&mut self, standing: Option<&str>, before: Vec<Utterance>) {
+        self.standing.splice(0..0, standing.and_then(instruction));
         self.said.splice(0..0, before);
     }
 
     /// Separates the question from what was said before. `param` is the parameter that holds the
     /// messages.
     pub(crate) fn asked(self, param: &str) -> Result<Asked, Fault> {
-        let Conversation { instructions, mut said } = self;
+        let Conversation { mut instructions, standing, mut said } = self;
         let refused =
             |message: &str| Fault::new(StatusCode::BAD_REQUEST, "invalid_request_error", message).at(param);
         let Some(last) = said.pop() else { return Err(refused("there is no message by the user")) };
@@ -55,6 +71,9 @@ impl Conversation {
             return Err(refused("the user's last message is empty"));
         }
         said.retain(|it| !it.text.trim().is_empty());
+        let together = |texts: &[String]| Some(texts.join("\n\n")).filter(|it| !it.is_empty());
+        let asked_standing = together(&standing);
+        instructions.extend(standing);
         let length = |text: &String| text.chars().count();
         let all = length(&last.text)
             + instructions.iter().map(length).sum::<usize>()
@@ -65,8 +84,8 @@ impl Conversation {
             let code = "context_length_exceeded";
             return Err(Fault::new(StatusCode::BAD_REQUEST, code, message).at(param));
         }
-        let instructions = Some(instructions.join("\n\n")).filter(|it| !it.is_empty());
-        Ok(Asked { question: last.text, instructions, before: said })
+        let instructions = together(&instructions);
+        Ok(Asked { question: last.text, instructions, standing: asked_standing, before: said })
     }
 }
 
@@ -77,9 +96,33 @@ pub(crate) fn bounded<'m>(messages: &'m [Value], param: &str) -> Result<&'m [Val
         return Err(Fault::invalid(param, message));
     }
     for (index, message) in messages.iter().enumerate() {
-        message.as_object().map_or(Ok(()), |it| few_fields(it, &format!("{param}[{index}]")))?;
+        let place = format!("{param}[{index}]");
+        let Some(fields) = message.as_object() else {
+            return Err(Fault::invalid(&place, "must be an object with a role and content"));
+        };
+        few_fields(fields, &place)?;
     }
     Ok(messages)
+}
+
+/// The role of a message. `param` is its place.
+pub(crate) fn role_of<'m>(message: &'m Value, param: &str) -> Result<&'m str, Fault> {
+    let place = format!("{param}.role");
+    match message.get("role") {
+        None | Some(Value::Null) => Err(Fault::invalid(&place, "is missing")),
+        Some(role) => role.as_str().ok_or_else(|| Fault::invalid(&place, "must be a text")),
+    }
+}
+
+/// The refusal of a role that the format doesn't have.
+pub(crate) fn unknown_role(role: &str, param: &str) -> Fault {
+    let message = format!("there is no role {}", in_short(format_args!("{role:?}")));
+    Fault::invalid(&format!("{param}.role"), message)
+}
+
+/// Instructions, if there are any in this text.
+fn instruction(text: &str) -> Option<String> {
+    Some(clean(text)).filter(|it| !it.trim().is_empty())
 }
 
 /// The text without characters that can't be stored.

@@ -15,8 +15,8 @@ use crate::{
     v1::{stream::name_discussion, wanted::field_of},
 };
 
-/// An error in response to a request under `/v1`. The layer around the routes gives it the form of
-/// the vendor whose path it is.
+/// An error in response to a request under `/v1`. The layer around the routes converts it to the
+/// format of the vendor that the path belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     status: StatusCode,
@@ -24,7 +24,7 @@ pub(crate) struct Fault {
     param: Option<String>,
     message: String,
     retry_after_s: Option<u64>,
-    /// Whether a client that repeats failed requests by itself is told not to.
+    /// Whether clients that retry failed requests by themselves are told not to.
     is_final: bool,
     /// The discussion that failed, if one was started.
     discussion: Option<DiscussionId>,
@@ -145,7 +145,7 @@ impl Fault {
     }
 
     /// Gives the response this error's status, headers and body. Headers that other parts of the
-    /// server have added stay, such as those for pages of other origins.
+    /// server have added are kept, such as the CORS headers.
     fn rendered(&self, dialect: Dialect, mut response: Response) -> Response {
         let body = match dialect {
             Dialect::OpenAi => self.openai(),
@@ -202,10 +202,11 @@ fn unreadable(status: StatusCode) -> Fault {
     Fault::new(status, "invalid_request_error", "the path or the query can't be read: is it valid UTF-8?")
 }
 
-/// The code of a spending cap, which renews much later than a client repeats a request.
+/// The code of a spent cap. Clients are told not to retry, because the cap renews long after their
+/// last attempt.
 const CAP_REACHED: &str = "DISCUSSION_SPENDING_CAP_REACHED";
 
-/// Our codes under OpenAI's names.
+/// OpenAI's names for our codes.
 const CODES: &[(&str, &str)] = &[
     ("UNAUTHORIZED", "invalid_api_key"),
     ("FOREIGN_ORIGIN", "origin_not_allowed"),
@@ -227,7 +228,7 @@ const CODES: &[(&str, &str)] = &[
     ("UNAVAILABLE", "unavailable"),
 ];
 
-/// The parameters of a request, by our names of the fields.
+/// The parameters of a request under `/v1`, by the names of our fields.
 const PARAMS: &[(&str, &str)] = &[
     ("topic", "messages"),
     ("context", "messages"),
@@ -250,9 +251,10 @@ impl From<Problem> for Fault {
         let known = CODES.iter().find(|(ours, _)| *ours == code).map(|it| it.1);
         let field = problem.first_field();
         let param = field.map(|it| PARAMS.iter().find(|(ours, _)| *ours == it).map_or(it, |it| it.1));
-        // The message is told with the parameter's name, which is not the field's.
+        // Removes our field's name from the message: the parameter, which has another name, is put
+        // before it later.
         let message = field.and_then(|it| message.strip_prefix(it)?.strip_prefix(": ")).unwrap_or(message);
-        // A clash of fields is a bad request to these clients: they repeat a 409.
+        // These clients retry a 409, so a conflict between fields is a 400 for them.
         let status = match (status.as_u16(), code) {
             (409, _) if field.is_some() || code == "DISCUSSION_INSUFFICIENT_PROVIDERS" => {
                 StatusCode::BAD_REQUEST

@@ -100,14 +100,14 @@ pub(crate) fn voice(app: &App, name: &str) -> String {
     }
 }
 
-/// The output item: everyone's last answer, and the analysis if there is one. A judge that failed
-/// is no model that failed to answer.
+/// The output item: everyone's last answer, and the analysis if there is one. It fails if there is
+/// no outcome. A judge that failed is no model that failed to answer.
 pub(crate) fn item(id: &str, state: &State, outcome: Option<&Outcome>) -> Value {
     let responses: Vec<Value> = last_answers(state);
     let of_panel = state.failures.iter().filter(|it| it.phase != DECIDING);
     let failed: Vec<Value> = of_panel.map(|it| failed(state, it)).collect();
     let mut item = json!({
-        "type": "openrouter:fusion", "id": id, "status": if outcome.is_some() { "completed" } else { "in_progress" },
+        "type": "openrouter:fusion", "id": id, "status": if outcome.is_some() { "completed" } else { "failed" },
         "responses": responses,
     });
     if !failed.is_empty() {

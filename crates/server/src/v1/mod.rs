@@ -32,4 +32,4 @@ pub(crate) mod waited;
 pub(crate) mod wanted;
 
 pub(crate) use names::{Listed, found, listed};
-pub(crate) use order::Waiting;
+pub(crate) use order::{Waiting, client_order};

@@ -108,7 +108,10 @@ fn of_panel(app: &App, scope: &Scope, wanted: &Wanted, mut request: Request) -> 
 }
 
 /// The order with the list of what was ignored, these fields among it.
-fn telling(mut spec: Spec, wanted: &Wanted, more: Vec<String>) -> Spec {
+fn telling(mut spec: Spec, wanted: &Wanted, mut more: Vec<String>) -> Spec {
+    // Vendors aren't sent a seed: it would make voices of the same model answer alike, and many
+    // compatible servers refuse a field that they don't know.
+    more.extend(wanted.seed.filter(|_| spec.simulation.is_none()).map(|_| "seed".to_owned()));
     if let Some(client) = &mut spec.client {
         client.ignored = ignored::all(wanted, more);
     }
@@ -126,11 +129,13 @@ fn without_people(spec: &Spec) -> Result<(), Fault> {
     }
 }
 
-fn client_order(wanted: &Wanted, attended: Option<String>) -> ClientOrder {
+/// The part of the order that only these clients have.
+pub(crate) fn client_order(wanted: &Wanted, attended: Option<String>) -> ClientOrder {
     ClientOrder {
         model: wanted.model.clone(),
         question: None,
         instructions: wanted.asked.instructions.clone(),
+        standing: wanted.asked.standing.clone(),
         conversation: wanted.asked.before.clone(),
         schema: wanted.schema.clone(),
         max_tokens: wanted.max_tokens,
@@ -140,6 +145,7 @@ fn client_order(wanted: &Wanted, attended: Option<String>) -> ClientOrder {
         previous: wanted.previous.clone(),
         thinking: wanted.panel.thinking,
         analysis: wanted.fusion.is_some(),
+        repeated: wanted.repeated.clone(),
     }
 }
 

@@ -46,8 +46,8 @@ pub(crate) trait Format: Send + 'static {
     fn alive(&mut self) -> Bytes;
     /// The end of a stream whose answer was told.
     fn end(&mut self, answer: &Answer, state: &State) -> Vec<Bytes>;
-    /// The end of a stream that failed.
-    fn fail(&mut self, fault: &Fault) -> Vec<Bytes>;
+    /// The end of a stream that failed, with what is known of the discussion.
+    fn fail(&mut self, fault: &Fault, state: Option<&State>) -> Vec<Bytes>;
 }
 
 /// A stream under way.
@@ -233,7 +233,7 @@ impl<F: Format> Live<F> {
 
     fn fail(&mut self, fault: &Fault) {
         self.is_over = true;
-        self.waiting.extend(self.format.fail(fault));
+        self.waiting.extend(self.format.fail(fault, self.teller.state()));
     }
 }
 

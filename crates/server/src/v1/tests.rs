@@ -77,6 +77,18 @@ impl Panel {
         async { response.await.unwrap() }
     }
 
+    /// The same with an idempotency key.
+    fn keyed(&self, path: &str, body: &Value, key: &str) -> impl Future<Output = Response> + use<> {
+        let request = Request::post(path)
+            .header("host", "127.0.0.1:3000")
+            .header("content-type", "application/json")
+            .header("idempotency-key", key)
+            .body(Body::from(body.to_string()))
+            .unwrap();
+        let response = self.service.call(request);
+        async { response.await.unwrap() }
+    }
+
     /// Closes it, as at shutdown.
     async fn close(&self) {
         self.app.hub.close();

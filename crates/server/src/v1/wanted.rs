@@ -10,7 +10,7 @@ use quorum::{
         limits::{LONGEST_NAME, LONGEST_SESSION, OPTIONS, ROUNDS, most_seats},
     },
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::v1::{conversation::Asked, fault::Fault, fusion::Fusion, given::Given};
 
@@ -36,6 +36,8 @@ pub(crate) struct Wanted {
     pub(crate) session: Option<String>,
     /// The id of the response that it continues.
     pub(crate) previous: Option<String>,
+    /// The parameters that a response repeats.
+    pub(crate) repeated: Map<String, Value>,
     /// The kind of task that the client says this is.
     pub(crate) task: Option<String>,
     pub(crate) stream: bool,
@@ -136,12 +138,17 @@ pub(crate) fn model(given: &mut Given) -> Result<String, Fault> {
     named(given, "model", 2 * LONGEST_NAME)?.ok_or_else(missing)
 }
 
-/// The stop sequences under this name.
-pub(crate) fn stops(given: &mut Given, name: &str) -> Result<Vec<String>, Fault> {
+/// The stop sequences under this name. A JSON value is never cut, so with a schema they have no
+/// effect.
+pub(crate) fn stops(given: &mut Given, name: &str, schema: Option<&Value>) -> Result<Vec<String>, Fault> {
     let stops = given.texts(name, MOST_STOPS)?;
     if stops.iter().any(|it| it.is_empty() || LONGEST_STOP < it.chars().count()) {
         let message = format!("each text must have 1 to {LONGEST_STOP} characters");
         return Err(Fault::invalid(&given.param(name), message));
+    }
+    if schema.is_some() && !stops.is_empty() {
+        given.ignore(name);
+        return Ok(Vec::new());
     }
     Ok(stops)
 }
@@ -169,15 +176,24 @@ pub(crate) fn metadata(given: &mut Given) -> Result<(Option<String>, Option<Stri
     Ok(read.unwrap_or_default())
 }
 
+/// The effort under this name, which shows or hides the talk. Any effort but `none` has no effect.
+fn is_without_effort(given: &mut Given, name: &str) -> Result<bool, Fault> {
+    let effort = given.text(name)?;
+    if effort.as_deref().is_some_and(|it| it != "none") {
+        given.ignore(name);
+    }
+    Ok(effort.as_deref() == Some("none"))
+}
+
 /// The talk that reasoning parameters ask for.
 pub(crate) fn shown(given: &mut Given) -> Result<Thinking, Fault> {
-    let effort = given.text("reasoning_effort")?;
+    let is_none = is_without_effort(given, "reasoning_effort")?;
     let is_excluded = given.parts("reasoning", |reasoning| {
         let exclude = reasoning.flag("exclude")? == Some(true);
-        let effort = reasoning.text("effort")?;
-        Ok(reasoning.flag("enabled")? == Some(false) || exclude || effort.as_deref() == Some("none"))
+        let is_none = is_without_effort(reasoning, "effort")?;
+        Ok(reasoning.flag("enabled")? == Some(false) || exclude || is_none)
     })?;
-    let is_off = effort.as_deref() == Some("none") || is_excluded == Some(true);
+    let is_off = is_none || is_excluded == Some(true);
     Ok(if is_off { Thinking::Off } else { Thinking::Full })
 }
 

@@ -53,7 +53,7 @@ const MEANINGS: [(&str, &str); 39] = [
 ];
 
 /// Adds its meaning to every field that has none.
-pub(super) fn add(properties: &mut Map<String, Value>) {
+pub(crate) fn add(properties: &mut Map<String, Value>) {
     for (name, meaning) in MEANINGS {
         if let Some(Value::Object(schema)) = properties.get_mut(name) {
             schema.entry("description").or_insert_with(|| meaning.into());

@@ -5,7 +5,7 @@ pub(crate) mod bounds;
 pub(crate) mod defaults;
 pub(crate) mod enums;
 pub(crate) mod listing;
-mod meanings;
+pub(crate) mod meanings;
 pub(crate) mod order;
 pub(crate) mod panel;
 pub(crate) mod panel_model;

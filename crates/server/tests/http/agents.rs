@@ -2,9 +2,15 @@
 
 use std::fs;
 
+use quorum::{
+    Quorum,
+    setup::{self, Machine},
+};
+use quorum_server::{Limits, Settings, Voices};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
-use crate::harness::{FAST, TestServer};
+use crate::harness::{FAST, TestServer, config, settings};
 
 async fn server() -> TestServer {
     let server = TestServer::open(FAST).await;
@@ -26,6 +32,31 @@ async fn b08_agents_are_listed_with_the_provider_they_would_speak_through() {
         "reason": "preferred", "weight": 1.5, "enabled": true, "folder": "user",
     }]);
     assert_eq!(server().await.get("/api/agents").await.json(), expected);
+}
+
+/// A server on a machine without providers, with these settings and one agent.
+async fn without_providers(text: &str, voices: Voices) -> (TempDir, TestServer) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(text, folder.path());
+    let setup = setup::load(&config, &Machine::bare()).unwrap();
+    let quorum = Quorum::builder().user(config.clone()).set_up(setup).assigning_roles().build().unwrap();
+    let settings = Settings { voices, ..settings(&config, Limits::default()) };
+    fs::create_dir_all(folder.path().join("agents")).unwrap();
+    let profile = "agentId: reviewer\nproviderAffinity: {preferred: [gemini]}\n";
+    fs::write(folder.path().join("agents/reviewer.yaml"), profile).unwrap();
+    let server = TestServer::of(quorum, settings, folder.path()).await;
+    (folder, server)
+}
+
+#[tokio::test]
+async fn b08_where_voices_are_simulated_every_agent_has_one() {
+    let through = async |text: &str, voices: Voices| {
+        let (_folder, server) = without_providers(text, voices).await;
+        server.get("/api/agents").await.json()[0]["speaksThrough"].clone()
+    };
+    assert_eq!(through("", Voices::Available).await, Value::Null);
+    assert_eq!(through("", Voices::Simulated).await, json!("gemini"));
+    assert_eq!(through("[defaults]\noffline = true\n", Voices::Available).await, json!("gemini"));
 }
 
 #[tokio::test]

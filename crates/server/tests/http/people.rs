@@ -112,8 +112,8 @@ async fn c07_posts_that_race_take_one_turn_each_and_write_it_once() {
             "{taken} were taken"
         );
         if taken > 1 {
-            // A late message may have arrived when the next turn was already due; then it was that
-            // turn.
+            // A late message may have arrived when the next turn was already due; then it was taken
+            // as that turn.
             break;
         }
     }

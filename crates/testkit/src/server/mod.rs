@@ -81,7 +81,7 @@ impl Server {
         let (tell, told) = mpsc::channel();
         let (stop, stopped) = oneshot::channel::<()>();
         let serving = shared.clone();
-        // The name tells its work from a client's in measurements.
+        // The name distinguishes the server's work from a client's in measurements.
         let thread = thread::Builder::new().name("vendors".to_owned()).spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.expect("a runtime can be had").block_on(async {

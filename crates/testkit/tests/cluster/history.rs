@@ -15,7 +15,7 @@ use quorum_core::{
 };
 use tokio::time::Instant;
 
-/// Something that the store did, in the order in which it did it.
+/// An action of the store. The history lists them in order.
 #[derive(Debug, Clone)]
 pub(crate) enum Deed {
     /// It gave a claim, at this moment.
@@ -72,7 +72,7 @@ impl Chronicle {
         }
     }
 
-    /// Allows the repetition of what this node has in flight or in hand.
+    /// Allows repeating the answers that this node waits for or has not recorded yet.
     pub(crate) fn allow(&self, node: u64) {
         let mut written = self.write();
         let count = written.unsettled.get(&node).map_or(0, BTreeSet::len) as u64;

@@ -39,7 +39,7 @@ use super::{
 
 pub(crate) const LEASE_MS: u64 = 3_000;
 
-/// How long everything may take once the faults are over.
+/// The longest time that a schedule may take after its faults are over.
 const MOST: Duration = Duration::from_secs(1_800);
 
 pub(crate) struct World {
@@ -49,7 +49,7 @@ pub(crate) struct World {
     database: Database,
 }
 
-/// A process, in the place of one node.
+/// The process that runs in the place of one node.
 #[derive(Clone)]
 struct Process {
     /// Its own number, by which its calls are counted.
@@ -141,7 +141,7 @@ impl World {
 
     async fn order(self: Arc<Self>, id: DiscussionId, at: Instant) {
         sleep_until(at).await;
-        // Through any node that is there, again until it is accepted.
+        // Sent through any node that is up, and repeated until it is accepted.
         for place in (0..NODES).cycle() {
             let process = self.process(place);
             let usual = spec("in-turn");
@@ -160,7 +160,7 @@ impl World {
     async fn command(self: Arc<Self>, at: Instant, place: u64, id: DiscussionId, command: Command) {
         sleep_until(at).await;
         let process = self.process(place);
-        // One that is not acknowledged may have arrived; it is not sent again.
+        // A command that is not acknowledged may have arrived, so it is not sent again.
         let _ = timeout(Duration::from_secs(5), process.engine.send(id, command)).await;
     }
 
@@ -198,7 +198,7 @@ impl World {
                 process.ends.store(true, Ordering::SeqCst);
                 let _ = timeout(Duration::from_secs(60), process.engine.leave()).await;
                 let _ = timeout(Duration::from_secs(2), process.engine.part()).await;
-                // What it did not come to record is lost with it.
+                // Answers that it could not record in time are lost with it.
                 self.chronicle.allow(process.number);
                 process.line.set(|it| it.dead = true);
                 sleep(Duration::from_millis(for_ms)).await;
@@ -207,8 +207,8 @@ impl World {
         }
     }
 
-    /// Waits until every discussion is over. One that ended in a pause by a command that came last
-    /// is resumed.
+    /// Waits until every discussion is over. A discussion that is still paused by a late command is
+    /// resumed.
     async fn settled(&self, ids: &[DiscussionId]) {
         loop {
             let mut left = 0;
@@ -228,8 +228,8 @@ impl World {
         }
     }
 
-    /// Runs a discussion on one node, removes that node's row, and lets it claim. Returns how many
-    /// runs it has dropped by then.
+    /// Runs a discussion on one node, removes that node's row, and lets the node claim. Returns how
+    /// many runs the node has dropped by then.
     pub(crate) async fn claim_of_a_ghost(self: Arc<Self>) -> u64 {
         let process = self.start(0, 0);
         self.processes().push(process.clone());
@@ -242,12 +242,12 @@ impl World {
         process.engine.health().cancelled
     }
 
-    /// How many nodes each process that is there took for dead.
+    /// How many nodes each running process declared dead.
     pub(crate) fn reaped(&self) -> Vec<u64> {
         self.processes().iter().map(|it| it.engine.health().reaped).collect()
     }
 
-    /// When the discussions were claimed that another node had run before, from this moment on.
+    /// How long after this moment each discussion was claimed that another node had run before.
     pub(crate) fn takeovers(&self, since: Instant) -> Vec<Duration> {
         let written = self.chronicle.write();
         let takeovers = written.history.deeds.iter().filter_map(|deed| match deed {
@@ -258,7 +258,7 @@ impl World {
     }
 
     async fn verdict(&self, ids: &[DiscussionId]) -> Result<(), String> {
-        // Two beats, in which what is held by mistake is given back.
+        // Waits for four leases, in which claims that are held by mistake are released.
         sleep(Duration::from_millis(4 * LEASE_MS)).await;
         let mut history: History = self.chronicle.write().history.clone();
         for id in ids {

@@ -15,11 +15,11 @@ use quorum_core::{
     model::{command::Command, event::Event, id::DiscussionId, lifecycle::Lifecycle, spec::Spec},
 };
 use quorum_testkit::{
-    faulty::{Fault, Faulty},
+    faulty::{Beats, Fault, Faulty},
     panel::{Panel, panel},
     table::Table,
 };
-use tokio::time::sleep;
+use tokio::{sync::watch, time::sleep};
 
 use crate::{order, registry::registry, subs::recursive};
 
@@ -89,6 +89,28 @@ async fn f13_a_received_answer_is_recorded_before_an_abort_takes_effect() {
     table.engine.send(id, Command::Abort).await.unwrap();
     handle.finished().await.unwrap();
     assert_eq!(answered(&table, id).await, ["1/talking/bob"]);
+}
+
+/// A network that swallows everything gives no error either.
+#[tokio::test(start_paused = true)]
+async fn a_node_whose_beats_get_no_answer_places_no_calls_after_its_lease() {
+    let (line, beats) = watch::channel(Beats::Written);
+    let store = Faulty::beating(Arc::new(MemoryStore::new()), beats);
+    let table = Table::over(Arc::new(store), &slow(), registry()).with_lease(3_000);
+    let id = table.open(Spec { rounds: 9, ..order("in-turn") }).await.unwrap();
+    let handle = table.engine.run(id).await.unwrap();
+    // Its first beat was answered; the lease ends 3 s after the last one.
+    sleep(Duration::from_millis(500)).await;
+    line.send_replace(Beats::Swallowed);
+    let mut asked = Vec::new();
+    for _ in 0..4 {
+        sleep(Duration::from_secs(4)).await;
+        asked.push(table.panel.steps().len());
+    }
+    assert_eq!(asked, [asked[0]; 4]);
+    line.send_replace(Beats::Written);
+    assert!(handle.finished().await.unwrap().outcome().success);
+    assert!(asked[0] < table.panel.steps().len());
 }
 
 #[tokio::test(start_paused = true)]

@@ -68,7 +68,7 @@ fn nobody_sums_up() -> Panel {
     ["ann", "bob", "cyd"].into_iter().fold(panel(), fails)
 }
 
-/// The same order fails in the same way, however well everyone is.
+/// The same order fails in the same way, even if every provider works.
 fn impossible_orders() -> Vec<Case> {
     let case = |code, spec| Case { code, panel: panel().priced(prices()), spec };
     vec![

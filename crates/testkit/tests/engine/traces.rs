@@ -7,17 +7,24 @@ use std::{
 };
 
 use futures::StreamExt;
-use quorum_core::engine::feed::Signal;
-use quorum_core::model::{event, spec::Spec};
-use quorum_testkit::panel::panel;
-use tokio::time::sleep;
+use quorum_core::{
+    engine::feed::Signal,
+    memory::MemoryStore,
+    model::{event, spec::Spec},
+};
+use quorum_testkit::{
+    faulty::{Beats, Faulty},
+    panel::panel,
+    table::Table,
+};
+use tokio::{sync::watch, time::sleep};
 use tracing::{
     Event, Metadata, Subscriber,
     field::{Field, Visit},
     span,
 };
 
-use crate::{order, table};
+use crate::{order, registry::registry, table};
 
 /// A tracing subscriber that keeps the message of every event.
 #[derive(Clone, Default)]
@@ -84,6 +91,28 @@ async fn inv_disc_301_inv_disc_015_a_discussion_leaves_traces_of_its_rounds_and_
         "discussion.end",
     ];
     assert_eq!(named, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_is_warned_of_when_it_begins_and_every_30_seconds() {
+    let log = TraceLog::default();
+    let _guard = tracing::subscriber::set_default(log.clone());
+    tracing::callsite::rebuild_interest_cache();
+    let (line, beats) = watch::channel(Beats::Written);
+    let store = Faulty::beating(Arc::new(MemoryStore::new()), beats);
+    let table = Table::over(Arc::new(store), &panel(), registry()).with_lease(3_000);
+    table.hold(order("in-turn")).await;
+    let mut warned = Vec::new();
+    for _ in 0..2 {
+        line.send_replace(Beats::Refused);
+        // The outage lasts a little more than a minute, and is over for two beats.
+        sleep(Duration::from_secs(62)).await;
+        line.send_replace(Beats::Written);
+        sleep(Duration::from_secs(2)).await;
+        let messages = log.0.lock().unwrap();
+        warned.push(messages.iter().filter(|it| it.contains("can't be written to the store")).count());
+    }
+    assert_eq!(warned, [3, 6]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -12,9 +12,9 @@ use std::{
 };
 
 use quorum::{
-    Config, Quorum, Request,
+    Config, Quorum, Request, Scope,
     config::Places,
-    model::id::Seq,
+    model::{id::Seq, spec::Spec},
     request::{Simulate, flags::list},
     setup::{self, Machine, Setup},
 };
@@ -28,7 +28,7 @@ use crate::{
         session::{self, Ending},
     },
     local,
-    render::note,
+    render::{card::Naming, note},
 };
 use script::Script;
 use voices::{Pace, WrittenVoices};
@@ -57,11 +57,32 @@ const NEXT: [&str; 4] = [
 /// Opens Quorum with the voices of the demo. The user's configuration, valid or not, is ignored: it
 /// is for real discussions.
 pub(crate) fn open(app: &App, args: &Demo) -> anyhow::Result<Quorum> {
-    let Places { file, data_dir, .. } = Places::find()?;
-    let pace = if args.fast { Pace::INSTANT } else { Pace::NATURAL };
+    opened(app, unset()?, if args.fast { Pace::INSTANT } else { Pace::NATURAL })
+}
+
+/// Opens Quorum with the voices of the demo, if this discussion is a demo that was left, so that it
+/// goes on with the lines written for it.
+pub(crate) async fn open_left(app: &App, scope: &Scope, id: &str) -> anyhow::Result<Option<Quorum>> {
+    let state = scope.find(id).await?.state().await?;
+    let is_left = !state.lifecycle.is_terminal() && is_demo(&state.spec);
+    if is_left { opened(app, app.config()?, Pace::NATURAL).map(Some) } else { Ok(None) }
+}
+
+/// Whether this is the discussion of the demo. Its record has no mark; nobody else orders this.
+fn is_demo(spec: &Spec) -> bool {
+    spec.simulation.is_some() && spec.topic == TOPIC && spec.background.as_deref() == Some(BACKGROUND)
+}
+
+fn opened(app: &App, config: Config, pace: Pace) -> anyhow::Result<Quorum> {
     let voices = Arc::new(WrittenVoices::new(Script::of_the_demo(), pace));
-    let builder = Quorum::builder().user(Config::unset(file, data_dir)).simulated_by(voices);
+    let builder = Quorum::builder().user(config).simulated_by(voices);
     Ok(builder.registry(app.registry.clone()).assigning_roles().program("ax").build()?)
+}
+
+/// A configuration that sets nothing, at the usual places.
+fn unset() -> anyhow::Result<Config> {
+    let Places { file, data_dir, .. } = Places::find()?;
+    Ok(Config::unset(file, data_dir))
 }
 
 /// `ax demo`
@@ -70,14 +91,18 @@ pub(crate) async fn demo(app: &App, quorum: &Quorum) -> anyhow::Result<Exit> {
     let scope = local::scope(quorum);
     let signals = ProcessSignals::new()?;
     let (discussion, handle) = scope.start(scope.check(&request())?).await?;
-    let exit = session::run(&discussion, handle, signals, Ending::shown(Output::default())).await?;
-    if exit == Exit::Done {
-        let setup = load(app);
-        let providers = setup.as_ref().map_or(&[][..], |it| &it.providers);
-        let cost = list_price::line(&discussion.facts(Seq::START).await?, providers);
+    let ending = Ending { naming: Naming::Nowhere, ..Ending::shown(Output::default()) };
+    let exit = session::run(&discussion, handle, signals, ending).await?;
+    if exit == Exit::Done && discussion.state().await?.lifecycle.is_terminal() {
+        let (setup, error) = load(app)?;
+        let cost = list_price::line(&discussion.facts(Seq::START).await?, &setup.providers);
         cost.iter().for_each(|line| note(line));
         ["", after(stdout().is_terminal())].iter().chain(&NEXT).for_each(|line| note(line));
         real_voices::hints(&setup).iter().for_each(|line| note(line));
+        if let Some(error) = error {
+            note("");
+            note(&format!("Your configuration has an error: {error}"));
+        }
     }
     Ok(exit)
 }
@@ -90,9 +115,15 @@ fn after(is_terminal: bool) -> &'static str {
     }
 }
 
-/// The providers as the user has them, whose configuration may have mistakes.
-fn load(app: &App) -> anyhow::Result<Setup> {
-    Ok(setup::load(&app.config()?, &Machine::this())?)
+/// The providers as the user has them. If the configuration has a mistake, those of this machine,
+/// and the mistake.
+fn load(app: &App) -> anyhow::Result<(Setup, Option<anyhow::Error>)> {
+    let machine = Machine::this();
+    let own = app.config().map_err(anyhow::Error::from);
+    match own.and_then(|config| Ok(setup::load(&config, &machine)?)) {
+        Ok(setup) => Ok((setup, None)),
+        Err(error) => Ok((setup::load(&unset()?, &machine)?, Some(error))),
+    }
 }
 
 fn request() -> Request {
@@ -110,31 +141,4 @@ fn request() -> Request {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use quorum::model::event::Event;
-
-    use super::*;
-
-    fn quorum() -> Quorum {
-        let voices = Arc::new(WrittenVoices::new(Script::of_the_demo(), Pace::INSTANT));
-        Quorum::builder().simulated_by(voices).assigning_roles().build().unwrap()
-    }
-
-    #[tokio::test]
-    async fn every_line_of_the_script_is_spoken_and_none_is_missing() {
-        let scope = local::scope(&quorum());
-        let (discussion, handle) = scope.start(scope.check(&request()).unwrap()).await.unwrap();
-        handle.finished().await.unwrap();
-        let facts = discussion.facts(Seq::START).await.unwrap();
-        let spoken = facts.iter().filter_map(|it| match &it.event {
-            Event::TurnCompleted { turn } => Some(turn.step.as_str().to_owned()),
-            _ => None,
-        });
-        let written = Script::of_the_demo().steps().into_iter().map(str::to_owned);
-        assert_eq!(spoken.collect::<BTreeSet<_>>(), written.collect());
-        let failed = facts.iter().find(|it| matches!(it.event, Event::CallFailed { .. }));
-        assert!(failed.is_none(), "{failed:?}");
-    }
-}
+mod tests;

@@ -6,12 +6,9 @@ use quorum::setup::{self, Provider, Setup};
 const KEYS: &str = "ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_API_KEY";
 
 /// The lines about real voices.
-pub(super) fn hints(setup: &anyhow::Result<Setup>) -> Vec<String> {
-    let found: Vec<String> = match setup {
-        Ok(setup) => setup.providers.iter().filter(|it| it.missing().is_none()).map(found).collect(),
-        Err(error) => return vec![String::new(), format!("Your configuration has an error: {error}")],
-    };
-    lines(&found)
+pub(super) fn hints(setup: &Setup) -> Vec<String> {
+    let found = setup.providers.iter().filter(|it| it.missing().is_none()).map(found);
+    lines(&found.collect::<Vec<_>>())
 }
 
 /// A provider that could answer, and why.

@@ -1,10 +1,11 @@
-//! Voices that speak the hand-written debate at the pace of a model.
+//! Voices that speak the hand-written debate at the pace of a model. Whatever was not written, the
+//! ordinary simulated voices say.
 
 use std::{sync::Arc, time::Duration};
 
 use futures::{
     StreamExt as _,
-    future::{self, BoxFuture},
+    future::BoxFuture,
     stream::{self, BoxStream},
 };
 use quorum::{
@@ -13,14 +14,9 @@ use quorum::{
         lane::{Lane, Width},
         tokens,
     },
-    model::{
-        error::{ErrorClass, ProviderError},
-        money::{Price, Usage, Usd},
-        participant::Participant,
-        spec::Spec,
-        transcript::Finish,
-    },
+    model::{error::ProviderError, money::Usage, participant::Participant, spec::Spec, transcript::Finish},
     seams::{Chunk, Provider, Voice, Voices},
+    voices::{SimulatedVoices, simulated},
 };
 
 use super::script::Script;
@@ -45,60 +41,49 @@ impl Pace {
 /// The number of words in a piece.
 const WORDS: usize = 3;
 
-/// The window of a voice in tokens; the debate is far shorter.
-const WINDOW: u64 = 128_000;
-
 /// The voices of the demo.
 #[derive(Debug)]
 pub(super) struct WrittenVoices {
     script: Arc<Script>,
     pace: Pace,
+    others: SimulatedVoices,
 }
 
 impl WrittenVoices {
     pub(super) fn new(script: Script, pace: Pace) -> Self {
-        WrittenVoices { script: Arc::new(script), pace }
+        WrittenVoices { script: Arc::new(script), pace, others: simulated() }
     }
 }
 
 impl Voices for WrittenVoices {
-    fn voice(&self, _: &Spec, who: &Participant) -> Option<Voice> {
-        Some(Voice {
-            provider: Arc::new(Speaker { script: self.script.clone(), pace: self.pace }),
-            model: who.model.clone(),
-            lane: Arc::new(Lane::new(Width::at_once(8))),
-            price: Some(Price::new(Usd::ZERO, Usd::ZERO)),
-            window: WINDOW,
-            thinking: 0,
-            is_small: false,
-            follows_schemas: false,
-        })
+    fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
+        let other = self.others.voice(spec, who)?;
+        let (script, pace) = (self.script.clone(), self.pace);
+        let provider = Arc::new(Speaker { script, pace, other: other.provider });
+        let lane = Arc::new(Lane::new(Width::at_once(8)));
+        Some(Voice { provider, lane, thinking: 0, is_small: false, follows_schemas: false, ..other })
     }
 }
 
 /// A voice that reads its lines from the script.
-#[derive(Debug)]
 struct Speaker {
     script: Arc<Script>,
     pace: Pace,
+    /// Says what the script doesn't have.
+    other: Arc<dyn Provider>,
 }
 
 impl Provider for Speaker {
     fn reply(&self, call: Arc<Call>) -> BoxStream<'static, Result<Chunk, ProviderError>> {
         match self.script.reply(&call) {
             Some(text) => spoken(&call, &text, self.pace),
-            None => stream::once(future::ready(Err(unwritten(&call)))).boxed(),
+            None => self.other.reply(call),
         }
     }
 
-    fn check<'a>(&'a self, _: &'a Participant) -> BoxFuture<'a, Result<(), ProviderError>> {
-        Box::pin(future::ready(Ok(())))
+    fn check<'a>(&'a self, who: &'a Participant) -> BoxFuture<'a, Result<(), ProviderError>> {
+        self.other.check(who)
     }
-}
-
-fn unwritten(call: &Call) -> ProviderError {
-    let message = format!("the debate of the demo has no lines for {}", call.step.as_str());
-    ProviderError::new(ErrorClass::Validation, message)
 }
 
 fn spoken(call: &Call, text: &str, pace: Pace) -> BoxStream<'static, Result<Chunk, ProviderError>> {

@@ -215,7 +215,7 @@ async fn best_known(scope: &Scope, panel: &[String], simulated: bool) -> anyhow:
         known.voices.iter().find(|it| is_seat(&it.voice) && it.outcomes >= known.needed).map(|it| it.accuracy)
     };
     let all: Option<Vec<f64>> = panel.iter().map(|it| of_seat(&it)).collect();
-    // A voice of which nothing is known may be better than all others.
+    // A voice without outcomes may be better than all others.
     let Some(all) = all else { return Ok(None) };
     let best = panel.iter().zip(all).rev().max_by(|one, other| one.1.total_cmp(&other.1));
     Ok(best.map(|it| it.0.clone()))

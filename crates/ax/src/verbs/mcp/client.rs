@@ -40,6 +40,8 @@ pub(super) enum Entry {
 pub(super) struct Places {
     pub(super) home: PathBuf,
     pub(super) here: PathBuf,
+    /// Where the client keeps its configuration instead, if its own variable says so.
+    pub(super) claude: Option<PathBuf>,
     pub(super) codex: Option<PathBuf>,
 }
 
@@ -48,7 +50,7 @@ pub(super) fn client(name: ClientName) -> Client {
     match name {
         ClientName::Claude => Client {
             title: "Claude Code",
-            file: |places| places.home.join(".claude.json"),
+            file: |places| places.claude.as_ref().unwrap_or(&places.home).join(".claude.json"),
             format: Format::Json { servers: "mcpServers", entry: Entry::Typed },
         },
         ClientName::Codex => Client {

@@ -58,11 +58,12 @@ fn program() -> anyhow::Result<PathBuf> {
 }
 
 fn places() -> anyhow::Result<Places> {
-    let home = env::var_os("HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
+    let folder = |variable: &str| env::var_os(variable).filter(|it| !it.is_empty()).map(PathBuf::from);
     Ok(Places {
-        home: home.ok_or_else(|| Setup("HOME is not set".to_owned()))?,
+        home: folder("HOME").ok_or_else(|| Setup("HOME is not set".to_owned()))?,
         here: env::current_dir().context("there is no current folder")?,
-        codex: env::var_os("CODEX_HOME").filter(|it| !it.is_empty()).map(PathBuf::from),
+        claude: folder("CLAUDE_CONFIG_DIR"),
+        codex: folder("CODEX_HOME"),
     })
 }
 
@@ -87,12 +88,21 @@ fn add(client: &Client, file: &Path, program: &Path) -> Result<String, String> {
         Edit::Present => Ok(format!("{} has the entry already.", file.display())),
         Edit::Refused(reason) => Err(reason),
         Edit::Added(text) => {
+            let text = with_line_ends_of(before.as_deref().unwrap_or_default(), text);
             let kept = replaced(&file, before.is_some(), &text)
                 .map_err(|error| format!("can't be written: {error}"))?;
             let kept = kept.map(|it| format!("; {} is the file as it was", it.display()));
             Ok(format!("Added to {}{}. Restart {}.", file.display(), kept.unwrap_or_default(), client.title))
         }
     }
+}
+
+/// The text with the line ends of the file as it was: an editor of another system may have written
+/// it, and shows mixed ones as a change of every line.
+fn with_line_ends_of(before: &str, after: String) -> String {
+    let lines = before.matches('\n').count();
+    let is_crlf = lines > 0 && before.matches("\r\n").count() == lines;
+    if is_crlf { after.replace("\r\n", "\n").replace('\n', "\r\n") } else { after }
 }
 
 /// The file that a link leads to, which may not be there yet: a link stays a link.

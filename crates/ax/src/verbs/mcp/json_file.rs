@@ -82,7 +82,8 @@ impl Object {
             return format!("{before}{field}\n{outer}{rest}");
         };
         let comma = if self.has_last_comma { "" } else { "," };
-        // Behind a comma of its own, or behind comments after the last field.
+        // The comma, if one is needed, goes right after the last field, and the new field after any
+        // comments that follow it.
         let (before, after) = text.split_at(last.to);
         let (between, after) = after.split_at(self.close - last.to);
         let between = between.trim_end();

@@ -49,8 +49,8 @@ impl Group<'_, '_> {
     /// Waits for the next event.
     pub(super) async fn wait(&mut self, listener: &mut Listener) -> Result<Happened, Halt> {
         if self.floor.record.is_owing() && self.calls.has_arrived() {
-            // What has arrived needs no waiting, and is recorded together with the facts that the
-            // last group left unwritten.
+            // News that has already arrived is recorded together with the facts that the last group
+            // left unwritten.
             return Ok(tokio::select! {
                 biased;
                 () = listener.spoken_to() => Happened::Command,

@@ -77,8 +77,8 @@ pub(crate) enum Next<P = Cleared> {
     Place(P),
     /// Queue again after this many milliseconds.
     Retry(u64),
-    /// Queue again after this many milliseconds, in a new step's time, unless the others turn out
-    /// to be enough.
+    /// Queue again after this many milliseconds, with a new step timeout, unless the other seats
+    /// turn out to be enough.
     Hold(u64, Box<Failed>),
     /// Ask again once the talk is summarised, or people have decided.
     Shrink,
@@ -90,7 +90,7 @@ pub(crate) enum Next<P = Cleared> {
     Convene(Sub, Arc<Turn>),
     /// Go on with what the sub-discussion on this topic found.
     GoOn(String, Box<SubConcluded>),
-    /// Do the same as `GoOn`, once something may begin again.
+    /// Do the same as `GoOn`, once new calls may begin again.
     Learn(String, Box<SubConcluded>),
 }
 
@@ -162,7 +162,8 @@ fn failed_once<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcom
 }
 
 /// How long to wait for a provider that limits our rate for longer than the step may take. Each
-/// wait is longer than the last, whatever the provider said: it would not have limited us again.
+/// wait is longer than the last, even if the provider asks for less: if the last wait had been
+/// enough, it would not have limited us again.
 fn patience_ms(seat: &Seat, failed: &Failed, situation: &Situation) -> Option<u64> {
     let least_ms = seat.tried.failures.back_off_ms(failed.error.class, situation.draw);
     let wait_ms = failed.error.retry_after_ms.unwrap_or(LONGEST_WAIT_MS).max(least_ms);

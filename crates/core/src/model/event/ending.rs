@@ -11,7 +11,7 @@ use crate::model::{
     time::Timestamp,
 };
 
-/// Why deliberation ended before the pattern did.
+/// Why deliberation was ended before the pattern had finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "why")]
 pub enum WindUp {
@@ -73,7 +73,8 @@ pub enum WindUp {
         /// The error class.
         class: ErrorClass,
     },
-    /// The talk no longer fits a participant's context window, and the spec says to end it then.
+    /// The talk no longer fits a participant's context window, and the spec says to end the talk in
+    /// that case.
     WindowFull {
         /// The participant whose window it is.
         participant: String,
@@ -135,7 +136,7 @@ pub struct Conclusion {
     pub success: bool,
     /// Why it ended (A04).
     pub stopping: StoppingReason,
-    /// Whether less went into the result than was meant to.
+    /// Whether the result is based on less than was ordered.
     pub degraded: bool,
     /// The error, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]

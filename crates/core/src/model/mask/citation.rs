@@ -127,8 +127,8 @@ fn is_other(entry: &str) -> bool {
 /// Whether a text that ends here may still become an entry with this speaker.
 fn may_become(begun: &str, speaker: &str) -> bool {
     let is_short = begun.len() < 4;
-    let is_number =
+    let begins_number =
         is_short && after_letter(begun).is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()));
     let begun = begun.to_lowercase();
-    is_number || speaker.starts_with(&begun) || "all".starts_with(&begun)
+    begins_number || speaker.starts_with(&begun) || "all".starts_with(&begun)
 }

@@ -1,4 +1,4 @@
-//! The mark between prose and structure, in every spelling that means it.
+//! The mark between prose and structure, in all its spellings.
 
 /// A mark with its spellings: models that write Markdown put backslashes before brackets and
 /// underscores.

@@ -35,9 +35,6 @@ const VOTING: Phase = Phase("voting");
 /// The purpose of the lot that orders the reasons for a voter.
 const REASONS: &str = "reasons";
 
-/// The last vote of a voter that has none.
-const NO_CHOICE: &str = "nothing that could be read";
-
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "voting",
     summary: "Everyone votes on the options, with a confidence",
@@ -95,7 +92,7 @@ pub(super) fn asks(floor: &mut Floor, voters: &[Participant], round: u32) -> BTr
     let ask = |who: &Participant| {
         let order = floor.draw_order(who, REASONS, before.len());
         let own = past.iter().rev().flatten().find(|it| it.participant == who.name);
-        let own = own.map_or(NO_CHOICE, |it| it.ballot.choice.as_str());
+        let own = own.map(|it| it.ballot.choice.as_str());
         let reasons = reasons::by_option(before, &order);
         (who.name.clone(), deciding::later_ballot(&spec, who, own, &reasons))
     };

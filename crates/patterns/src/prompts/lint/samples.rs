@@ -5,6 +5,7 @@ use std::sync::Arc;
 use quorum_core::{
     floor::ask::Ask,
     model::{
+        client::ClientOrder,
         mask::Mask,
         mention::resolve,
         participant::{Participant, Role},
@@ -20,7 +21,7 @@ use crate::{
         deciding::{self, Writing},
         summary, talk,
     },
-    roles::MODERATOR,
+    roles::{MODERATOR, NEUTRAL},
 };
 
 /// What an answer is asked to be.
@@ -30,6 +31,8 @@ pub(super) enum Kind {
     Json,
     Markers,
     Synthesis,
+    /// An answer as a JSON value of a client's schema.
+    Value,
 }
 
 /// One prompt as a model reads it, and the most tokens that it may take without what users and
@@ -133,6 +136,13 @@ fn debate(topic: &str) -> Vec<Prompt> {
         ..debate.clone()
     };
     let chair = Participant { name: "cyd".to_owned(), ..Participant::of("scripted").playing(MODERATOR) };
+    let neutral = Participant { name: "cyd".to_owned(), ..Participant::of("scripted").playing(NEUTRAL) };
+    let of_rounds = |rounds| Spec { rounds, ..debate.clone() };
+    let seated = |who: &Participant| {
+        let mut spec = debate.clone();
+        spec.participants[2] = who.clone();
+        spec
+    };
     let parts = parts();
     let speech = |name, spec: &Spec, who: &Participant, round| {
         let ask = debating::speech(spec, &parts, who, round, "");
@@ -156,8 +166,14 @@ fn debate(topic: &str) -> Vec<Prompt> {
         speech("free-form", &format(Format::FreeForm), &ann, 2),
         speech("round-limited", &format(Format::RoundLimited), &ann, 2),
         speech("convergence-seeking", &format(Format::ConvergenceSeeking), &ann, 2),
-        speech("chair", &debate, &chair, 2),
-        speech("chair, opening", &debate, &chair, 1),
+        speech("opening of one round", &of_rounds(1), &ann, 1),
+        speech("closing of two rounds", &of_rounds(2), &ann, 2),
+        speech("chair", &seated(&chair), &chair, 2),
+        speech("chair, opening", &seated(&chair), &chair, 1),
+        speech("neutral", &seated(&neutral), &neutral, 2),
+        speech("neutral, opening", &seated(&neutral), &neutral, 1),
+        speech("neutral, convergence-seeking", &format(Format::ConvergenceSeeking), &neutral, 2),
+        speech("beside a neutral", &seated(&neutral), &ann, 2),
         prompt("assess", Kind::Json, &debating::assessment(&view, &both, &[], 1), (JUDGE, FORM)),
         prompt("verdict", Kind::Json, &debating::verdict(&view, &[]), (JUDGE, FORM)),
         prompt("cast", Kind::Json, &debating::casting(&debate, Diversity::Binary), (FRAME, FORM)),
@@ -180,7 +196,8 @@ fn votes(topic: &str) -> Vec<Prompt> {
     vec![
         vote("first answer", &deciding::first_answer(&voting, &ann)),
         vote("first answer without options", &deciding::first_answer(&talking, &ann)),
-        vote("later", &deciding::later_ballot(&voting, &ann, "tabs", &reasons)),
+        vote("later", &deciding::later_ballot(&voting, &ann, Some("tabs"), &reasons)),
+        vote("later, unread", &deciding::later_ballot(&voting, &ann, None, &reasons)),
         vote("after", &deciding::closing_ballot(&voting, &ann, Some(own.clone()))),
         vote("sign", &deciding::ballot_on_proposal(&talking, &ann, "Tabs.", &options, Some(own))),
         prompt("consensus", Kind::Markers, &deciding::consensus_check(&pair, &ann, &bob), (FRAME, FORM)),
@@ -193,11 +210,19 @@ fn written(topic: &str) -> Vec<Prompt> {
     let write = |name, spec: &Spec, who: &Participant, writing| {
         prompt(name, Kind::Synthesis, &deciding::synthesis(spec, who, writing, &[]), (WRITER, SYNTHESIS))
     };
+    let schema = Some(serde_json::json!({ "type": "object" }));
+    let client = Some(ClientOrder { schema, ..ClientOrder::default() });
+    let typed = Spec { client, ..talking.clone() };
+    let value = |name, writing| {
+        prompt(name, Kind::Value, &deciding::synthesis(&typed, ann, writing, &[]), (WRITER, SYNTHESIS))
+    };
     let summary = Ask::new(summary::SYSTEM.trim_end(), summary::task(&talking, 200));
     vec![
         write("synthesis", &talking, ann, Writing::Synthesizer),
         write("decide", &talking, ann, Writing::Moderator),
         write("synthesis of a debate", &debate, &debate.participants[2], Writing::Synthesizer),
+        value("synthesis by a schema", Writing::Synthesizer),
+        value("decide by a schema", Writing::Moderator),
         prompt("minutes", Kind::Prose, &summary, (FRAME, SUMMARY)),
     ]
 }

@@ -126,13 +126,15 @@ fn ballots(value: &Value) -> Vec<Block> {
     };
     let rows: Vec<_> = options.into_iter().map(row).collect();
     let cast = entries(value.get("voteRecords").unwrap_or(&Value::Null));
-    let head = ["voter", "round", "choice", "confidence", "why"];
+    let head = ["voter", "round", "choice", "confidence", "weight", "why"];
+    // Only weights other than 1 are recorded; one of them makes all worth showing.
+    let is_weighed = cast.iter().any(|it| it.get("weight").is_some());
     vec![
         Block::Line(winner(value)),
         Block::Table(Table::new(&["option", "votes", "weight"], &rows)),
         Block::Table(Table::new(
             &head,
-            &cast.iter().filter_map(Value::as_object).map(ballot).collect::<Vec<_>>(),
+            &cast.iter().filter_map(Value::as_object).map(|it| ballot(it, is_weighed)).collect::<Vec<_>>(),
         )),
     ]
 }
@@ -148,8 +150,11 @@ fn winner(value: &Value) -> String {
     }
 }
 
-fn ballot(cast: &Map<String, Value>) -> Vec<String> {
+fn ballot(cast: &Map<String, Value>, is_weighed: bool) -> Vec<String> {
     let text = |key: &str| Cell::Text.write(cast.get(key));
     let sure = cast.get("confidence").and_then(Value::as_f64).map(|it| format!("{it:.2}"));
-    vec![text("provider"), text("round"), text("choice"), sure.unwrap_or_default(), text("reasoning")]
+    let weight = cast.get("weight").and_then(Value::as_f64).unwrap_or(1.0);
+    let weight = if is_weighed { weight.to_string() } else { String::new() };
+    let [voter, round, choice, why] = ["provider", "round", "choice", "reasoning"].map(text);
+    vec![voter, round, choice, sure.unwrap_or_default(), weight, why]
 }

@@ -37,12 +37,16 @@ pub(super) struct Room {
 
 impl Room {
     pub(super) fn of(services: &Services, spec: &Spec) -> Room {
-        let models = || spec.participants.iter().filter(|it| !it.is_person());
         let window = |who: &Participant| services.voices.voice(spec, who).map(|it| it.window);
-        let mut families: Vec<Family> = models().map(Family::of).collect();
+        let models = || spec.participants.iter().filter(|it| !it.is_person());
+        // An agent may turn out to speak through any of its candidates that has a voice.
+        let others: Vec<Participant> =
+            models().flat_map(other_seats).filter(|it| window(it).is_some()).collect();
+        let seats = || models().chain(&others);
+        let mut families: Vec<Family> = seats().map(Family::of).collect();
         families.sort();
         families.dedup();
-        Room { window: models().filter_map(window).min().unwrap_or(u64::MAX), families }
+        Room { window: seats().filter_map(window).min().unwrap_or(u64::MAX), families }
     }
 
     /// What is recalled, with the room divided evenly.
@@ -74,6 +78,12 @@ impl Room {
     fn tokens(&self, text: &str) -> u64 {
         self.families.iter().map(|family| family.estimate(text)).max().unwrap_or_default()
     }
+}
+
+/// An agent's seat with each of its candidates.
+fn other_seats(seat: &Participant) -> Vec<Participant> {
+    let candidates = seat.agent.iter().flat_map(|it| &it.candidates);
+    candidates.map(|it| seat.clone().through(it)).collect()
 }
 
 /// The text with a long question shortened, so that it leaves room for the answer.

@@ -38,7 +38,7 @@ const OF_THE_RUN: &[&str] = &["topic", "preset", "sessionId", "offline", "simula
 
 fn read(reading: &mut Reading<'_>, config: &Node) -> Option<Action> {
     let mut fields = Fields::of(config, "a discussion's config", &mut reading.wrong)?;
-    let prompt = fields.short_text(&["prompt", "task"], LONGEST_WRITTEN, &mut reading.wrong);
+    let prompt = fields.short_text(&["prompt"], LONGEST_WRITTEN, &mut reading.wrong);
     let context = fields.short_text(&["context"], LONGEST_WRITTEN, &mut reading.wrong);
     fields.take_field(&["verbose"], &mut reading.wrong);
     if prompt.as_ref().is_some_and(|it| it.trim().is_empty()) {

@@ -99,9 +99,85 @@ async fn b10_bad_input_is_refused_with_every_mistake_and_nothing_is_spent() {
     )
     .await;
     assert_eq!(told, ["rounds: must be from 1 to 10, not 0", "votingOptions: a is listed twice"]);
-    let twice = json!({ "topic": "x?", "consensus": "voting", "consensusMethod": "voting" });
-    assert_eq!(mistakes(&mut client, "ax_discuss", twice).await.len(), 1);
+    // So is a field that is given under two names.
+    let twice = json!({ "topic": "x?", "consensus": "voting", "consensusMethod": "voting", "rounds": 0 });
+    let expected = [
+        "rounds: must be from 1 to 10, not 0",
+        "consensus: is given twice: consensusMethod is another name of consensus",
+    ];
+    assert_eq!(mistakes(&mut client, "ax_discuss", twice).await, expected);
     assert_eq!(client.call("ax_history", json!({})).await["discussions"], json!([]), "nothing was started");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_fields_that_do_not_go_together_were_no_invalid_input_and_had_no_details() {
+    let mut client = Client::legacy().await;
+    let order = json!({ "topic": "x?", "rounds": 1, "simulate": { "latencyMs": 0 } });
+    let done = client.call("ax_discuss", order).await;
+    let id = &done["discussionId"];
+    let with = |fields: Value| {
+        let mut order = json!({ "topic": "x?" });
+        order.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        order
+    };
+    let cases = [
+        (
+            "ax_discuss",
+            with(json!({ "pattern": "voting" })),
+            "votingOptions: a vote needs at least 2 options, not 0",
+        ),
+        (
+            "ax_discuss",
+            with(json!({ "pattern": "dialogue", "providers": ["claude", "gemini", "glm"] })),
+            "providers: a discussion of this kind takes 2 providers; 3 are named",
+        ),
+        (
+            "ax_discuss",
+            with(json!({ "preset": "none" })),
+            "preset: there is no preset named none; the configuration has none; the server's operator can add [presets.none] to the configuration",
+        ),
+        (
+            "ax_discuss",
+            with(json!({ "synthesizer": "nobody" })),
+            "synthesizer: nobody does not take part; the participants are claude, glm, qwen, gemini",
+        ),
+        (
+            "ax_discuss",
+            with(json!({ "pattern": "debate", "judge": "nobody" })),
+            "judge: nobody does not take part; the participants are claude, glm, qwen, gemini",
+        ),
+        (
+            "ax_discuss",
+            with(json!({ "participants": ["claude", "glm"], "providers": ["claude", "glm"] })),
+            "participants: names the whole panel, and so does providers; leave one of them out",
+        ),
+        (
+            "ax_discuss",
+            with(json!({ "task": "review" })),
+            "task: applies only to agents, and none takes part; leave this out",
+        ),
+        (
+            "ax_fork",
+            json!({ "id": id, "at": "nowhere" }),
+            "at: there is no answer at step nowhere; there are 1/answering/claude, 1/answering/gemini, 1/answering/glm, 1/answering/qwen, 1/deciding/claude",
+        ),
+        (
+            "ax_fork",
+            json!({ "id": id }),
+            "changes: nothing is changed, so every answer would be the same; change something, or start over with the same request",
+        ),
+        (
+            "ax_fork",
+            json!({ "id": id, "without": ["zzz"] }),
+            "without: zzz does not take part; the participants are claude, glm, qwen, gemini",
+        ),
+    ];
+    let mut told = Vec::new();
+    for (tool, arguments, _) in &cases {
+        told.push(mistakes(&mut client, tool, arguments.clone()).await);
+    }
+    let expected: Vec<Vec<&str>> = cases.iter().map(|it| vec![it.2]).collect();
+    assert_eq!(told, expected);
 }
 
 #[tokio::test(start_paused = true)]
@@ -136,6 +212,12 @@ async fn b10_an_unknown_id_and_a_malformed_one_are_told_in_the_same_words() {
     }
 }
 
+/// The answer of `ax_discuss` to an order with one mistake.
+fn invalid(message: &str) -> Value {
+    let details = json!({ "validationErrors": [message] });
+    json!({ "code": "INVALID_INPUT", "message": message, "tool": "ax_discuss", "details": details })
+}
+
 #[tokio::test(start_paused = true)]
 async fn b10_an_unknown_agent_or_session_is_refused_without_an_endpoint_of_another_surface() {
     let config = Config::parse("", Path::new("nowhere/config.toml"), PathBuf::new()).unwrap();
@@ -143,11 +225,12 @@ async fn b10_an_unknown_agent_or_session_is_refused_without_an_endpoint_of_anoth
     let mut client = Client::of(quorum.build().unwrap(), Limits::default()).await;
     let seats = json!(["claude", { "type": "agent", "id": "reviewer" }]);
     let told = client.call("ax_discuss", json!({ "topic": "x?", "participants": seats })).await;
-    assert_eq!(told["message"], "participants: there is no agent named reviewer", "{told}");
+    assert_eq!(told, invalid("participants: there is no agent named reviewer"));
     let session = "01890000-0000-7000-8000-000000000001";
     let told = client.call("ax_discuss", json!({ "topic": "x?", "sessionId": session })).await;
     let message = told["message"].as_str().unwrap();
     assert!(message.starts_with("sessionId: there is no session") && !message.contains("/api/"), "{told}");
+    assert_eq!(told, invalid(message));
 }
 
 #[tokio::test(start_paused = true)]
@@ -303,6 +386,28 @@ async fn b10_every_tool_says_what_it_does_and_takes_what_the_registry_declares()
     let patterns: Vec<&str> = registry.patterns().iter().map(|it| it.name).collect();
     assert_eq!(input["pattern"]["enum"], json!(patterns));
     assert!(!tools[0].to_string().contains("null"), "no field is sent as null");
+}
+
+/// The most characters of the list of tools: clients show all of it to their models.
+const LONGEST_LIST: usize = 60_000;
+
+#[tokio::test(start_paused = true)]
+async fn b10_fields_had_no_descriptions_and_the_list_of_tools_was_long() {
+    let mut client = Client::legacy().await;
+    let listed = client.request("tools/list", json!({})).await["result"].clone();
+    let tools = listed["tools"].as_array().unwrap();
+    let lengths: Vec<(&Value, usize, usize)> = tools
+        .iter()
+        .map(|it| (&it["name"], it["inputSchema"].to_string().len(), it["outputSchema"].to_string().len()))
+        .collect();
+    let length = listed.to_string().chars().count();
+    assert!(length <= LONGEST_LIST, "{length}: {lengths:?}");
+    let bare = tools.iter().flat_map(|tool| {
+        let fields = tool["inputSchema"]["properties"].as_object().unwrap().iter();
+        let bare = fields.filter(|(_, it)| it["description"].as_str().is_none_or(str::is_empty));
+        bare.map(|(field, _)| format!("{} {field}", tool["name"]))
+    });
+    assert_eq!(bare.collect::<Vec<_>>(), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]

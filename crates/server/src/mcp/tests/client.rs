@@ -75,8 +75,13 @@ impl Client {
         Client::unannounced(quorum, settings).introduced(json!({})).await
     }
 
+    /// A client before its handshake.
+    pub(super) fn silent() -> Client {
+        Client::unannounced(simulated(), settings())
+    }
+
     /// This client after its handshake.
-    async fn introduced(mut self, capabilities: Value) -> Client {
+    pub(super) async fn introduced(mut self, capabilities: Value) -> Client {
         let client = &mut self;
         let about = json!({ "name": "a test", "version": "1" });
         let hello =

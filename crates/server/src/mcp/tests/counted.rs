@@ -1,4 +1,5 @@
-//! Calls counted at the provider: neither a client's time limit nor a dead process repeats one.
+//! Counts calls at the provider: no call is repeated because a client's time limit expires or a
+//! process dies.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -93,7 +94,8 @@ async fn b10_a_client_that_gives_up_after_1_s_pays_for_each_voice_once() {
     assert_eq!(calls(&provider), EACH_ONCE);
 }
 
-/// A process of its own: when it is dropped, everything in it ends at once, like a killed one.
+/// A runtime that acts as a process: when it is dropped, everything in it ends at once, as in a
+/// killed process.
 fn runtime() -> Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
 }

@@ -22,7 +22,9 @@ async fn b10_a_person_s_turn_is_awaited_and_spoken() {
     assert!(awaited["next"].as_str().unwrap().contains("ax_say"), "{awaited}");
     let id = awaited["discussionId"].clone();
     let wrong = client.call("ax_say", json!({ "id": id, "text": "No.", "as": "you" })).await;
-    assert!(wrong["code"].is_string(), "{wrong}");
+    let mistake = wrong["details"]["validationErrors"][0].as_str().unwrap();
+    assert_eq!([&wrong["code"], &wrong["message"]], ["INVALID_INPUT", mistake], "{wrong}");
+    assert!(mistake.starts_with("as: "), "{wrong}");
     let blank = client.call("ax_say", json!({ "id": id, "text": " \n" })).await;
     assert_eq!(blank["details"]["validationErrors"], json!(["text: is empty"]), "{blank}");
     let still = client.call("ax_status", json!({ "id": id })).await;

@@ -93,7 +93,8 @@ async fn b11_a_workflow_that_cannot_be_run_is_refused_with_every_mistake() {
     assert!(refused("tool").await[0].contains("rm is no tool here"));
     let path = folder.path().join("workflows/wrong.yaml");
     for name in ["nope", "", "../workflows/wrong", path.to_str().unwrap()] {
-        assert_eq!(refused(name).await, ["name: there is no workflow of this name on the server"], "{name}");
+        let expected = format!("name: there is no workflow named \"{name}\"; all workflows: tool, wrong");
+        assert_eq!(refused(name).await, [expected]);
     }
     let limited = json!({ "name": "wrong", "maxCost": -1, "workflow": {} });
     let told = client.call("ax_workflow_run", limited).await;

@@ -63,6 +63,16 @@ async fn b10_a_client_without_the_extension_or_of_an_older_era_gets_no_task() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn b10_a_task_of_the_quick_tool_had_json_as_its_text() {
+    let mut client = Client::modern(simulated(), takes_tasks()).await;
+    let params = json!({ "name": "ax_discuss_quick", "arguments": { "topic": "Tabs or spaces?" } });
+    let answer = client.request("tools/call", params).await["result"].clone();
+    assert_eq!(answer["structuredContent"]["status"], "completed", "{answer}");
+    let text = answer["content"][0]["text"].as_str().unwrap();
+    assert!(text.ends_with(answer["structuredContent"]["synthesis"].as_str().unwrap()), "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn b10_polling_queued_tasks_starts_no_more_than_may_run() {
     let limits = Limits { running: 1, queued: 10, ..Limits::default() };
     let mut client = Client::modern_of(simulated(), limits, takes_tasks()).await;

@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use quorum::memory::MemoryStore;
+use quorum::{Quorum, memory::MemoryStore};
+use quorum_testkit::clock::VirtualClock;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -21,7 +22,9 @@ fn slow(latency_ms: u64) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn b10_a_provider_of_70_s_gives_a_handle_in_time_and_then_the_result() {
-    let mut client = Client::legacy().await;
+    let quorum = Quorum::builder().store(Arc::new(MemoryStore::new())).clock(Arc::new(VirtualClock::start()));
+    let quorum = quorum.simulated().assigning_roles().build().unwrap();
+    let mut client = Client::of(quorum, Limits::default()).await;
     let began = Instant::now();
     let params =
         json!({ "name": "ax_discuss", "arguments": slow(70_000), "_meta": { "progressToken": "mine" } });
@@ -32,6 +35,8 @@ async fn b10_a_provider_of_70_s_gives_a_handle_in_time_and_then_the_result() {
     assert_eq!(handle["status"], "running", "{handle}");
     assert_eq!(handle["next"], "call ax_result with this id");
     assert_eq!(handle["speakersMissing"], json!(["claude", "gemini"]));
+    let elapsed_ms = handle["elapsedMs"].as_u64().unwrap();
+    assert!((49_000..=51_000).contains(&elapsed_ms), "it stood still during a turn: {elapsed_ms}");
     let mut last = (began, 0.0);
     for (at, told) in &client.told {
         assert_eq!(told["params"]["progressToken"], "mine");

@@ -2,19 +2,23 @@
 
 use quorum::{
     Discussion, Steered,
-    model::{command::Command, ruling::Ruling},
+    model::{command::Command, ruling::Ruling, state::State},
 };
 use serde_json::{Map, Value, json};
 
 use crate::{
     mcp::{
         Surface,
-        answer::status,
+        answer::{is_settled, status},
         arguments::Mistake,
         call::{Call, Reply},
         failure::Failure,
         schema,
-        tools::{Effect, Form, Tool, say::taken, without},
+        tools::{
+            Effect, Form, Tool,
+            say::{is_as_before, taken},
+            without,
+        },
     },
     problem::{self, Problem},
 };
@@ -29,7 +33,7 @@ pub(crate) const TOOL: Tool = Tool {
     effect: Effect::Controls,
     form: Form::Json,
     input,
-    output: schema::discussion,
+    output: schema::handle_or_result,
     run: |call, mistakes| {
         Box::pin(async move {
             without(&mistakes)?;
@@ -59,7 +63,7 @@ fn input(surface: &Surface<'_>) -> Value {
     choices.dedup();
     let fields = [
         ("id", schema::id()),
-        ("action", json!({ "type": "string", "enum": actions })),
+        ("action", json!({ "type": "string", "enum": actions, "description": "What to do" })),
         ("text", schema::words("The remark; with note")),
         ("choice", json!({ "type": "string", "enum": choices, "description": "With a decision" })),
         ("candidate", schema::name("The participant that the choice names, if it names one")),
@@ -74,9 +78,9 @@ async fn run(call: &Call) -> Result<Reply, Failure> {
     let before = discussion.state().await?;
     let action = call.text("action").unwrap_or_default();
     let steered = match action {
-        "pause" => discussion.steer(Command::Pause).await?,
-        "stop" => discussion.steer(Command::Stop).await?,
-        "abort" => discussion.steer(Command::Abort).await?,
+        "pause" => steered(call, &discussion, Command::Pause).await?,
+        "stop" => steered(call, &discussion, Command::Stop).await?,
+        "abort" => steered(call, &discussion, Command::Abort).await?,
         "resume" if call.app.run_slot(call.scope.tenant()).await?.is_none() => {
             call.app.mcp.calls.take_pause(discussion.id());
             discussion.queue_resume(call.app.limits().queued()).await?;
@@ -99,7 +103,24 @@ async fn run(call: &Call) -> Result<Reply, Failure> {
         let message = format!("the discussion is not running, so there is nothing to {action}");
         return Err(Problem::new(problem::WRONG_STATE, message).into());
     }
-    taken(call, &discussion, steered, &before).await
+    taken(call, &discussion, steered, |now| has_no_effect(action, &before, now)).await
+}
+
+/// Whether the action shows no effect yet: an abort ends the discussion, and a pause or a stop is
+/// noted until the calls under way are answered.
+fn has_no_effect(action: &str, before: &State, now: &State) -> bool {
+    match action {
+        "abort" => !now.lifecycle.is_terminal(),
+        "pause" | "stop" => is_as_before(now, before) || (now.pending.is_none() && !is_settled(now)),
+        _ => is_as_before(now, before),
+    }
+}
+
+/// Pauses, stops or aborts it. From now on, that is what its user wants: a call that is sent again
+/// doesn't resume it.
+async fn steered(call: &Call, discussion: &Discussion, command: Command) -> Result<Steered, Failure> {
+    call.app.mcp.calls.take_pause(discussion.id());
+    Ok(discussion.steer(command).await?)
 }
 
 async fn resumed(call: &Call, discussion: &Discussion) -> Result<Steered, Failure> {

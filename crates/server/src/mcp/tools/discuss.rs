@@ -12,7 +12,7 @@ pub(crate) const TOOL: Tool = Tool {
     effect: Effect::Spends,
     form: Form::Json,
     input: schema::order,
-    output: schema::discussion,
+    output: schema::described_discussion,
     run: |call, mistakes| {
         Box::pin(async move {
             let request = order::read(call, call.arguments.clone(), mistakes)?;

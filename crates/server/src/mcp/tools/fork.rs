@@ -30,11 +30,12 @@ pub(crate) const TOOL: Tool = Tool {
     effect: Effect::Spends,
     form: Form::Json,
     input,
-    output: schema::discussion,
+    output: schema::discussion_or_run,
     run: |call, mistakes| {
         Box::pin(async move {
-            without(&[mistakes, mistaken_changes(call)].concat())?;
-            run(call).await
+            let (fields, twice) = order::renamed(changes_of(call));
+            without(&[mistakes, mistaken_changes(call, twice)].concat())?;
+            run(call, fields).await
         })
     },
 };
@@ -80,25 +81,32 @@ fn input(surface: &Surface<'_>) -> Value {
 
 /// All mistakes in the changes. The listed schema doesn't repeat the fields of an order: clients
 /// show the whole list of tools to their models.
-fn mistaken_changes(call: &Call) -> Vec<Mistake> {
-    let order = schema::object(&schema::order_fields(call.app.registry()), &[]);
-    let (Some(order), Some(changes)) =
-        (order.as_object(), call.arguments.get("changes").and_then(Value::as_object))
-    else {
-        return Vec::new();
-    };
-    let found = arguments::mistakes(order, &arguments::given(Some(changes.clone())));
-    found.into_iter().map(|it| Mistake { field: format!("changes.{}", it.field), ..it }).collect()
+fn mistaken_changes(call: &Call, twice: Vec<Mistake>) -> Vec<Mistake> {
+    let surface = Surface { names: &call.app.mcp.names, registry: call.app.registry() };
+    let order = schema::object(&schema::order_fields(&surface), &[]);
+    let Some(order) = order.as_object() else { return twice };
+    let found = arguments::mistakes(order, &arguments::given(Some(changes_of(call))));
+    let found = found.into_iter().chain(twice);
+    found.map(|it| Mistake { field: format!("changes.{}", it.field), ..it }).collect()
 }
 
-async fn run(call: &Call) -> Result<Reply, Failure> {
+/// The changes as they were sent.
+fn changes_of(call: &Call) -> Map<String, Value> {
+    call.arguments.get("changes").and_then(Value::as_object).cloned().unwrap_or_default()
+}
+
+async fn run(call: &Call, changed: Map<String, Value>) -> Result<Reply, Failure> {
     let discussion = call.discussion().await?;
-    let forking = forking(call, &discussion).await?;
+    let forking = forking(call, &discussion, changed).await?;
     let work = Work::Fork { of: &discussion, forking: &forking };
     order::placed(call, &work, order::fork_digest(discussion.id(), &call.arguments)).await
 }
 
-async fn forking(call: &Call, discussion: &quorum::Discussion) -> Result<Forking, Failure> {
+async fn forking(
+    call: &Call,
+    discussion: &quorum::Discussion,
+    changed: Map<String, Value>,
+) -> Result<Forking, Failure> {
     let at = match call.text("at") {
         Some(at) => at.to_owned(),
         None => {
@@ -108,8 +116,6 @@ async fn forking(call: &Call, discussion: &quorum::Discussion) -> Result<Forking
     };
     let without = call.arguments.get("without").and_then(Value::as_array).into_iter().flatten();
     let without = without.filter_map(|it| it.as_str().map(str::to_owned)).collect();
-    let fields = call.arguments.get("changes").cloned().unwrap_or(json!({}));
-    let fields = order::renamed(fields.as_object().cloned().unwrap_or_default())?;
-    let changes = changes(Fields(fields)).map_err(|it| it.within("changes"))?;
+    let changes = changes(Fields(changed)).map_err(|it| it.within("changes"))?;
     Ok(Forking { at, without, changes })
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::mcp::{
     Surface,
-    answer::{STATUSES, uri},
+    answer::{STATUSES, is_lost, uri},
     call::{Call, Reply},
     failure::Failure,
     fit, order, schema,
@@ -81,12 +81,14 @@ async fn in_plain_text(call: &Call, reply: Reply) -> Result<Reply, Failure> {
     let id: DiscussionId = id.ok_or_else(Failure::no_such_discussion)?;
     let state = call.scope.discussion(id).await?.state().await?;
     let outcome = state.outcome();
+    let is_over = state.lifecycle.is_terminal();
+    let is_error = is_error || (is_over && is_lost(&outcome));
     let text = match structured["status"].as_str() {
-        Some("completed" | "aborted") => plain(&state, &outcome),
-        Some("failed") => {
+        _ if is_error => {
             let problem = outcome.error.as_ref().map(|it| it.message.clone()).unwrap_or_default();
             format!("Error: {problem}")
         }
+        Some("completed" | "aborted") => plain(&state, &outcome),
         // The id as well: many clients show a model the text alone.
         status => {
             format!("No answer yet ({}). Discussion {id}: {}", status.unwrap_or_default(), next(&structured))

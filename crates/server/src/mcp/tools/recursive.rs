@@ -16,6 +16,8 @@ const DEPTH: RangeInclusive<u32> = 1..=4;
 const USUAL_DEPTH: u32 = 2;
 const CALLS: RangeInclusive<u32> = 5..=100;
 const USUAL_CALLS: u32 = 20;
+/// The longest description that is written out again, in bytes.
+const LONGEST_DESCRIPTION: usize = 60;
 const BUDGET_MS: RangeInclusive<u64> = 30_000..=1_800_000;
 
 pub(crate) const TOOL: Tool = Tool {
@@ -48,12 +50,20 @@ fn input(surface: &Surface<'_>) -> Value {
     if let Some(fields) = properties.as_object_mut() {
         fields.remove("recursive");
         fields.remove("budgetMs");
+        fields.values_mut().for_each(|it| refer(it, &surface.names.of("discuss")));
     }
     properties["maxDepth"] = range(&DEPTH, Some(USUAL_DEPTH), "How deep sub-discussions may go");
     properties["maxCalls"] = range(&CALLS, Some(USUAL_CALLS), "The most calls to providers in all");
     properties[schema::TOTAL_BUDGET.0] =
         range(&BUDGET_MS, None, "The time budget of all levels, in milliseconds");
     schema
+}
+
+/// Replaces a long description by the name of the tool that has it.
+fn refer(field: &mut Value, tool: &str) {
+    if field["description"].as_str().is_some_and(|it| LONGEST_DESCRIPTION < it.len()) {
+        field["description"] = json!(format!("As in {tool}"));
+    }
 }
 
 fn range<T: Serialize>(bounds: &RangeInclusive<T>, usual: Option<T>, description: &str) -> Value {

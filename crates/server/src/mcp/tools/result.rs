@@ -21,7 +21,7 @@ pub(crate) const TOOL: Tool = Tool {
     effect: Effect::GoesOn,
     form: Form::Json,
     input,
-    output: schema::discussion,
+    output: schema::discussion_or_run,
     run: |call, mistakes| {
         Box::pin(async move {
             without(&mistakes)?;

@@ -1,6 +1,6 @@
 //! Takes a person's turn.
 
-use quorum::{Discussion, Snapshot, Steered, model::state::State};
+use quorum::{Discussion, Steered, model::state::State};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
@@ -22,7 +22,7 @@ pub(crate) const TOOL: Tool = Tool {
     effect: Effect::Spends,
     form: Form::Json,
     input,
-    output: schema::discussion,
+    output: schema::handle_or_result,
     run: |call, mistakes| {
         Box::pin(async move {
             without(&mistakes)?;
@@ -58,23 +58,26 @@ async fn run(call: &Call) -> Result<Reply, Failure> {
         let mistake = Mistake { field: "text".to_owned(), message: "is empty".to_owned() };
         return Err(Failure::mistakes(&[mistake]));
     }
-    let said = discussion.say(call.text("as"), text, None).await?;
-    taken(call, &discussion, said, &before).await
+    let said = discussion.say(call.text("as"), text, None).await;
+    let said =
+        said.map_err(|error| Failure::renamed(error, &[("participant", "as"), ("message", "text")]))?;
+    taken(call, &discussion, said, |it| is_as_before(it, &before)).await
 }
 
-/// Waits for a moment until an action has taken effect, and says where the discussion stands.
+/// Waits for a moment until an action has taken effect, and says where the discussion stands. It
+/// has had none as long as `waits` is true of the state.
 pub(crate) async fn taken(
     call: &Call,
     discussion: &Discussion,
     steered: Steered,
-    before: &Snapshot,
+    waits: impl Fn(&State) -> bool,
 ) -> Result<Reply, Failure> {
     if let Steered::Here(handle) = steered {
         call.app.hub.follow(discussion, &handle);
     }
     let mut listener = call.app.hub.hear(discussion).await?;
     let until = Instant::now() + EFFECT;
-    while listener.look(|it| is_as_before(it, before)) == Some(true) {
+    while listener.look(&waits) == Some(true) {
         if tokio::time::timeout_at(until, listener.changed()).await.is_err() {
             break;
         }
@@ -83,7 +86,7 @@ pub(crate) async fn taken(
 }
 
 /// Whether nothing has happened yet; where it waited for somebody, whether it still does.
-fn is_as_before(state: &State, before: &State) -> bool {
+pub(crate) fn is_as_before(state: &State, before: &State) -> bool {
     let waits_as_before = status(state) == status(before) && state.awaiting == before.awaiting;
     state.seq <= before.seq || (is_settled(before) && waits_as_before)
 }

@@ -2,6 +2,8 @@
 
 use quorum::{
     Request,
+    config::nearest,
+    model::excerpt::in_short,
     workflow::{RunError, RunOrder, find::folders},
 };
 use serde_json::{Map, Value};
@@ -16,8 +18,14 @@ use crate::{
         schema,
         tools::{CAPS, Effect, Form, Tool, about_money, without},
     },
-    routes::{discussions::choose_voices, workflows::named},
+    routes::{
+        discussions::choose_voices,
+        workflows::{named, names},
+    },
 };
+
+/// How many names are listed for one that is unknown.
+const MOST_NAMES: usize = 20;
 
 /// The fields of an order that apply to a whole run.
 const OF_AN_ORDER: &[&str] = &["maxCalls", "maxCost", "offline"];
@@ -29,7 +37,7 @@ pub(crate) const TOOL: Tool = Tool {
     effect: Effect::Spends,
     form: Form::Json,
     input,
-    output: schema::discussion,
+    output: schema::described_run,
     run: |call, mistakes| {
         Box::pin(async move {
             without(&mistakes)?;
@@ -41,13 +49,14 @@ pub(crate) const TOOL: Tool = Tool {
 fn description(surface: &Surface<'_>) -> String {
     format!(
         "Runs a workflow, which the user has written to a file, by its name, and returns the output of \
-         its last step. Its steps may use memory and no other tool. {}",
+         its last step. Its steps may use memory and no other tool. An unknown name is refused with the \
+         names that there are. {}",
         about_money(surface, CAPS)
     )
 }
 
 fn input(surface: &Surface<'_>) -> Value {
-    let mut fields: Map<String, Value> = schema::order_fields(surface.registry)
+    let mut fields: Map<String, Value> = schema::order_fields(surface)
         .into_iter()
         .filter(|(name, _)| OF_AN_ORDER.contains(&name.as_str()))
         .collect();
@@ -61,7 +70,12 @@ fn input(surface: &Surface<'_>) -> Value {
 
 async fn run(call: &Call) -> Result<Reply, Failure> {
     let name = call.text("name").unwrap_or_default();
-    let (file, text) = named(name, &folders(&call.scope.quorum().config().file))?;
+    let folders = folders(&call.scope.quorum().config().file);
+    let known = names(&folders);
+    if !known.iter().any(|it| it == name) {
+        return Err(unknown(name, &known));
+    }
+    let (file, text) = named(name, &folders)?;
     let mut request = Request {
         max_calls: call.whole("maxCalls").map(|it| it as u32),
         max_cost: call.arguments.get("maxCost").and_then(Value::as_f64),
@@ -79,6 +93,20 @@ async fn run(call: &Call) -> Result<Reply, Failure> {
     };
     let spec = call.scope.plan_workflow(&order).map_err(refused)?;
     order::placed(call, &Work::Order(Box::new(spec)), digest(&order)).await
+}
+
+/// The failure for a name that no workflow has, with the names that there are.
+fn unknown(name: &str, known: &[String]) -> Failure {
+    let meant = nearest(name, known.iter().map(String::as_str));
+    let meant = meant.map(|it| format!(" (did you mean {it}?)")).unwrap_or_default();
+    let listed: Vec<&str> = known.iter().take(MOST_NAMES).map(String::as_str).collect();
+    let there = match known.len().saturating_sub(MOST_NAMES) {
+        _ if known.is_empty() => "; there are no workflows".to_owned(),
+        0 => format!("; all workflows: {}", listed.join(", ")),
+        others => format!("; workflows: {} and {others} more", listed.join(", ")),
+    };
+    let message = format!("there is no workflow named \"{}\"{meant}{there}", in_short(name));
+    Failure::mistakes(&[Mistake { field: "name".to_owned(), message }])
 }
 
 /// The same file with the same input and limits is the same order.

@@ -159,3 +159,65 @@ async fn i19_an_order_found_at_a_restart_is_aborted_without_its_client() {
     sleep(Duration::from_secs(2)).await;
     assert_eq!(second.lifecycle(id).await, Lifecycle::Aborted);
 }
+
+/// Pauses a streamed discussion while its first round is under way.
+async fn paused(panel: &Panel) -> (DiscussionId, Response) {
+    let response = panel.post(CHAT, &streamed()).await;
+    let id = discussion(&response);
+    sleep(Duration::from_secs(1)).await;
+    let taken = panel.post(&format!("/api/discussions/{id}/pause"), &json!({})).await;
+    assert_eq!(taken.status(), 202);
+    sleep(Duration::from_secs(30)).await;
+    (id, response)
+}
+
+#[tokio::test(start_paused = true)]
+async fn i19_a_pause_by_a_person_was_ended_at_once_while_a_client_waited() {
+    let panel = Panel::thinking(3);
+    let (id, response) = paused(&panel).await;
+    assert_eq!((panel.lifecycle(id).await, panel.calls(id).await.len()), (Lifecycle::Paused, 3));
+    let resumed = panel.post(&format!("/api/discussions/{id}/resume"), &json!({})).await;
+    assert_eq!(resumed.status(), 202);
+    sleep(Duration::from_secs(1)).await;
+    panel.post(&format!("/api/discussions/{id}/pause"), &json!({})).await;
+    sleep(Duration::from_secs(30)).await;
+    assert_eq!((panel.lifecycle(id).await, panel.calls(id).await.len()), (Lifecycle::Paused, 6));
+    panel.post(&format!("/api/discussions/{id}/resume"), &json!({})).await;
+    assert!(text(response).await.ends_with("data: [DONE]\n\n"));
+    assert_eq!((panel.lifecycle(id).await, panel.calls(id).await.len()), (Lifecycle::Completed, PLANNED));
+}
+
+#[tokio::test(start_paused = true)]
+async fn i19_a_paused_discussion_is_aborted_60_s_after_its_last_client_left() {
+    let panel = Panel::thinking(3);
+    let (id, response) = paused(&panel).await;
+    drop(response);
+    sleep(Duration::from_secs(59)).await;
+    assert_eq!(panel.lifecycle(id).await, Lifecycle::Paused);
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!((panel.lifecycle(id).await, panel.calls(id).await.len()), (Lifecycle::Aborted, 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn i19_a_pause_by_a_person_was_ended_by_a_client_after_a_restart() {
+    let store = Arc::new(MemoryStore::new());
+    let first = Panel::on(&store, Duration::from_secs(3));
+    let mut body = streamed();
+    body["quorum"] = json!({ "rounds": 2 });
+    let keyed = |panel: &Panel| panel.keyed(CHAT, &body, "once");
+    let id = discussion(&keyed(&first).await);
+    sleep(Duration::from_secs(1)).await;
+    first.post(&format!("/api/discussions/{id}/pause"), &json!({})).await;
+    sleep(Duration::from_secs(5)).await;
+    first.close().await;
+    let second = Panel::on(&store, Duration::from_secs(3));
+    let returned = keyed(&second).await;
+    assert_eq!(discussion(&returned), id);
+    sleep(Duration::from_secs(30)).await;
+    assert_eq!((second.lifecycle(id).await, second.calls(id).await.len()), (Lifecycle::Paused, 3));
+    // As when the server has no room at the moment.
+    second.app.scope(None).discussion(id).await.unwrap().queue_resume(10).await.unwrap();
+    assert_eq!(second.app.go_on().await.unwrap(), 1);
+    assert!(text(returned).await.ends_with("data: [DONE]\n\n"));
+    assert_eq!(second.calls(id).await.len(), PLANNED);
+}

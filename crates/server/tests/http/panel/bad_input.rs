@@ -65,6 +65,21 @@ async fn a9_messages_that_ask_nothing_are_refused() {
     );
     let role = said(json!([{ "role": "robot", "content": "x" }]));
     refused(&chat(&server, &role).await, 400, "invalid_value", Some("messages[0].role"));
+    for (message, place, expected) in [
+        (json!("hi"), "[0]", "must be an object with a role and content"),
+        (json!({ "content": "hi" }), "[0].role", "is missing"),
+        (json!({ "role": null, "content": "hi" }), "[0].role", "is missing"),
+        (json!({ "role": 7, "content": "hi" }), "[0].role", "must be a text"),
+        (json!({ "role": "robot", "content": "hi" }), "[0].role", "there is no role \"robot\""),
+    ] {
+        for (path, name) in
+            [("/v1/chat/completions", "messages"), ("/v1/responses", "input"), ("/v1/messages", "messages")]
+        {
+            let answer = server.post(path, &json!({ "model": "quorum", name: [message] })).await;
+            let expected = format!("{name}{place}: {expected}");
+            assert_eq!(answer.json()["error"]["message"], expected, "{path}");
+        }
+    }
     refused(&chat(&server, &json!({ "messages": [user] })).await, 400, "invalid_value", Some("model"));
     let many: Vec<Value> = (0..1_001).map(|_| user.clone()).collect();
     refused(&chat(&server, &said(json!(many))).await, 400, "invalid_value", Some("messages"));

@@ -32,6 +32,14 @@ async fn i19_models_are_the_panel_its_patterns_presets_and_single_voices() {
     let voices = ["alpha", "alpha/alpha-1", "beta", "beta/beta-1", "gamma", "gamma/gamma-1"];
     assert_eq!(ids[panel.len()..], voices);
     let one = server.get("/v1/models/quorum/debate").await;
+    let expected = json!({
+        "id": "quorum/debate", "object": "model", "created": 0, "owned_by": "quorum", "type": "model",
+        "display_name": "quorum/debate", "created_at": "1970-01-01T00:00:00Z",
+    });
+    assert_eq!((one.json(), &list["data"][3]), (expected.clone(), &expected));
+    let page =
+        json!({ "has_more": list["has_more"], "first_id": list["first_id"], "last_id": list["last_id"] });
+    assert_eq!(page, json!({ "has_more": false, "first_id": "quorum", "last_id": ids.last() }));
     assert_eq!((one.status.as_u16(), one.json()["owned_by"].as_str()), (200, Some("quorum")));
     assert_eq!(server.get("/v1/models/quorum/debat").await.status, 404);
 }

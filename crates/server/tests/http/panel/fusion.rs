@@ -57,7 +57,7 @@ async fn i19_fusion_is_one_round_with_its_item_for_those_that_ask() {
 }
 
 #[tokio::test]
-async fn i19_the_nine_events_of_fusion_are_sent_to_those_that_ask() {
+async fn i19_the_events_of_fusion_are_sent_to_those_that_ask() {
     let failing = quorum_testkit::server::Fault::Status(400);
     let vendor = vendor().replies("*", |asked| {
         if asked.last().contains("[STRUCTURE_") { "Tabs.".into() } else { "Tabs adapt.".into() }
@@ -134,4 +134,74 @@ async fn i19_models_of_fusion_were_refused_under_a_name_that_the_client_never_wr
         assert_eq!(refused.json()["error"]["param"], "tools.analysis_models", "{}", refused.text);
     }
     assert_eq!(calls(&vendor), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn i19_an_analysis_is_completed_before_its_item() {
+    let vendor = vendor().replies("*", reply).start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let plugin = json!([{ "id": "fusion", "analysis_models": ["alpha", "beta", "gamma"] }]);
+    let body = json!({ "model": "openrouter/fusion", "input": "Tabs?", "plugins": plugin, "stream": true });
+    let streamed = server.post("/v1/responses", &body).await;
+    let events = events(&streamed.text);
+    let of_fusion = events.iter().filter_map(|it| it.0.strip_prefix("response.fusion_call."));
+    let mut kinds: Vec<&str> = of_fusion.collect();
+    assert_eq!(kinds[kinds.len() - 2..], ["analysis.completed", "completed"], "{}", streamed.text);
+    kinds.sort_unstable();
+    let once = kinds.iter().filter(|it| it.starts_with("analysis") || **it == "completed").count();
+    assert_eq!(once, 3, "{kinds:?}");
+    kinds.dedup();
+    let expected = [
+        "analysis.completed",
+        "analysis.in_progress",
+        "completed",
+        "in_progress",
+        "panel.added",
+        "panel.completed",
+        "panel.delta",
+    ];
+    assert_eq!(kinds, expected);
+    let data =
+        |name: &str| &events.iter().find(|it| it.0 == format!("response.fusion_call.{name}")).unwrap().1;
+    assert_eq!(data("analysis.completed")["analysis"], data("completed")["item"]["analysis"]);
+}
+
+#[tokio::test]
+async fn i19_answers_were_lost_if_nobody_could_write_the_synthesis() {
+    let failing = || quorum_testkit::server::Fault::Status(400);
+    let vendor = vendor().replies("*", reply);
+    let models = ["alpha-1", "beta-1", "gamma-1"];
+    // Their first answers are their own.
+    let vendor = models.into_iter().fold(vendor, |it, model| it.fault_from(model, 2, failing())).start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let plugin = json!([{ "id": "fusion", "analysis_models": ["alpha", "beta", "gamma"] }]);
+    let body = json!({ "model": "openrouter/fusion", "input": "Tabs?", "plugins": plugin, "stream": true });
+    let streamed = server.post("/v1/responses", &body).await;
+    let discussion = streamed.headers["x-quorum-discussion"].to_str().unwrap();
+    let events = events(&streamed.text);
+    let (name, last) = events.last().unwrap();
+    let response = &last["response"];
+    let message =
+        format!("no participant could write the synthesis; the answers are in the record: /d/{discussion}");
+    assert_eq!((name.as_str(), &response["error"]["message"]), ("response.failed", &json!(message)));
+    let item = &response["output"][0];
+    let responses: Vec<Value> = ["alpha", "beta", "gamma"]
+        .iter()
+        .map(|it| json!({ "model": format!("{it}/{it}-1"), "content": format!("{it}-1 says tabs.") }))
+        .collect();
+    assert_eq!(
+        item,
+        &json!({
+            "type": "openrouter:fusion", "id": format!("fus_{discussion}"), "status": "failed",
+            "responses": responses, "error": message,
+        })
+    );
+    let done: Vec<&Value> = events
+        .iter()
+        .filter(|it| it.0 == "response.output_item.done" && it.1["output_index"] == 0)
+        .map(|it| &it.1["item"])
+        .collect();
+    assert_eq!(done, [item]);
+    let found = server.get(&format!("/v1/responses/resp_{discussion}")).await.json();
+    assert_eq!((&found["status"], &found["output"][0]), (&json!("failed"), item));
 }

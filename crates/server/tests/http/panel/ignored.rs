@@ -60,7 +60,7 @@ async fn i19_ignored_fields_of_inner_objects_were_not_listed() {
         (
             "/v1/responses",
             json!({ "text": { "verbosity": "low" }, "reasoning": { "effort": "high", "summary": "auto" } }),
-            json!(["messages", "reasoning.summary", "text.verbosity"]),
+            json!(["messages", "reasoning.effort", "reasoning.summary", "text.verbosity"]),
         ),
         (
             "/v1/messages",
@@ -128,5 +128,51 @@ async fn i19_metadata_without_effect_was_not_listed() {
     let body = with(question("quorum"), json!({ "metadata": metadata }));
     for path in ["/v1/chat/completions", "/v1/messages"] {
         assert_eq!(ignored(&server, path, &body).await, json!(["metadata.user_id"]), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn i19_a_seed_reached_no_vendor_and_was_not_listed() {
+    let vendor = vendor().start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    for model in ["quorum", "alpha"] {
+        let body = with(question(model), json!({ "seed": 7 }));
+        assert_eq!(ignored(&server, "/v1/chat/completions", &body).await, json!(["seed"]), "{model}");
+    }
+    let sent = vendor.requests();
+    assert!(sent.iter().all(|it| it.body.get("seed").is_none()));
+    let simulated = TestServer::open(FAST).await;
+    let body = with(question("quorum"), json!({ "seed": 7 }));
+    assert_eq!(ignored(&simulated, "/v1/chat/completions", &body).await, json!([]));
+}
+
+#[tokio::test]
+async fn i19_an_effort_without_effect_was_not_listed() {
+    let server = TestServer::open(FAST).await;
+    for (more, expected) in [
+        (json!({ "reasoning_effort": "high" }), json!(["input", "reasoning_effort"])),
+        (json!({ "reasoning_effort": "none" }), json!(["input"])),
+        (json!({ "reasoning": { "effort": "low" } }), json!(["input", "reasoning.effort"])),
+        (json!({ "reasoning": { "effort": "none" } }), json!(["input"])),
+    ] {
+        let body = with(with(question("quorum"), json!({ "input": "Tabs or spaces?" })), more.clone());
+        assert_eq!(ignored(&server, "/v1/chat/completions", &body).await, expected, "{more}");
+    }
+}
+
+#[tokio::test]
+async fn i19_stop_sequences_without_effect_on_a_json_value_were_not_listed() {
+    let server = TestServer::open(FAST).await;
+    let schema = json!({ "type": "object", "properties": {}, "additionalProperties": false });
+    let format =
+        json!({ "type": "json_schema", "schema": schema, "json_schema": { "name": "x", "schema": schema } });
+    for (path, name, form) in [
+        ("/v1/chat/completions", "stop", json!({ "response_format": format })),
+        ("/v1/messages", "stop_sequences", json!({ "output_config": { "format": format } })),
+    ] {
+        let plain = with(question("quorum"), json!({ name: ["}"] }));
+        assert_eq!(ignored(&server, path, &plain).await, json!([]), "{path}");
+        let all = ignored(&server, path, &with(plain, form)).await;
+        assert!(all.as_array().unwrap().contains(&json!(name)), "{path}: {all}");
     }
 }

@@ -263,3 +263,75 @@ async fn i19_a_conversation_without_an_id_was_accepted() {
     let sessions = server.get("/api/sessions").await.json();
     assert_eq!((sessions.as_array().unwrap().len(), &sessions[0]["name"]), (1, &json!("trip")));
 }
+
+#[tokio::test]
+async fn i19_a_cancelled_response_had_failed_on_its_stream() {
+    let vendor = vendor().says("*", "Tabs, because they adapt.").start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    vendor.follow(super::vendor().paced(60_000, 0, 1));
+    let queued = server.post("/v1/responses", &with(order(), json!({ "background": true }))).await.json();
+    let path = format!("/v1/responses/{}", queued["id"].as_str().unwrap());
+    let mut live = Stream::open(server.request("GET", &format!("{path}?stream=true"))).await;
+    let cancelled = server.post(&format!("{path}/cancel"), &json!({})).await.json();
+    assert_eq!((&cancelled["status"], &cancelled["error"]), (&json!("cancelled"), &json!(null)));
+    let live = live.rest().await;
+    assert_eq!(server.get(&path).await.json(), cancelled);
+    let later = server.get(&format!("{path}?stream=true")).await.text;
+    for text in [live, later] {
+        let events = events(&text);
+        let (name, last) = events.last().unwrap();
+        assert_eq!((name.as_str(), &last["response"]), ("response.failed", &cancelled));
+    }
+}
+
+#[tokio::test]
+async fn i19_system_messages_were_lost_with_a_previous_response() {
+    let vendor = vendor().says("*", "Tabs.").start();
+    let server = TestServer::voiced(&config(&vendor)).await;
+    let input =
+        json!([{ "role": "developer", "content": "Speak French." }, { "role": "user", "content": "Tabs?" }]);
+    let first = json!({ "model": "alpha", "input": input, "instructions": "Be brief." });
+    let mut answer = server.post("/v1/responses", &first).await.json();
+    let system = || vendor.requests().iter().filter_map(|it| it.asked()).next_back().unwrap().system;
+    let first_system = system();
+    assert!(first_system.contains("Be brief.\n\nSpeak French."), "{first_system}");
+    let more = json!([{ "role": "system", "content": "Say du." }, { "role": "user", "content": "Why?" }]);
+    for (input, expected) in [
+        (json!("Sure?"), "Speak French."),
+        (more, "Speak French.\n\nSay du."),
+        (json!("Really?"), "Speak French.\n\nSay du."),
+    ] {
+        let next = json!({ "model": "alpha", "input": input, "previous_response_id": answer["id"] });
+        answer = server.post("/v1/responses", &next).await.json();
+        assert_eq!(answer["instructions"], Value::Null, "they are input, not the parameter");
+        assert_eq!(system(), first_system.replace("Be brief.\n\nSpeak French.", expected));
+    }
+}
+
+#[tokio::test]
+async fn i19_a_response_stated_other_parameters_than_were_sent() {
+    let server = TestServer::open(FAST).await;
+    let schema = json!({ "type": "object", "properties": {}, "additionalProperties": false });
+    let format = json!({ "type": "json_schema", "name": "nothing", "strict": true, "schema": schema });
+    let input =
+        json!([{ "role": "system", "content": "Speak French." }, { "role": "user", "content": "Tabs?" }]);
+    let sent = json!({
+        "instructions": "Be brief.", "max_output_tokens": 900, "metadata": { "task": "none", "trip": "7" },
+        "temperature": 0.5, "text": { "format": format },
+    });
+    let stated = |told: &Value| -> Value {
+        sent.as_object().unwrap().keys().map(|it| (it.clone(), told[it].clone())).collect()
+    };
+    let body = with(json!({ "model": "quorum", "input": input }), sent.clone());
+    let whole = server.post("/v1/responses", &body).await.json();
+    assert_eq!(stated(&whole), sent);
+    assert_eq!(stated(&until_over(&server, whole["id"].as_str().unwrap()).await), sent);
+    let streamed = server.post("/v1/responses", &with(body, json!({ "stream": true }))).await;
+    let events = events(&streamed.text);
+    assert_eq!(stated(&events[0].1["response"]), sent);
+    assert_eq!(stated(&events.last().unwrap().1["response"]), sent);
+    let plain = server.post("/v1/responses", &order()).await.json();
+    let usual = json!({ "instructions": null, "max_output_tokens": null, "metadata": {}, "temperature": null,
+        "text": { "format": { "type": "text" } } });
+    assert_eq!(stated(&plain), usual);
+}

@@ -31,7 +31,8 @@ pub async fn beats_are_counted_and_seen_by_all<S: Whole>(subject: Subject<S>) {
     assert_eq!(shown, [("one", 3, Duty::Serving, 0), ("two", 1, Duty::Draining, 0)]);
 }
 
-/// Only with the beat that was seen: a node that beats meanwhile lives.
+/// A node is reaped only if its beat is still the one that was seen; a node that has beaten
+/// meanwhile lives.
 pub async fn a_node_is_reaped_with_the_beat_that_was_seen<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let one = node(store, "one").await;
@@ -42,7 +43,8 @@ pub async fn a_node_is_reaped_with_the_beat_that_was_seen<S: Whole>(subject: Sub
     assert_eq!(store.beat(one, Duty::Serving).await, Ok(None));
 }
 
-/// They can be claimed at once, the dead node can't write any more, nor to what is below.
+/// The discussions of a dead node can be claimed at once. The dead node can no longer write to them
+/// or to their sub-discussions.
 pub async fn the_claims_of_a_dead_node_end<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -62,7 +64,7 @@ pub async fn the_claims_of_a_dead_node_end<S: Whole>(subject: Subject<S>) {
     assert!(heir.write(second(3), vec![said("ann", 1, "tabs")], Then::Continue).await.is_ok());
 }
 
-/// Neither a claim nor a beginning leaves anything that a ghost holds.
+/// A node without a row can neither claim a discussion nor begin one, and it leaves nothing behind.
 pub async fn a_node_without_a_row_claims_nothing<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let (ghost, id) = (NodeId::named("ghost"), open(store, "tabs or spaces?", second(1)).await);
@@ -90,7 +92,7 @@ pub async fn no_claim_survives_a_race_with_the_reaper<S: Whole>(subject: Subject
     }
 }
 
-/// A node that ends leaves its discussions to others at once.
+/// When a node ends, other nodes can claim its discussions at once.
 pub async fn a_node_that_parts_holds_nothing<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -100,8 +102,8 @@ pub async fn a_node_that_parts_holds_nothing<S: Whole>(subject: Subject<S>) {
     assert!(claim(store, id, "two").await.is_ok());
 }
 
-/// Clients of all nodes count, but not those of a dead one; of those that leave at the same time,
-/// one is the last.
+/// Clients of all nodes count, but not those of a dead one; if several leave at the same time,
+/// exactly one is the last.
 pub async fn the_last_client_to_leave_is_told_so<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let (one, two) = (node(store, "one").await, node(store, "two").await);

@@ -12,8 +12,9 @@ use tokio::task::JoinHandle;
 
 /// The handle of a task; as a future, the output of the task.
 ///
-/// Aborting a task drops its future only when the runtime comes to it. A call has a connection and
-/// a place in its provider's lane, which others may wait for, so the handle drops it itself.
+/// Aborting a task drops its future only when the runtime polls the task next. A call has a
+/// connection and a place in its provider's lane, which others may wait for, so the handle drops it
+/// itself.
 pub(super) struct OwnTask<T> {
     work: Arc<Work<T>>,
     task: JoinHandle<Option<T>>,
@@ -52,10 +53,11 @@ impl<T> Future for OwnTask<T> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         match ready!(Pin::new(&mut self.task).poll(context)) {
             Ok(Some(output)) => Poll::Ready(output),
-            // A panic while the ended future was dropped: the future itself catches its own.
+            // This panic came from dropping the future after its end: while it runs, it catches its
+            // own panics.
             Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
-            // Only its handle drops it before its end, and otherwise the runtime when it ends: then
-            // nothing else is polled any more either.
+            // The future was dropped before its end. Only this handle does that, or the runtime
+            // when it shuts down, and then nothing is polled any more.
             Ok(None) | Err(_) => Poll::Pending,
         }
     }
