@@ -53,7 +53,9 @@ fn a_watched_turn_was_shown_without_its_question_and_as_raw_text() {
     terminal.ends(130);
     let mut watching = terminal.next(&["watch", "last"]);
     let shown = watching.sees("Your turn, me");
-    for expected in ["which waits for me", "Question: What shall we build?", "── round 1 ", "● claude", "● gemini"] {
+    for expected in
+        ["which waits for me", "Question: What shall we build?", "── round 1 ", "● claude", "● gemini"]
+    {
         assert!(shown.contains(expected), "{expected} is not in\n{shown}");
     }
     assert!(!shown.contains("claude:\n"), "{shown}");
