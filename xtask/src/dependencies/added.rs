@@ -72,8 +72,9 @@ mod tests {
         let outside = ["driver", "hash", "shared", "checker"].map(|it| package(it, Some("registry")));
         let ours = ["program", "part"].map(|it| package(it, None));
         let to = |pkg: &str, kind: Option<&str>| json!({ "pkg": pkg, "dep_kinds": [{ "kind": kind }] });
+        let packages = [ours.to_vec(), outside.to_vec()].concat();
         let metadata = json!({
-            "packages": [ours.to_vec(), outside.to_vec()].concat(),
+            "packages": packages,
             "resolve": { "nodes": [
                 { "id": "program", "deps": [to("part", None), to("shared", None)] },
                 { "id": "part", "deps": [to("driver", None), to("shared", None), to("checker", Some("dev"))] },

@@ -174,8 +174,8 @@ pub(crate) fn brief(who: &Participant) -> String {
     given.map_or_else(String::new, |text| fill(include_str!("brief.md"), &[("brief", &text)]))
 }
 
-/// The same for one that must not know who is who: a judge, or the writer. Names in it are mentions,
-/// so that it is shown the labels.
+/// The same for one that must not know who is who: a judge, or the writer. Names in it are
+/// mentions, so that it is shown the labels.
 pub(crate) fn covered_brief(spec: &Spec, who: &Participant) -> String {
     Mask::mentions(spec).cover(&brief(who))
 }

@@ -178,8 +178,8 @@ impl Quorum {
         Ok(self.planned(order, &dry_run, (lengths, Some(kept))))
     }
 
-    /// The order with each agent in the seat of the candidate that it would speak through, as far as
-    /// that is known without a health check.
+    /// The order with each agent in the seat of the candidate that it would speak through, as far
+    /// as that is known without a health check.
     pub(super) fn with_voiced_agents(&self, order: Spec) -> Spec {
         let services = self.0.engine.services();
         let participants = order.participants.iter().map(|it| voiced(services, &order, it)).collect();
