@@ -98,7 +98,7 @@ async fn note_outages(mut outages: BoxStream<'static, Option<String>>) {
             (None, None) => {}
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 const MEANWHILE: &str = "\

@@ -1,11 +1,8 @@
 //! Input and output schemas of tools, made from the fields of a request and the registry.
 
-use quorum::{
-    Registry,
-    request::{
-        fields,
-        limits::{LONGEST_NAME, LONGEST_SEARCH, MOST_SAID},
-    },
+use quorum::request::{
+    fields,
+    limits::{LONGEST_NAME, LONGEST_SEARCH, MOST_SAID},
 };
 use serde_json::{Map, Value, json};
 

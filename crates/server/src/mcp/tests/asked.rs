@@ -91,7 +91,12 @@ async fn b10_bad_input_is_refused_with_every_mistake_and_nothing_is_spent() {
     for (tool, arguments, expected) in cases {
         assert_eq!(mistakes(&mut client, tool, arguments.clone()).await, expected, "{tool} {arguments}");
     }
-    // What only the request itself shows is reported beside it.
+    assert_eq!(client.call("ax_history", json!({})).await["discussions"], json!([]), "nothing was started");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_mistakes_of_fields_and_of_the_whole_request_are_reported_together() {
+    let mut client = Client::legacy().await;
     let told = mistakes(
         &mut client,
         "ax_discuss",
@@ -99,7 +104,7 @@ async fn b10_bad_input_is_refused_with_every_mistake_and_nothing_is_spent() {
     )
     .await;
     assert_eq!(told, ["rounds: must be from 1 to 10, not 0", "votingOptions: a is listed twice"]);
-    // So is a field that is given under two names.
+    // A field that is given under two names.
     let twice = json!({ "topic": "x?", "consensus": "voting", "consensusMethod": "voting", "rounds": 0 });
     let expected = [
         "rounds: must be from 1 to 10, not 0",

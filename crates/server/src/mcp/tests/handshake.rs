@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::mcp::tests::client::{Client, MODERN};
 
-fn notification(method: &str, params: Value) -> Value {
+fn notification(method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "method": method, "params": params })
 }
 
@@ -16,8 +16,8 @@ async fn b10_a_notification_or_a_response_before_the_handshake_ended_the_process
     } });
     let mut other = known.clone();
     other["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("1999-01-01");
-    let initialized = notification("notifications/initialized", json!({}));
-    let cancelled = notification("notifications/cancelled", json!({ "requestId": 1 }));
+    let initialized = notification("notifications/initialized", &json!({}));
+    let cancelled = notification("notifications/cancelled", &json!({ "requestId": 1 }));
     let response = json!({ "jsonrpc": "2.0", "id": 7, "result": {} });
     for (method, params, code, then) in [
         ("ping", json!({}), Value::Null, &initialized),
