@@ -278,8 +278,8 @@ impl<'f, 'e> Group<'f, 'e> {
                 self.leave();
                 Err(Halt::aborted())
             }
-            // The inbox can't be read, for example. Nothing was aborted, so nothing is recorded as
-            // aborted.
+            // For example, the inbox can't be read. Nothing was aborted, so nothing is recorded
+            // as aborted.
             Err(halt) => Err(halt),
         }
     }
