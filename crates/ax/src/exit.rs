@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use quorum::{
-    Error, Registry, Snapshot, StoreError,
+    Complaint, Error, Fault, Origin, Registry, Snapshot, StoreError,
     model::{
         error::Code,
         outcome::{Outcome, ResultKind, SupportCount},
@@ -120,8 +120,8 @@ fn lines(error: &anyhow::Error, registry: &Registry) -> Vec<String> {
         wording::error(error, registry)
     } else if let Some(error) = error.downcast_ref() {
         wording::config(error)
-    } else if let Some(quorum_server::Error::Quorum(error)) = error.downcast_ref() {
-        wording::error(error, registry)
+    } else if let Some(error) = error.downcast_ref() {
+        wording::server(error, registry)
     } else {
         vec![format!("{error:#}")]
     }
@@ -145,6 +145,7 @@ fn of_quorum(error: &Error) -> Exit {
         Error::Refused(refusals) if refusals.iter().all(|it| it.code == Code::InsufficientProviders) => {
             Exit::TooFewProviders
         }
+        Error::Refused(refusals) if refusals.iter().all(is_configured) => Exit::Setup,
         Error::MissingVoices(_) => Exit::TooFewProviders,
         Error::SpendingCap(_) => Exit::SpentUp,
         Error::Refused(_)
@@ -163,6 +164,11 @@ fn of_quorum(error: &Error) -> Exit {
         Error::Store(error) => of_store(error),
         Error::NoVoices | Error::Registry(_) | Error::Fault(_) => Exit::Internal,
     }
+}
+
+/// Whether a value in the configuration is wrong, whatever is typed beside it.
+fn is_configured(complaint: &Complaint) -> bool {
+    matches!(complaint.origin, Some(Origin::Configuration { .. })) && complaint.fault == Fault::Value
 }
 
 fn of_store(error: &StoreError) -> Exit {

@@ -5,7 +5,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// Catches the signal (SIGXFSZ) that would kill the process, so that the write fails instead and
 /// the store reports that there is no room left. The signal stays caught until the process ends.
-pub(crate) fn outlive() -> anyhow::Result<()> {
+pub(crate) fn catch_file_size_signal() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let _entered = runtime.enter();
     drop(signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?);

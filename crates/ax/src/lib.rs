@@ -123,7 +123,7 @@ impl Command {
         if cli.quiet {
             render::set_quiet();
         }
-        let ready = log::start(cli.log).and_then(|()| file_limit::outlive());
+        let ready = log::start(cli.log).and_then(|()| file_limit::catch_file_size_signal());
         match ready.and_then(|()| verbs::run(&self.app, cli.verb)) {
             Ok(exit) => exit.into(),
             Err(error) => exit::report(&error, &self.app.registry, &verb).into(),

@@ -34,7 +34,7 @@ pub(crate) enum LogFormat {
 
 static FORMAT: OnceLock<LogFormat> = OnceLock::new();
 
-/// Whether log lines are written; a live view would be torn by them.
+/// Whether log lines are written. They would tear a live view, so none is shown then.
 pub(crate) fn is_on() -> bool {
     FORMAT.get().is_some()
 }
@@ -123,7 +123,7 @@ impl Fields {
     }
 }
 
-/// Whether a value needs no quotes to be told from what follows.
+/// Whether a value is unambiguous without quotes.
 fn is_plain(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|it| it.is_alphanumeric() || "-_./:@+".contains(it))
 }

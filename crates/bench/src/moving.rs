@@ -25,7 +25,7 @@ pub(crate) async fn both_ways(database: &Database, table: &mut Table) -> Result<
     run_all(&engine, DISCUSSIONS, &spec("round-robin", 3, 5)).await?;
     // A database that a node uses is not moved.
     engine.leave().await;
-    engine.part().await?;
+    engine.deregister().await?;
     drop(engine);
     let server = Server::start()?;
     let file = database::Database::open(&Location::File(database.file("bench.db")), Purpose::Read)?;

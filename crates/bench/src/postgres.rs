@@ -98,7 +98,7 @@ async fn commit(store: &PostgresStore) -> Result<Duration> {
         store.beat(id, Duty::Serving).await?;
         times.push(began.elapsed());
     }
-    store.part(id).await?;
+    store.deregister(id).await?;
     Ok(quantile(&mut times, 0.5))
 }
 

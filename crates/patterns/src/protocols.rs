@@ -1,8 +1,8 @@
-//! What an evaluation compares if it isn't told: which patterns and methods, under which names.
+//! The protocols that an evaluation compares by default: patterns and methods under fixed names.
 
 /// A pattern with a method, under the name that evaluations have for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fixed {
+pub struct NamedProtocol {
     /// The name in a list of protocols.
     pub name: &'static str,
     /// The pattern.
@@ -13,12 +13,14 @@ pub struct Fixed {
     pub rounds: u32,
 }
 
-/// The plain vote on first answers, by heads: what everything else is compared with.
-pub const BASELINE: Fixed = Fixed { name: "majority", pattern: "voting", method: "majority", rounds: 1 };
+/// The plain vote on first answers, with one vote each: the baseline of all comparisons.
+pub const BASELINE: NamedProtocol =
+    NamedProtocol { name: "majority", pattern: "voting", method: "majority", rounds: 1 };
 
 /// The discussion that first answers to an open question are taken from, if no protocol of the
 /// evaluation holds one.
-pub const OPEN: Fixed = Fixed { name: "synthesis:1", pattern: "synthesis", method: "synthesis", rounds: 1 };
+pub const OPEN: NamedProtocol =
+    NamedProtocol { name: "synthesis:1", pattern: "synthesis", method: "synthesis", rounds: 1 };
 
 /// The protocols that are compared if none are named.
 pub const USUAL: &[&str] = &["single", "majority", "self-consistency", "voting:2", "synthesis:2", "settle"];

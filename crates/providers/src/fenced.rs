@@ -1,7 +1,7 @@
 //! Sub-discussion requests by models without tools: one line at the very end of the answer, fenced
 //! with a per-call nonce so that no one else could have written it beforehand.
 
-use quorum_core::call::Call;
+use quorum_core::call::{Call, Message};
 
 /// The longest request in bytes. A longer line is passed through as text.
 const MAX_REQUEST: usize = 4 << 10;
@@ -17,6 +17,21 @@ pub(crate) fn offer(call: &Call) -> Option<String> {
              {open}the question, complete in itself{close}\nYou will be given what they found, and asked again."
         )
     })
+}
+
+/// The call with this text before its task. The system text stays the same for all requests to a
+/// seat, and the last line of the task, with the length and the language, is still the last.
+pub(crate) fn before_task(call: &Call, text: &str) -> Call {
+    let mut messages = call.messages.clone();
+    let task = messages.iter_mut().rev().find_map(|it| match it {
+        Message::Ask(task) => Some(task),
+        Message::Said { .. } | Message::Found { .. } => None,
+    });
+    match task {
+        Some(task) => *task = format!("{text}\n\n{task}").into(),
+        None => messages.push(Message::Ask(text.into())),
+    }
+    Call { messages, ..call.clone() }
 }
 
 fn fence(nonce: &str) -> (String, String) {

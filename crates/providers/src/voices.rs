@@ -73,7 +73,7 @@ impl RealVoices {
     }
 }
 
-/// Whether answers are held to a schema. A program on this machine is only asked for one.
+/// Whether the provider enforces a schema. A program on this machine is only asked to follow one.
 fn follows_schemas(transport: &Transport, quirks: &Quirks) -> bool {
     matches!(transport, Transport::Http(_)) && quirks.schema == Schema::Strict
 }

@@ -1,5 +1,5 @@
-//! Tests of programs as voices, with real processes: their answers arrive, and nothing of them is
-//! left.
+//! Tests of programs as voices, with real processes: their answers arrive, and they leave nothing
+//! behind.
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 #[path = "command/call.rs"]

@@ -51,6 +51,8 @@ pub enum Origin {
     },
     /// The request of a past discussion.
     Past(DiscussionId),
+    /// The default panel, for a request that names no participants.
+    DefaultPanel,
     /// A file of an agent.
     Profile {
         /// The file.
@@ -70,6 +72,13 @@ pub enum Remedy {
     AnotherModel {
         /// The provider.
         provider: String,
+    },
+    /// Name several models of the only provider that was named, or no participant at all.
+    NameModels {
+        /// The provider.
+        provider: String,
+        /// Two of its models, if the catalogue has two.
+        models: Vec<String>,
     },
     /// Let simulated voices answer.
     Simulate,
@@ -142,7 +151,7 @@ impl fmt::Display for Complaint {
             }
             Some(Origin::Past(id)) => write!(f, " (from discussion {id})"),
             // The message names the file; the folder is for surfaces that may show paths.
-            Some(Origin::Profile { .. }) | None => Ok(()),
+            Some(Origin::Profile { .. } | Origin::DefaultPanel) | None => Ok(()),
         }
     }
 }

@@ -15,7 +15,8 @@ use quorum_store::SqliteStore;
 use crate::{
     CapEntry, Checked, Config, Error, Unanswered,
     clock::SystemClock,
-    config::{self, make_directory},
+    complaints,
+    config::{self, Mistake, make_directory},
     facade::spending::configured,
     setup::{self, KeyFrom, LocalProgram, Machine, Missing, Prices, Provider, Setup, Transport},
     telemetry::{self, TracingStatus},
@@ -45,8 +46,22 @@ pub enum Finding {
         /// Whether the file exists; it need not.
         exists: bool,
     },
-    /// The configuration can't be used; nothing else was examined.
+    /// The configuration can't be read; what else was examined is without it.
     BadConfiguration(config::Error),
+    /// A mistake in the configuration; what else was examined is without that entry.
+    Mistake {
+        /// The file.
+        file: PathBuf,
+        /// The mistake.
+        mistake: Mistake,
+    },
+    /// A token in the configuration whose variable is not set, which only a server needs.
+    UnsetToken {
+        /// The file.
+        file: PathBuf,
+        /// Which it is.
+        mistake: Mistake,
+    },
     /// The directory for discussions, and why it can't be written to.
     Data {
         /// The directory.
@@ -150,6 +165,8 @@ pub enum Finding {
         known: usize,
         /// How many different models of these providers could take part.
         voices: usize,
+        /// Whether the only one is a program, which takes several seats by itself.
+        is_program: bool,
     },
     /// An available provider.
     Provider {
@@ -216,6 +233,7 @@ impl Finding {
     pub fn health(&self) -> Health {
         match self {
             Finding::BadConfiguration(_)
+            | Finding::Mistake { .. }
             | Finding::BadDatabase(_)
             | Finding::ExposedDatabase { .. }
             | Finding::ExposedData { exposure: Exposure::Writable, .. }
@@ -229,8 +247,11 @@ impl Finding {
                 Ok(Checked::Installed | Checked::Noticed(_)) => Health::Note,
                 Err(_) => Health::Wrong,
             },
-            Finding::Providers { voices, .. } => wrong_if(*voices < LEAST_PROVIDERS),
+            Finding::Providers { voices, is_program, .. } => {
+                wrong_if(*voices < LEAST_PROVIDERS && !is_program)
+            }
             Finding::Lacking { .. }
+            | Finding::UnsetToken { .. }
             | Finding::Hidden { .. }
             | Finding::ExposedData { exposure: Exposure::Readable, .. } => Health::Note,
             Finding::Node { differs, .. } => note_if(*differs),
@@ -258,14 +279,13 @@ fn note_if(is_worth_knowing: bool) -> Health {
 /// Examines configuration, keys, prices, data, clock, port and providers, without making any
 /// request. The configuration is read with this vocabulary.
 pub async fn examine(machine: &Machine<'_>, registry: &Registry) -> Vec<Finding> {
-    let config = match Config::load_with(registry) {
-        Ok(config) => config,
-        Err(error) => return vec![Finding::BadConfiguration(error)],
-    };
-    let exists = config.file.exists();
-    let mut findings = vec![Finding::Configuration { file: config.file.clone(), exists }];
+    let (config, mut findings) = configuration(registry);
+    let Some(config) = config else { return findings };
+    let is_database_known = !findings.iter().any(hides_the_database);
     findings.push(data(&config.data_dir));
-    findings.extend(database(&config).await);
+    if is_database_known {
+        findings.extend(database(&config).await);
+    }
     findings.push(port(config.server.listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], PORT)))));
     findings.extend(prices(&config.prices_file()));
     let tracing = telemetry::set_up(machine.variable).1;
@@ -275,6 +295,50 @@ pub async fn examine(machine: &Machine<'_>, registry: &Registry) -> Vec<Finding>
         Err(error) => findings.push(Finding::BadSetup(error)),
     }
     findings
+}
+
+/// The configuration as far as it can be used, and what is wrong with it. Without a place for data
+/// there is none.
+fn configuration(registry: &Registry) -> (Option<Config>, Vec<Finding>) {
+    let (config, mistakes) = match Config::survey(registry) {
+        Ok(found) => found,
+        Err(error) => {
+            let mistakes = mistakes_of(error);
+            return (Config::without_file(registry).ok(), mistakes);
+        }
+    };
+    let mistakes = mistakes.into_iter().chain(complaints(&config).into_iter().map(Mistake::from));
+    let mistake = |mistake| Finding::Mistake { file: config.file.clone(), mistake };
+    let mut findings: Vec<Finding> = mistakes.map(mistake).collect();
+    if findings.is_empty() {
+        let exists = config.file.exists();
+        findings.push(Finding::Configuration { file: config.file.clone(), exists });
+    }
+    let unset = |mistake| Finding::UnsetToken { file: config.file.clone(), mistake };
+    findings.extend(config.unset_tokens().into_iter().map(unset));
+    (Some(config), findings)
+}
+
+/// Whether it is unknown, because of this mistake, which database is meant.
+fn hides_the_database(finding: &Finding) -> bool {
+    match finding {
+        Finding::BadConfiguration(_) => true,
+        // Before a syntax error, the file says nothing.
+        Finding::Mistake { mistake, .. } => {
+            ["store", "not in this file", "line "].iter().any(|it| mistake.message.starts_with(it))
+        }
+        _ => false,
+    }
+}
+
+fn mistakes_of(error: config::Error) -> Vec<Finding> {
+    match error {
+        config::Error::Wrong { file, mistakes } => {
+            let mistake = |mistake| Finding::Mistake { file: file.clone(), mistake };
+            mistakes.into_iter().map(mistake).collect()
+        }
+        other => vec![Finding::BadConfiguration(other)],
+    }
 }
 
 fn data(directory: &Path) -> Finding {
@@ -418,8 +482,10 @@ fn prices(file: &Path) -> Option<Finding> {
 
 fn providers(setup: &Setup) -> Vec<Finding> {
     let (available, known) = (setup.sources().len(), setup.providers.len());
-    let voices = setup.sole_vendor().map_or(available, |it| it.panel.len().max(available));
-    let all = Finding::Providers { available, known, voices };
+    let sole = setup.sole_vendor();
+    let voices = sole.map_or(available, |it| it.panel.len().max(available));
+    let is_program = sole.is_some_and(|it| it.program().is_some());
+    let all = Finding::Providers { available, known, voices, is_program };
     std::iter::once(all).chain(setup.providers.iter().map(provider)).collect()
 }
 

@@ -11,6 +11,21 @@ use quorum_core::{
 
 use crate::{Complaint, config, setup::Missing, text::count};
 
+/// A discussion that may be meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// Its id.
+    pub id: DiscussionId,
+    /// Its topic.
+    pub topic: String,
+}
+
+fn ids(candidates: &[Candidate], more: usize) -> String {
+    let ids: Vec<String> = candidates.iter().map(|it| it.id.to_string()).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", ids.join(", "))
+}
+
 /// An error between a request and its discussion.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -61,12 +76,14 @@ pub enum Error {
         all: usize,
     },
     /// Several discussions have an id with this prefix.
-    #[error("several ids begin with {given}; give more of it: {}", .among.join(", "))]
+    #[error("several ids begin with {given}; give more of it: {}", ids(.among, *.more))]
     Ambiguous {
         /// The given prefix.
         given: String,
-        /// Some of the matching ids.
-        among: Vec<String>,
+        /// Some of the matching discussions, newest first.
+        among: Vec<Candidate>,
+        /// How many others match.
+        more: usize,
     },
     /// A person's turn was refused; nothing was changed.
     #[error("{0}; nothing was changed")]

@@ -39,7 +39,7 @@ pub mod workflow;
 
 pub use complaint::{Complaint, Fault, Origin, Remedy};
 pub use config::Config;
-pub use error::{Error, MissingVoice};
+pub use error::{Candidate, Error, MissingVoice};
 pub use facade::{
     Builder, CalibrationReport, CapEntry, CapFit, CellEntry, Checked, DefaultsEntry, Discussion, Figures,
     ForkedRun, Forking, FormEntry, LONGEST_ANSWER, MethodEntry, ModelEntry, NamedEntry, OptionEntry,

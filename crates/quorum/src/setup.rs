@@ -75,8 +75,23 @@ impl Setting {
         let strengths = setup.providers.iter().filter(differs);
         let strengths: BTreeMap<_, _> = strengths.map(|it| (it.name.clone(), it.strengths.clone())).collect();
         let available = there.map(|it| it.name.clone()).collect();
-        let sole_vendor =
-            setup.sole_vendor().map(|it| SoleVendor { provider: it.name.clone(), models: it.panel.clone() });
-        Setting { available, sole_vendor, lacking: lacking.collect(), strengths, ..Setting::default() }
+        let sole_vendor = setup.sole_vendor().map(|it| SoleVendor {
+            provider: it.name.clone(),
+            models: it.panel.clone(),
+            is_program: it.program().is_some(),
+        });
+        let same_vendor = same_vendor(setup);
+        let lacking = lacking.collect();
+        Setting { available, sole_vendor, same_vendor, lacking, strengths, ..Setting::default() }
     }
+}
+
+/// The available providers that take the same key as one before them, and the first such one.
+fn same_vendor(setup: &Setup) -> BTreeMap<String, String> {
+    let there: Vec<&Provider> = setup.providers.iter().filter(|it| it.transport.is_ok()).collect();
+    let first = |(place, it): (usize, &&Provider)| {
+        let first = there[..place].iter().find(|other| other.shares_a_key(it))?;
+        Some((it.name.clone(), first.name.clone()))
+    };
+    there.iter().enumerate().filter_map(first).collect()
 }

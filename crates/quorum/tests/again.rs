@@ -135,6 +135,17 @@ async fn a_debate_leaves_nothing_behind_in_another_pattern() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_number_of_rounds_stays_behind_where_a_debate_takes_none() {
+    let structured = json!({ "pattern": "debate", "rounds": 2 });
+    let free = again(&structured, json!({ "debateFormat": "free-form", "roundLimit": 1 })).await.unwrap();
+    assert_eq!((free.rounds, free.settings.get("roundLimit")), (3, Some(&json!(1))));
+    let asked = json!({ "debateFormat": "free-form", "rounds": 2 });
+    let Err(Error::Refused(complaints)) = again(&structured, asked).await else { panic!("it is refused") };
+    let told: Vec<String> = complaints.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
+    assert_eq!(told, ["rounds: a free-form debate takes no number of rounds; give the round limit instead"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_removed_participant_takes_its_settings_along() {
     let fields = json!({
         "rounds": 1, "synthesizer": "qwen", "providerPrompts": { "qwen": "Be bold." },

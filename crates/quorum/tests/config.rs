@@ -152,6 +152,18 @@ fn a_providers_section_is_checked_before_anything_is_spent() {
 }
 
 #[test]
+fn a_default_number_of_rounds_is_ignored_by_a_debate_that_takes_none() {
+    let config = parse("[defaults]\nrounds = 4").unwrap();
+    let of = |format: &str, rounds: Option<u32>| {
+        let settings = [("debateFormat".to_owned(), format.into())].into();
+        let debate = Request { pattern: Some("debate".to_owned()), rounds, settings, ..Request::on("x") };
+        config.fill(&debate).0.rounds
+    };
+    assert_eq!(of("structured-rounds", None), Some(4));
+    assert_eq!((of("free-form", None), of("free-form", Some(2))), (None, Some(2)));
+}
+
+#[test]
 fn a_preset_overrides_defaults_and_a_request_overrides_both() {
     let text = "[defaults]\nrounds = 5\nthreshold = 0.7\n[presets.quick]\nrounds = 1\npattern = \"debate\"\njudge = \"qwen\"";
     let config = parse(text).unwrap();

@@ -122,7 +122,7 @@ async fn fill<S: Store + Archive>(store: &S) {
     let wall = Timestamp(second(40 * DAY_S).0);
     let expired = store.expire(Retention { keep_ms: 30 * DAY_S as u64 * 1_000, wall }).await.unwrap();
     assert_eq!(expired.hidden, 1, "the old one, {old}");
-    store.part(NodeId::named("one")).await.unwrap();
+    store.deregister(NodeId::named("one")).await.unwrap();
 }
 
 /// Everything of a store, in an order that all stores share.
@@ -212,7 +212,7 @@ async fn a_target_with_other_discussions_is_refused() {
     let (one, two) = (folder.path().join("one.db"), folder.path().join("two.db"));
     let store = SqliteStore::open(&one).unwrap();
     finish(&store, "one", "tabs", second(1)).await;
-    store.part(NodeId::named("one")).await.unwrap();
+    store.deregister(NodeId::named("one")).await.unwrap();
     drop(store);
     let store = SqliteStore::open(&two).unwrap();
     let session = Session {
@@ -229,7 +229,7 @@ async fn a_target_with_other_discussions_is_refused() {
     moves(&file(&one), &file(&three)).await.unwrap();
     let store = SqliteStore::open(&three).unwrap();
     finish(&store, "another", "tabs", second(1)).await;
-    store.part(NodeId::named("one")).await.unwrap();
+    store.deregister(NodeId::named("one")).await.unwrap();
     drop(store);
     let refused = moves(&file(&one), &file(&three)).await.unwrap_err();
     assert!(matches!(refused, Error::NotEmpty { discussions: 1, .. }), "{refused}");

@@ -158,8 +158,8 @@ fn an_option_that_does_not_count_is_refused_in_a_request_and_skipped_in_the_conf
     };
     let judged = json!({ "swapCheck": true, "stopSequences": {} });
     let expected = [
-        "stopSequences: applies only to the pattern roundtable; leave this out",
-        "swapCheck: applies only to the pattern debate; leave this out",
+        "stopSequences: applies only to the pattern roundtable; choose it, or leave this out",
+        "swapCheck: applies only to the pattern debate; choose it, or leave this out",
     ];
     assert_eq!(messages(&scope(""), &judged), expected);
     let configured = scope("[defaults]\nswap-check = true\nthreshold = 0.75");

@@ -71,6 +71,29 @@ async fn every_pattern_is_planned_as_it_runs() {
     check(asking("debate", "a,b,c"), debate).await;
 }
 
+#[tokio::test]
+async fn a_limit_of_calls_without_room_for_a_single_speech_was_accepted() {
+    let scope = scope();
+    let least = async |request: Request, least: u32, expected: &str| {
+        let limited = |calls| scope.check(&Request { max_calls: Some(calls), ..request.clone() }).unwrap();
+        let (planned, held) = (scope.plan(&limited(least - 1)).await, scope.start(limited(least - 1)).await);
+        assert_eq!(planned.unwrap_err().to_string(), expected);
+        assert_eq!(held.err().unwrap().to_string(), expected);
+        assert!(scope.list(0, None).await.unwrap().is_empty(), "nothing was recorded");
+        assert!(scope.plan(&limited(least)).await.is_ok());
+    };
+    let of_both = "maxCalls: must be at least 3: 2 for the first answers, 1 for the decision";
+    least(asking("synthesis", "a,b"), 3, of_both).await;
+    let of_one = "maxCalls: must be at least 2: 1 for the first answers, 1 for the decision";
+    least(asking("round-robin", "a,b"), 2, of_one).await;
+    // The positions are assigned before.
+    let of_debate = "maxCalls: must be at least 4: 3 for the first answers, 1 for the decision";
+    least(asking("debate", "a,b"), 4, of_debate).await;
+    let options = Some(["tabs", "spaces"].map(str::to_owned).to_vec());
+    let voting = Request { voting_options: options, ..asking("voting", "a,b,c") };
+    least(voting, 3, "maxCalls: must be at least 3, which the first answers take").await;
+}
+
 /// A vote may carry in its first round; a plan counts the most.
 #[tokio::test]
 async fn a_vote_is_planned_to_its_last_round_whatever_the_method() {

@@ -198,7 +198,7 @@ impl AppState {
             for discussion in self.desk.kept() {
                 discussion.hand_over().await;
             }
-            self.quorum.part().await;
+            self.quorum.deregister().await;
         };
         let _ = tokio::time::timeout(LAST_WORD, last).await;
     }

@@ -387,8 +387,8 @@ fn of_store(error: StoreError) -> Problem {
         }
         StoreError::Unavailable(_) => {
             tracing::warn!(%error, "the store is unavailable");
-            Problem::new(UNAVAILABLE, "discussions can't be stored at the moment; nothing was changed")
-                .after(5)
+            let told = "discussions can't be stored at the moment; before you repeat a change, look whether it was made";
+            Problem::new(UNAVAILABLE, told).after(5)
         }
         StoreError::Gone(_) => Problem::new(UNAVAILABLE, error.to_string()).after(1),
         StoreError::QueueFull { .. } => Problem::new(QUEUE_FULL, error.to_string()).after(QUEUE_FULL_FOR_S),

@@ -43,6 +43,7 @@ impl Server {
     /// Binds the address. Refuses to be open to everyone (S2).
     pub async fn bind(quorum: Quorum, settings: Settings) -> Result<Server, Error> {
         settings.check()?;
+        quorum.config().check_tokens().map_err(quorum::Error::from)?;
         let wanted = settings.listen;
         let failed = |reason| Error::Address { address: wanted, reason };
         let listener = TcpListener::bind(wanted).await.map_err(failed)?;

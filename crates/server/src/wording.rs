@@ -1,6 +1,6 @@
 //! Words errors for HTTP: what to send instead, by the names of fields and endpoints.
 
-use quorum::{Complaint, Origin, Remedy, model::id::DiscussionId, request::PanelChoice};
+use quorum::{Complaint, Origin, Remedy, model::id::DiscussionId, request::PanelChoice, text};
 
 /// The message about a field: what is wrong, where its value came from, and what to send instead.
 pub(crate) fn complaint(complaint: &Complaint) -> String {
@@ -8,7 +8,7 @@ pub(crate) fn complaint(complaint: &Complaint) -> String {
         Some(Origin::Configuration { section, .. }) => format!(" (from [{section}] in the configuration)"),
         Some(Origin::Past(id)) => format!(" (from discussion {id})"),
         // The message has the file's name; the folder is the server's own.
-        Some(Origin::Profile { .. }) | None => String::new(),
+        Some(Origin::Profile { .. } | Origin::DefaultPanel) | None => String::new(),
     };
     let remedies = complaint.remedies.iter().filter_map(remedy).map(|it| format!("; {it}"));
     format!("{}{origin}{}", complaint.message, remedies.collect::<String>())
@@ -27,7 +27,10 @@ fn remedy(remedy: &Remedy) -> Option<String> {
         Remedy::WritePreset { name, .. } => {
             Some(format!("the server's operator can add [presets.{name}] to the configuration"))
         }
-        Remedy::Provide { .. } | Remedy::KeepKey { .. } | Remedy::AnotherModel { .. } => None,
+        Remedy::Provide { .. }
+        | Remedy::KeepKey { .. }
+        | Remedy::AnotherModel { .. }
+        | Remedy::NameModels { .. } => None,
     }
 }
 
@@ -37,18 +40,33 @@ pub(crate) fn panel(choice: &PanelChoice) -> String {
         PanelChoice::OneVendor { provider, models } => {
             format!("only {provider} is available, so its models discuss: {}", models.join(", "))
         }
-        PanelChoice::Narrowed { panel, missing } => {
-            let (panel, missing) = (panel.join(", "), missing.join(", "));
-            format!("{missing} can't be asked here, so the panel is {panel}")
+        PanelChoice::OneProgram { provider, panel } => {
+            let seats = text::count(panel.len() as u64, "seat");
+            format!("only {provider} is available, so it takes {seats}: a panel of one family")
         }
-        PanelChoice::FilledUp { panel, added } if panel.len() == added.len() => {
-            format!("none of the usual panel is available, so others discuss: {}", panel.join(", "))
+        PanelChoice::Narrowed { panel, missing, unasked } => {
+            let (panel, missing, others) = (panel.join(", "), missing.join(", "), not_asked(unasked));
+            format!("{missing} can't be asked here, so the panel is {panel}{others}")
         }
-        PanelChoice::FilledUp { panel, added } => {
-            let (panel, added) = (panel.join(", "), added.join(", "));
-            format!("too few of the usual panel are available, so it is filled up with {added}: {panel}")
+        PanelChoice::FilledUp { panel, added, unasked } if panel.len() == added.len() => {
+            let (panel, others) = (panel.join(", "), not_asked(unasked));
+            format!("none of the usual panel is available, so others discuss: {panel}{others}")
+        }
+        PanelChoice::FilledUp { panel, added, unasked } => {
+            let (panel, added, others) = (panel.join(", "), added.join(", "), not_asked(unasked));
+            format!(
+                "too few of the usual panel are available, so it is filled up with {added}: {panel}{others}"
+            )
         }
     }
+}
+
+/// The providers that could be asked too, and how.
+fn not_asked(unasked: &[String]) -> String {
+    if unasked.is_empty() {
+        return String::new();
+    }
+    format!("; available, but not asked: {}; providers names another panel", unasked.join(", "))
 }
 
 /// The requests that the reader of an exported discussion can send to see it again.

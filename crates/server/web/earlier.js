@@ -2,7 +2,7 @@
 
 import { post } from './api.js';
 import { bullets, fill, h, memo, sends } from './dom.js';
-import { decimals } from './figures.js';
+import { decimals, words } from './figures.js';
 import { isOver } from './fold.js';
 import { refused } from './plan.js';
 
@@ -28,10 +28,12 @@ export function earlier() {
       };
       const lines = spec.recalled.map(line);
       const replaced = (spec.follows?.replaced ?? []).map((it) => `${it.by} has the seat of ${it.seat}, which is not available any more.`);
+      const before = spec.follows?.pattern;
+      const pattern = before ? [`${words(before)} votes on options, and this question has none, so the pattern is ${words(spec.pattern)}.`] : [];
       const title = lines.length
         ? `Everyone was shown what earlier discussions came to (${lines.length})`
         : 'Nothing was recalled: no earlier discussion is about this.';
-      fill(root, h('summary', {}, title), bullets([...lines, ...replaced]));
+      fill(root, h('summary', {}, title), bullets([...lines, ...replaced, ...pattern]));
     });
   return { root, update };
 }

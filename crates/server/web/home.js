@@ -182,6 +182,9 @@ export function home(main) {
   return { '/': () => search.focus() };
 }
 
+/** The states of a discussion that a process runs, unless it was interrupted. */
+const BEGUN = new Set(['initializing', 'running', 'completing']);
+
 const waits = (entry) => Boolean(entry.awaiting?.length || entry.rulingAwaited);
 
 const placed = (entry) => (OVER.has(entry.status) ? EARLIER : waits(entry) ? AWAITED : UNDER_WAY);
@@ -199,7 +202,8 @@ function standing(entry) {
   if (awaiting?.length) return `waiting for ${awaiting.map((it) => it.participant).join(' and ')}`;
   if (rulingAwaited) return 'a decision is awaited';
   if (run === 'stuck') return 'stuck: every attempt to go on failed';
-  return run === 'queued' ? 'queued' : ended(entry);
+  if (run === 'queued') return BEGUN.has(entry.status) ? 'interrupted' : 'queued';
+  return ended(entry);
 }
 
 /** Offers the sessions, and a new one. */

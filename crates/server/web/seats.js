@@ -20,7 +20,7 @@ export function seatEditor() {
   const add = h('div.add', { role: 'group', 'aria-label': 'Add to the panel' });
   const lacking = h('details.lacking', { hidden: true });
   const root = h('div.panel-editor', {}, rows, none, add, lacking);
-  const drawn = memo();
+  const [drawn, pills] = [memo(), new Map()];
   let [all, providers, agents] = [[], [], []];
 
   /** Tells the form around it that something has changed. */
@@ -72,6 +72,11 @@ export function seatEditor() {
   }
 
   function pill(seat, label, aside, title) {
+    if (!pills.has(seat)) pills.set(seat, newPill(seat, label, aside, title));
+    return pills.get(seat);
+  }
+
+  function newPill(seat, label, aside, title) {
     const append = () => {
       all.push(seat);
       show();
@@ -94,22 +99,26 @@ export function seatEditor() {
     offer(knownProviders, knownAgents, isSimulated = false) {
       [providers, agents] = [knownProviders, knownAgents.filter((it) => it.enabled)];
       offer(isSimulated);
+      show();
     },
-    simulate: (isSimulated) => drawn(String(isSimulated), () => offer(isSimulated)),
+    simulate: offer,
   };
 
-  /** What those who can't be asked lack is folded away. */
   function offer(isSimulated) {
     const isAnyone = isSimulated || !providers.some((it) => it.available);
+    drawn(String(isAnyone), () => draw(isAnyone));
+  }
+
+  /** What those who can't be asked lack is folded away. */
+  function draw(isAnyone) {
     const [open, closed] = split(providers, (it) => it.available || isAnyone);
     const [heard, mute] = split(agents, (it) => it.speaksThrough || isAnyone);
-    fill(
-      add,
-      open.map((it) => pill(it.name, it.name, null, it.strengths.join(', '))),
-      heard.map((it) =>
+    place(add, [
+      ...open.map((it) => pill(it.name, it.name, null, it.strengths.join(', '))),
+      ...heard.map((it) =>
         pill(`${it.id}:agent`, it.displayName ?? it.id, it.speaksThrough ? ` through ${it.speaksThrough}` : ' agent', [it.role, it.description].filter(Boolean).join(': ')),
       ),
-    );
+    ]);
     lacking.hidden = !closed.length && !mute.length;
     const line = (name, why) => h('li', {}, h('b', {}, h('bdi', {}, name)), ` ${why}`);
     fill(
@@ -117,8 +126,15 @@ export function seatEditor() {
       h('summary', {}, `${closed.length + mute.length} more can’t be asked yet`),
       h('ul', {}, closed.map((it) => line(it.name, it.lacks ?? '')), mute.map((it) => line(it.displayName ?? it.id, 'has no provider that can be asked'))),
     );
-    show();
   }
+}
+
+/** Shows these children. Those that are shown already stay, so that none loses its click or focus. */
+function place(element, children) {
+  for (const it of [...element.children]) if (!children.includes(it)) it.remove();
+  children.forEach((it, at) => {
+    if (element.children[at] !== it) element.insertBefore(it, element.children[at] ?? null);
+  });
 }
 
 const split = (all, test) => [all.filter(test), all.filter((it) => !test(it))];

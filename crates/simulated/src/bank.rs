@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
+use quorum_core::model::language::Language;
 use serde::Deserialize;
 
 /// Everything that can be said in one language.
@@ -11,6 +12,12 @@ pub(super) struct Bank {
     pub(super) and: String,
     /// Function words that identify the language; empty for the fallback language.
     pub(super) known_by: Vec<String>,
+    /// Whether hiragana, in which its particles are written, identify the language instead.
+    #[serde(default)]
+    pub(super) known_by_hiragana: bool,
+    /// What stands between two sentences.
+    #[serde(default = "one_space")]
+    pub(super) space: String,
     /// The line that states a position; voices recognise each other's positions by it.
     pub(super) position: String,
     /// The template for the topic of a sub-discussion.
@@ -36,6 +43,10 @@ pub(super) struct Bank {
     pub(super) critique: Critique,
     /// Sentences for forms, by section and name.
     phrases: BTreeMap<String, BTreeMap<String, Phrases>>,
+}
+
+fn one_space() -> String {
+    " ".to_owned()
 }
 
 /// How each kind of question begins.
@@ -143,8 +154,8 @@ enum Phrases {
 }
 
 #[expect(clippy::expect_used, reason = "the files are part of the program and a test reads them")]
-static BANKS: LazyLock<[Bank; 2]> = LazyLock::new(|| {
-    [include_str!("bank/en.toml"), include_str!("bank/de.toml")]
+static BANKS: LazyLock<[Bank; 3]> = LazyLock::new(|| {
+    [include_str!("bank/en.toml"), include_str!("bank/de.toml"), include_str!("bank/ja.toml")]
         .map(|text| toml::from_str(text).expect("the bank is readable"))
 });
 
@@ -154,11 +165,17 @@ impl Bank {
         &*BANKS
     }
 
-    /// The bank for the language of this topic, identified by its function words.
+    /// The bank for the language of this topic, identified by its function words or its script.
     pub(super) fn for_topic(topic: &str) -> &'static Bank {
         let words: Vec<String> =
             topic.split(|it: char| !it.is_alphanumeric()).map(str::to_lowercase).collect();
-        let known = |bank: &&Bank| words.iter().filter(|word| bank.known_by.contains(word)).count() >= 2;
+        let particles = topic.chars().filter(|it| ('\u{3041}'..='\u{309f}').contains(it)).count();
+        let is_unspaced = !Language::of(topic).has_spaces;
+        let known = |bank: &&Bank| {
+            let of_words = words.iter().filter(|it| bank.known_by.contains(it)).count();
+            let is_script = bank.known_by_hiragana && is_unspaced;
+            (if is_script { particles } else { of_words }) >= 2
+        };
         Bank::all().iter().find(known).unwrap_or(&Bank::all()[0])
     }
 
@@ -231,11 +248,14 @@ impl Bank {
 /// The minimum number of fixed characters; a shorter template would match anyone's sentence.
 const SHORTEST_FRAME: usize = 8;
 
+/// What ends a sentence of a template, or begins or ends a quotation in it.
+const FRAME_ENDS: [char; 8] = ['.', '?', '”', '“', '。', '？', '「', '」'];
+
 /// The fixed beginnings and ends of introducing sentences, before the first and after the last
 /// placeholder.
 static FRAMES: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
     let templates = Bank::all().iter().flat_map(Bank::frames);
-    let sentences = templates.flat_map(|it| it.split_inclusive(['.', '?', '”', '“'])).map(str::trim);
+    let sentences = templates.flat_map(|it| it.split_inclusive(FRAME_ENDS)).map(str::trim);
     let fixed = sentences.map(|it| match (it.split_once('{'), it.rsplit_once('}')) {
         (Some((begins, _)), Some((_, ends))) => (begins, ends),
         _ => (it, ""),
@@ -276,7 +296,7 @@ mod tests {
 
     #[test]
     fn every_bank_can_be_read() {
-        assert_eq!(Bank::all().len(), 2);
+        assert_eq!(Bank::all().len(), 3);
     }
 
     #[test]
@@ -284,6 +304,9 @@ mod tests {
         let position = |topic: &str| &*Bank::for_topic(topic).position;
         assert_eq!(position("Sollten wir auf Rust umstellen?"), "Meine Position: {position}.");
         assert_eq!(position("Should we die in Rust?"), "My position: {position}.");
+        assert_eq!(position("Rust と Go のどちらを選ぶべきですか？"), "私の立場：{position}。");
+        assert_eq!(position("東京か大阪か"), "私の立場：{position}。");
+        assert_eq!(position("What does カイゼン mean for us?"), "My position: {position}.");
     }
 
     #[test]
@@ -294,8 +317,10 @@ mod tests {
                 .flat_map(|(section, it)| it.keys().map(move |name| format!("{section}.{name}")))
                 .collect()
         };
-        let [english, german] = Bank::all() else { panic!("there are two languages") };
-        assert_eq!(keys(english), keys(german));
+        let [english, others @ ..] = Bank::all() else { panic!("there is a first language") };
+        for other in others {
+            assert_eq!(keys(english), keys(other), "{}", other.position);
+        }
         assert_eq!(english.phrases("judge.advice.1").len(), 1);
         assert_eq!(english.phrases("judge.nonsense"), [""; 0]);
     }

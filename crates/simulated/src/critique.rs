@@ -49,7 +49,8 @@ fn objection(mind: &Mind<'_>, speaker: &Speaker<'_>) -> Option<String> {
     );
     let kept = &points[(at + 1) % points.len()].0.to_string();
     let praise = mind.sentence(&critique.praise, &[("name", speaker.name), ("number", kept)]);
-    Some(if points.len() > 1 { format!("{objection} {praise}") } else { objection })
+    let space = &mind.bank.space;
+    Some(if points.len() > 1 { format!("{objection}{space}{praise}") } else { objection })
 }
 
 fn refine(mind: &Mind<'_>) -> String {

@@ -30,16 +30,15 @@ pub(super) fn speak(mind: &Mind<'_>) -> String {
         return if mind.chance("one word").fraction() < YES { "Yes" } else { "No" }.to_owned();
     }
     let speech = &mind.bank.speech;
-    let mut paragraphs = vec![stated(mind)];
-    let main = if mind.table.own.is_empty() {
-        format!("{} {}", mind.sentence(&speech.opening, &[]), mind.argument())
-    } else {
-        format!("{} {}", second_thought(mind), mind.argument())
+    let (mut paragraphs, space) = (vec![stated(mind)], &mind.bank.space);
+    let begins = match mind.table.own.is_empty() {
+        true => mind.sentence(&speech.opening, &[]),
+        false => second_thought(mind),
     };
-    paragraphs.push(main);
+    paragraphs.push(format!("{begins}{space}{}", mind.argument()));
     let (answers, observation) = (answers(mind), mind.observation());
     if answers.is_empty() {
-        paragraphs.push(format!("{observation} {}", closing(mind)));
+        paragraphs.push(format!("{observation}{space}{}", closing(mind)));
     } else {
         paragraphs.push(answers);
         paragraphs.push(observation);
@@ -72,7 +71,7 @@ pub(super) fn finished(mind: &Mind<'_>, paragraphs: &[String]) -> String {
     // If a paragraph break is a stop sequence, everything must be one paragraph.
     let one = mind.call.stop.iter().any(|it| it == PARAGRAPH);
     let mut text = match paragraphs {
-        [stated, rest @ ..] if one => format!("{stated}\n{}", rest.join(" ").replace('[', "(")),
+        [stated, rest @ ..] if one => format!("{stated}\n{}", rest.join(&mind.bank.space).replace('[', "(")),
         all => all.join(PARAGRAPH),
     };
     if mind.table.asked.contains("Confidence:") {
@@ -125,7 +124,7 @@ fn answers(mind: &Mind<'_>) -> String {
         others.retain(|it| Some(it.name) != followed);
     }
     let said: Vec<String> = others.into_iter().filter_map(|it| answer(mind, it)).take(ANSWERED).collect();
-    said.join(" ")
+    said.join(&mind.bank.space)
 }
 
 fn closing(mind: &Mind<'_>) -> String {
@@ -136,6 +135,7 @@ fn closing(mind: &Mind<'_>) -> String {
 fn found(mind: &Mind<'_>) -> Option<String> {
     let (topic, text) = mind.table.found?;
     let plain = text.replace("**", "").replace(['“', '„'], "‘").replace('”', "’");
+    let plain = plain.replace('「', "『").replace('」', "』");
     let phrase = clipped(plain.trim().lines().next()?, FOUND_LETTERS);
     Some(mind.sentence(&mind.bank.speech.found, &[("topic", topic), ("found", &phrase)]))
 }

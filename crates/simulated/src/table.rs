@@ -8,7 +8,8 @@ use quorum_core::{
 
 use super::{bank::Bank, random::Random, topic::clipped};
 
-/// The length of a quotation in characters: neither too long nor too short to say anything.
+/// The length of a quotation in characters, those of Japanese counted twice: neither too long nor
+/// too short to say anything.
 const QUOTED: std::ops::RangeInclusive<usize> = 28..=150;
 
 /// A full stop nearer than this to the previous one belongs to an abbreviation.
@@ -154,12 +155,19 @@ pub(super) fn quotable(text: &str) -> Vec<String> {
         let reason = ["reasoning", "summary", "synthesis"].iter().find_map(|key| reply.get(key)?.as_str());
         return reason.map(|it| clipped(it, *QUOTED.end())).into_iter().collect();
     }
-    let long_enough = |it: &String| it.chars().count() >= *QUOTED.start();
-    let plain = |it: &String| !it.contains(['“', '”', '„', '"', '[']) && !Bank::is_frame(it);
+    let long_enough = |it: &String| it.chars().map(width).sum::<usize>() >= *QUOTED.start();
+    let plain = |it: &String| !it.contains(['“', '”', '„', '"', '[', '「', '」']) && !Bank::is_frame(it);
     let alone = |it: &String| long_enough(it) && plain(it) && !Bank::is_dangling(it);
     let points = spoken_lines(text).filter_map(|line| sentences(line).into_iter().find(alone));
     points.map(|it| clipped(&it, *QUOTED.end())).collect()
 }
+
+fn width(it: char) -> usize {
+    if it < WIDE { 1 } else { 2 }
+}
+
+/// The first of the characters of Japanese, its punctuation included.
+const WIDE: char = '\u{3000}';
 
 /// The numbered points of a proposal.
 pub(super) fn points(text: &str) -> Vec<(usize, String)> {
@@ -177,20 +185,24 @@ fn spoken_lines(text: &str) -> impl Iterator<Item = &str> {
 
 fn is_markup(line: &str) -> bool {
     let line = line.trim();
-    line.is_empty() || line.starts_with('#') || line.starts_with("Confidence:") || line.ends_with(':')
+    line.is_empty() || line.starts_with('#') || line.starts_with("Confidence:") || line.ends_with([':', '：'])
 }
+
+/// What ends a sentence.
+const STOPS: [char; 7] = ['.', '!', '?', '…', '。', '！', '？'];
 
 /// The sentences of a line, without a leading list number.
 fn sentences(line: &str) -> Vec<String> {
     let line = line.trim().trim_start_matches(|it: char| it.is_ascii_digit() || "-*. ".contains(it));
     let mut found = Vec::new();
     let mut start = 0;
-    for (at, _) in line.match_indices(['.', '!', '?', '…']) {
-        let closing = |it: char| ".!?…”“".contains(it);
+    for (at, stop) in line.match_indices(STOPS) {
+        let closing = |it: char| STOPS.contains(&it) || "”“」".contains(it);
         let end = line[at..].find(|it| !closing(it)).map_or(line.len(), |length| at + length);
         // A sentence continues if a lowercase letter follows: “Why?” is a question.
         let after = line[end..].strip_prefix(' ').map(|it| it.chars().next().is_some_and(char::is_lowercase));
-        let ends = line[end..].is_empty() || after == Some(false);
+        // In Japanese no space follows.
+        let ends = line[end..].is_empty() || stop.starts_with(|it| WIDE < it) || after == Some(false);
         if ends && end > start + SHORTEST {
             found.push(line[start..end].trim().to_owned());
             start = end;
@@ -199,7 +211,11 @@ fn sentences(line: &str) -> Vec<String> {
     let rest = line[start..].trim();
     if !rest.is_empty() {
         let rest = rest.trim_end_matches([',', ';', ':']);
-        let stop = if rest.ends_with(['.', '!', '?', '…']) { "" } else { "." };
+        let stop = match rest {
+            ended if ended.ends_with(STOPS) => "",
+            wide if wide.ends_with(|it| WIDE < it) => "。",
+            _ => ".",
+        };
         found.push(format!("{rest}{stop}"));
     }
     found
@@ -215,6 +231,7 @@ mod tests {
         check("My position: event sourcing.\n\nBecause.", Some("event sourcing"));
         check("**My position: event sourcing.**", Some("event sourcing"));
         check("Meine Position: noch nicht.", Some("noch nicht"));
+        check("私の立場：まだ早い。", Some("まだ早い"));
         check("Well.\nMy position: event sourcing.", None);
         check(r#"{"choice":"REST","confidence":0.5}"#, Some("REST"));
         check("I like REST.", None);
@@ -226,6 +243,15 @@ mod tests {
                     REST is understood by everyone here.\n\nann says: “Never mind the rest of it all.” \
                     Short one.\n\nConfidence: 0.70";
         assert_eq!(quotable(text), ["REST is understood by everyone here."]);
+    }
+
+    #[test]
+    fn sentences_in_japanese_need_no_space_between_them() {
+        let text = "期限は見当たらない。足りないのは、今日困っている問題だ。";
+        assert_eq!(sentences(text), ["期限は見当たらない。", "足りないのは、今日困っている問題だ。"]);
+        assert_eq!(quotable(text), ["足りないのは、今日困っている問題だ。"]);
+        assert_eq!(quotable("@KX は言う：「足りないのは、今日困っている問題だ。」"), [""; 0]);
+        assert_eq!(sentences("1. 担当者と期限を決める"), ["担当者と期限を決める。"]);
     }
 
     #[test]
@@ -256,5 +282,6 @@ mod tests {
         assert!(speaker("bob's point").mentions("bob"));
         assert!(speaker("So says gpt-4.1.").mentions("gpt-4.1"));
         assert!(!speaker("bobby says").mentions("bob"));
+        assert!(speaker("私は @KX に賛成だ。").mentions("@KX"));
     }
 }

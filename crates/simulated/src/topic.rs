@@ -128,9 +128,9 @@ fn sides(bank: &'static Bank, topic: &str) -> [&'static Stance; 2] {
 fn stances(bank: &'static Bank, topic: &str) -> &'static [Stance] {
     match &bank.begins {
         it if begins(topic, &it.open) => &bank.open,
+        it if begins(topic, &it.explain) => &bank.explain,
         it if begins(topic, &it.should) => &bank.should,
         it if begins(topic, &it.whether) => &bank.whether,
-        it if begins(topic, &it.explain) => &bank.explain,
         _ => &bank.open,
     }
 }
@@ -140,12 +140,19 @@ fn begins(topic: &str, starts: &[String]) -> bool {
     let topic = topic.to_lowercase();
     starts.iter().any(|start| {
         // Words of a question stand in its middle in Japanese.
-        let is_anywhere = start.starts_with(|it| ('\u{3040}'..='\u{309f}').contains(&it));
-        if is_anywhere {
+        if start.starts_with(is_japanese) {
             return topic.contains(start.as_str());
         }
         topic.strip_prefix(start.as_str()).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
     })
+}
+
+fn is_japanese(it: char) -> bool {
+    is_hiragana(it) || matches!(it, '\u{30a0}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}')
+}
+
+fn is_hiragana(it: char) -> bool {
+    matches!(it, '\u{3040}'..='\u{309f}')
 }
 
 /// The first sentence or line of a topic, shortened so that it can be repeated.
@@ -202,14 +209,46 @@ fn alternatives(bank: &Bank, topic: &str) -> Vec<String> {
     if found.len() > 1 && different && found.iter().all(fits) { found } else { Vec::new() }
 }
 
-/// The alternatives of a question in Japanese: 「AとBのどちら」.
+/// The alternatives of a question in Japanese: 「AとBのどちら」, 「AかB」.
 fn japanese_alternatives(topic: &str) -> Vec<String> {
-    let Some((named, _)) = topic.split_once("どちら") else { return Vec::new() };
-    let named = named.trim_end_matches(['の', '、', 'は', 'が', ' ']);
-    let found: Vec<String> = named.split(['と', '、']).map(|it| it.trim().to_owned()).collect();
-    let fits = |it: &String| (1..=MOST_CHARACTERS).contains(&it.chars().count());
-    if found.len() > 1 && found.iter().all(fits) { found } else { Vec::new() }
+    let fits = |found: &[String]| {
+        let is_short = |it: &String| (1..=MOST_CHARACTERS).contains(&it.chars().count());
+        found.len() > 1 && found.iter().all(is_short)
+    };
+    let parts = |named: &str, between: &[char]| -> Vec<String> {
+        named.split(between).map(|it| it.trim_matches(['、', ' ']).to_owned()).collect()
+    };
+    let asks_which =
+        topic.split_once("どちら").map(|it| it.0.trim_end_matches(['の', '、', 'は', 'が', ' ']));
+    let of_both = asks_which.map(|named| parts(named, &['と', '、'])).filter(|it| fits(it));
+    of_both
+        .or_else(|| {
+            let named = match asks_which {
+                Some(named) => named.strip_suffix('か').unwrap_or(named),
+                None => without_question(topic.trim_end_matches(['？', '?', '。', ' ', '　']))?,
+            };
+            let found = parts(named, &['か']);
+            // か may also stand within a word.
+            let is_word = |it: &String| found.len() == 2 || !it.starts_with(is_hiragana);
+            let are_named = found.iter().all(|it| is_word(it) && !NO_ALTERNATIVE.contains(&it.as_str()));
+            (fits(&found) && are_named).then_some(found)
+        })
+        .unwrap_or_default()
 }
+
+/// A question in Japanese without the か at its end; `None` if it asks whether something is so.
+fn without_question(named: &str) -> Option<&str> {
+    let named = named.strip_suffix('か')?;
+    let polite = named.strip_suffix("です");
+    // 「犬か猫ですか」 is a choice, 「続けるべきですか」 is none.
+    let bare = polite.filter(|it| it.contains('か')).unwrap_or(named);
+    let is_whether = ["です", "ます", "ません", "ました", "でしょう"].iter().any(|it| bare.ends_with(it));
+    (!is_whether).then_some(bare)
+}
+
+/// What is no alternative before or after か: a word that asks, and "or not".
+const NO_ALTERNATIVE: [&str; 11] =
+    ["何", "なに", "誰", "だれ", "いつ", "どこ", "なぜ", "どう", "どれ", "どのよう", "否"];
 
 const TRIMMED: [char; 9] = [' ', '?', '.', '!', '"', '“', '”', '„', ':'];
 
@@ -264,6 +303,7 @@ mod tests {
         check("Tabs versus spaces", &["Tabs", "spaces"]);
         check("For our API: REST or GraphQL?", &["REST", "GraphQL"]);
         check("Sollten wir lieber Kotlin oder Java für die App nutzen?", &["Kotlin", "Java"]);
+        check("Should Rust or Go be our next language?", &["Rust", "Go"]);
     }
 
     #[test]
@@ -272,6 +312,27 @@ mod tests {
         check("PostgreSQLとSQLiteのどちらを選ぶべきですか？", &["PostgreSQL", "SQLite"]);
         check("週休三日制を導入すべきですか？", &[]);
         check("どちらがよいですか？", &[]);
+    }
+
+    #[test]
+    fn a_choice_in_japanese_without_a_word_for_which_was_none() {
+        check("RustかGoか？", &["Rust", "Go"]);
+        check("東京か大阪か", &["東京", "大阪"]);
+        check("紙の本か電子書籍か、どちらがよいですか？", &["紙の本", "電子書籍"]);
+        check("タブかスペースのどちらを使いますか？", &["タブ", "スペース"]);
+        check("犬か猫ですか？", &["犬", "猫"]);
+        check("続けるか、やめるか。", &["続ける", "やめる"]);
+        check("電車か車か自転車か？", &["電車", "車", "自転車"]);
+        for none in [
+            "導入すべきか否か？",
+            "導入するかどうか",
+            "何かすべきですか？",
+            "なぜ遅れますか？",
+            "温かい飲み物か冷たい飲み物か？",
+            "静かですか？",
+        ] {
+            check(none, &[]);
+        }
     }
 
     #[test]

@@ -64,9 +64,15 @@ impl Address {
                     .to_owned(),
             ));
         }
-        config.ssl_mode(ssl_mode(mode.as_deref(), &config)?);
+        let mode = ssl_mode(mode.as_deref(), &config)?;
+        config.ssl_mode(mode);
         set_defaults(&mut config);
-        let tls = MakeRustlsConnect::new(client_config(root_certificates.as_deref())?);
+        let trusted = match (mode, root_certificates) {
+            (SslMode::Disable, Some(_)) => Trusted::Nobody,
+            (_, Some(file)) => Trusted::File(file),
+            (_, None) => Trusted::System,
+        };
+        let tls = MakeRustlsConnect::new(client_config(trusted)?);
         Ok(Address { shown: shown(&config), config, tls })
     }
 
@@ -77,7 +83,7 @@ impl Address {
         let limit = GREETING + CONNECT * hosts.min(9);
         let connecting = self.config.connect(self.tls.clone());
         match tokio::time::timeout(limit, connecting).await {
-            Ok(connected) => Ok(connected?),
+            Ok(connected) => connected.map_err(JobError::NotConnected),
             Err(_) => Err(JobError::Silent),
         }
     }
@@ -132,13 +138,24 @@ fn is_local(host: &Host) -> bool {
     }
 }
 
-fn client_config(root_certificates: Option<&str>) -> Result<ClientConfig, StoreError> {
+/// Who may sign the certificate of a server.
+enum Trusted {
+    /// Nobody, because no connection is encrypted. A machine without certificates will do.
+    Nobody,
+    /// The authorities in this file.
+    File(String),
+    /// Those that the system trusts.
+    System,
+}
+
+fn client_config(trusted: Trusted) -> Result<ClientConfig, StoreError> {
     let wrong = |error: rustls::Error| StoreError::UnusableServer(format!("TLS can't be set up: {error}"));
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let builder = builder.with_safe_default_protocol_versions().map_err(wrong)?;
-    let builder = match root_certificates {
-        Some(file) => builder.with_root_certificates(roots(file)?),
-        None => builder.with_platform_verifier().map_err(wrong)?,
+    let builder = match trusted {
+        Trusted::Nobody => builder.with_root_certificates(RootCertStore::empty()),
+        Trusted::File(file) => builder.with_root_certificates(roots(&file)?),
+        Trusted::System => builder.with_platform_verifier().map_err(wrong)?,
     };
     Ok(builder.with_no_client_auth())
 }
@@ -204,6 +221,7 @@ fn shown(config: &Config) -> String {
         let ports = config.get_ports();
         let port = ports.get(place).or(ports.first()).copied().unwrap_or(5432);
         match host {
+            Host::Tcp(name) if name.contains(':') => format!("[{name}]:{port}"),
             Host::Tcp(name) => format!("{name}:{port}"),
             Host::Unix(path) => format!("{}:{port}", path.display()),
         }
@@ -242,6 +260,35 @@ mod tests {
             SslMode::Disable,
         );
         check("host=/run/pg user=ann password=secret", "postgres://ann@/run/pg:5432/ann", SslMode::Disable);
+    }
+
+    #[test]
+    fn an_ipv6_host_is_shown_in_brackets() {
+        let local = "postgres://ann:secret@[::1]:6000/panel";
+        check(local, "postgres://ann@[::1]:6000/panel", SslMode::Disable);
+        let other = "host=2001:db8::1 user=ann password=secret";
+        check(other, "postgres://ann@[2001:db8::1]:5432/ann", SslMode::Require);
+    }
+
+    /// Runs in a process of its own, because the environment belongs to all threads.
+    #[test]
+    fn without_tls_a_machine_needs_no_certificates() {
+        const IN_CHILD: &str = "QUORUM_TEST_WITHOUT_CERTIFICATES";
+        const NAME: &str = "address::tests::without_tls_a_machine_needs_no_certificates";
+        if std::env::var_os(IN_CHILD).is_none() {
+            let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+            child.args(["--exact", NAME]).env(IN_CHILD, "1");
+            child.envs(["SSL_CERT_FILE", "SSL_CERT_DIR"].map(|it| (it, "/no/such/place")));
+            let done = child.output().unwrap();
+            let told = String::from_utf8_lossy(&done.stdout);
+            assert!(done.status.success() && told.contains("1 passed"), "{told}");
+            return;
+        }
+        for url in ["postgres://ann@db/panel?sslmode=disable", "postgres://ann@127.0.0.1/panel"] {
+            Address::parse(url).unwrap();
+        }
+        let error = Address::parse("postgres://ann@db/panel").unwrap_err().to_string();
+        assert!(error.contains("TLS can't be set up"), "{error}");
     }
 
     #[test]

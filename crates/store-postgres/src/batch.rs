@@ -145,6 +145,11 @@ impl AppendRow {
         })
     }
 
+    /// The discussions whose rows it locks.
+    pub(crate) fn rows(&self) -> [Uuid; 2] {
+        [self.id, self.root]
+    }
+
     /// About how many bytes it sends.
     pub(crate) fn size(&self) -> usize {
         self.facts.iter().map(|it| it.body.len()).sum::<usize>()

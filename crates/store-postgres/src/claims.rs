@@ -18,6 +18,7 @@ use crate::{
     batch::text,
     connection::Connection,
     error::JobError,
+    pool::{Pool, transact},
     record::{WAITING, lock_tenant},
 };
 
@@ -113,23 +114,41 @@ pub(crate) async fn is_any(connection: &mut Connection, request: &ClaimRequest) 
     Ok(row.get(1))
 }
 
-/// Claims runnable discussions that no node has, in the order of their turns.
-pub(crate) async fn claim_any(
-    connection: &mut Connection,
-    request: &ClaimRequest,
-) -> Result<Vec<Taken>, JobError> {
+/// Claims runnable discussions that no node has, in the order of their turns. Each round is a
+/// transaction of its own, because the next one may lock tenants that come before those of this
+/// one: two nodes would wait for each other.
+pub(crate) async fn claim_any(pool: &Pool, request: &ClaimRequest) -> Result<Vec<Taken>, StoreError> {
     let (mut taken, mut full) = (Vec::new(), Vec::new());
     while taken.len() < request.max {
-        let free = find_free(connection, request, request.max - taken.len(), &full).await?;
-        if free.is_empty() {
-            break;
+        let most = request.max - taken.len();
+        match transact!(pool, connection, claim_some(connection, request, most, &full)) {
+            Ok(None) => break,
+            Ok(Some((more, over))) => {
+                taken.extend(more);
+                full.extend(over);
+            }
+            // What is claimed by now must be run.
+            Err(_) if !taken.is_empty() => break,
+            Err(error) => return Err(error),
         }
-        let shares = Shares::of(connection, request, &free).await?;
-        let (chosen, over) = shares.choose(free);
-        full.extend(over);
-        taken.extend(write(connection, request.node, chosen).await?);
     }
     Ok(taken)
+}
+
+/// Claims up to this many discussions, and returns them with the tenants that may have no more of
+/// them; `None` if there is nothing to claim.
+async fn claim_some(
+    connection: &mut Connection,
+    request: &ClaimRequest,
+    most: usize,
+    full: &[String],
+) -> Result<Option<(Vec<Taken>, Vec<String>)>, JobError> {
+    let free = find_free(connection, request, most, full).await?;
+    if free.is_empty() {
+        return Ok(None);
+    }
+    let (chosen, over) = Shares::of(connection, request, &free).await?.choose(free);
+    Ok(Some((write(connection, request.node, chosen).await?, over)))
 }
 
 /// A discussion that may be claimed.

@@ -82,7 +82,7 @@ impl Connection {
         parameters: Parameters<'_>,
     ) -> Result<Vec<Row>, JobError> {
         let was_busy = std::mem::replace(&mut self.is_busy, true);
-        let statement = self.prepared(sql).await?;
+        let statement = self.prepared(sql, was_busy).await?;
         let rows = in_time(&self.runtime, self.patience, self.client.query(&statement, parameters)).await;
         self.note(was_busy, &rows);
         rows
@@ -105,13 +105,15 @@ impl Connection {
         Ok(self.query(sql, parameters).await?.into_iter().next())
     }
 
+    /// Runs a statement that writes.
     pub(crate) async fn execute(&mut self, sql: &str, parameters: Parameters<'_>) -> Result<u64, JobError> {
         let was_busy = std::mem::replace(&mut self.is_busy, true);
-        let statement = self.prepared(sql).await?;
+        let statement = self.prepared(sql, was_busy).await?;
         let changed =
             in_time(&self.runtime, self.patience, self.client.execute(&statement, parameters)).await;
         self.note(was_busy, &changed);
-        changed
+        // A transaction that was not committed has written nothing.
+        if was_busy { changed } else { changed.map_err(JobError::of_a_write) }
     }
 
     /// Runs statements without parameters.
@@ -141,17 +143,27 @@ impl Connection {
     /// Ends a transaction: commits if its work succeeded, and undoes it if not.
     pub(crate) async fn end<T>(&mut self, done: Result<T, JobError>) -> Result<T, JobError> {
         let end = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
-        let ended = in_time(&self.runtime, self.patience, self.client.batch_execute(end)).await;
-        self.is_busy = ended.is_err();
-        done.and_then(|value| ended.map(|()| value))
+        let ended = self.close(end).await;
+        done.and_then(|value| ended.map(|()| value).map_err(JobError::of_a_write))
     }
 
-    async fn prepared(&mut self, sql: &str) -> Result<Statement, JobError> {
+    /// Ends a transaction and undoes it.
+    pub(crate) async fn undo(&mut self) -> Result<(), JobError> {
+        self.close("ROLLBACK").await
+    }
+
+    async fn close(&mut self, end: &str) -> Result<(), JobError> {
+        let ended = in_time(&self.runtime, self.patience, self.client.batch_execute(end)).await;
+        self.is_busy = ended.is_err();
+        ended
+    }
+
+    async fn prepared(&mut self, sql: &str, was_busy: bool) -> Result<Statement, JobError> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
         let prepared = in_time(&self.runtime, self.patience, self.client.prepare(sql)).await;
-        self.is_busy = self.is_busy && (prepared.is_ok() || is_silent(&prepared));
+        self.is_busy = was_busy || prepared.is_ok() || is_silent(&prepared);
         let statement = prepared?;
         self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
@@ -191,5 +203,39 @@ impl Future for Timer {
 impl Drop for Timer {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum_testkit::postgres::Database;
+
+    use super::*;
+
+    /// It said that nothing was written, although the answer only came too late.
+    #[tokio::test]
+    async fn a_write_without_an_answer_may_have_been_done() {
+        let database = Database::fresh();
+        let address = Address::parse(&database.url()).unwrap();
+        let place = Place { address, runtime: Handle::current(), counts: Arc::default() };
+        let told = |done: Result<u64, JobError>| done.map_err(|it| it.into_store_error("panel").to_string());
+        let mut connection = Connection::open(&place).await.unwrap();
+        connection.prepared("SELECT pg_sleep(20)", false).await.unwrap();
+        connection.is_busy = false;
+        connection.patience = Duration::from_millis(50);
+        let alone = told(connection.execute("SELECT pg_sleep(20)", &[]).await);
+        let uncertain = "the database panel doesn't answer; it is not known whether it was written; look before \
+                         repeating it";
+        assert_eq!(alone, Err(uncertain.to_owned()));
+        assert!(!connection.is_usable());
+
+        let mut connection = Connection::open(&place).await.unwrap();
+        connection.begin().await.unwrap();
+        connection.prepared("SELECT pg_sleep(20)", true).await.unwrap();
+        connection.patience = Duration::from_millis(50);
+        let in_transaction = told(connection.execute("SELECT pg_sleep(20)", &[]).await);
+        assert_eq!(in_transaction, Err("the database panel doesn't answer".to_owned()));
+        let committed = told(connection.end(Ok(0)).await);
+        assert_eq!(committed, Err(uncertain.to_owned()));
     }
 }

@@ -12,8 +12,12 @@ pub(crate) enum JobError {
     Refused(StoreError),
     /// The database failed.
     Database(Error),
+    /// There is no connection.
+    NotConnected(Error),
     /// It did not answer in time.
     Silent,
+    /// A write has no answer, in these words, so it may have been done.
+    Unanswered(String),
 }
 
 impl From<Error> for JobError {
@@ -34,9 +38,22 @@ impl JobError {
         match self {
             JobError::Refused(error) => error,
             JobError::Database(error) => explain(&error, database),
-            JobError::Silent => StoreError::Unavailable(format!(
-                "the database {database} doesn't answer; nothing was written"
+            JobError::NotConnected(error) => explain_connecting(&error, database),
+            JobError::Silent => StoreError::Unavailable(format!("the database {database} doesn't answer")),
+            JobError::Unanswered(how) => StoreError::Unavailable(format!(
+                "the database {database} {how}; it is not known whether it was written; look before repeating it"
             )),
+        }
+    }
+
+    /// The error of a write outside a transaction, or of a commit.
+    pub(crate) fn of_a_write(self) -> Self {
+        match self {
+            JobError::Silent => JobError::Unanswered("doesn't answer".to_owned()),
+            JobError::Database(error) if error.code().is_none() => {
+                JobError::Unanswered(format!("broke the connection ({})", innermost(&error)))
+            }
+            other => other,
         }
     }
 
@@ -62,7 +79,7 @@ impl JobError {
 
     /// Whether the transaction was given up in favour of another, and may be repeated at once.
     pub(crate) fn is_conflict(&self) -> bool {
-        matches!(self, JobError::Database(error) if error.code().is_some_and(|it| it.code().starts_with("40")))
+        self.code().is_some_and(|it| it.code().starts_with("40"))
     }
 
     /// Whether the same job would fail again: neither the connection nor the server is in trouble.
@@ -70,27 +87,35 @@ impl JobError {
         match self {
             JobError::Refused(_) => true,
             JobError::Database(error) => error.code().is_some_and(|it| !is_passing(it.code())),
-            JobError::Silent => false,
+            JobError::NotConnected(_) | JobError::Silent | JobError::Unanswered(_) => false,
+        }
+    }
+
+    /// The SQLSTATE, if the server reported one.
+    pub(crate) fn code(&self) -> Option<&SqlState> {
+        match self {
+            JobError::Database(error) | JobError::NotConnected(error) => error.code(),
+            JobError::Refused(_) | JobError::Silent | JobError::Unanswered(_) => None,
         }
     }
 
     fn has_code(&self, code: &SqlState) -> bool {
-        matches!(self, JobError::Database(error) if error.code() == Some(code))
+        self.code() == Some(code)
     }
 }
 
-/// Whether an error with this code may pass: lost connections, restarts, a failover, a full disk, a
-/// deadlock, a statement or a lock that took too long, a transaction during which this process was
-/// stopped.
+/// Whether an error with this code may pass: lost connections, restarts, a failover, a full disk,
+/// files that can't be read or written, a deadlock, a statement or a lock that took too long, a
+/// transaction during which this process was stopped.
 fn is_passing(code: &str) -> bool {
     ["08", "53", "40", "57P0"].iter().any(|it| code.starts_with(it))
-        || ["25006", "25P03", "55P03", "57014"].contains(&code)
+        || ["25006", "25P03", "55P03", "57014", "58030"].contains(&code)
 }
 
 /// The error as a message for the user. Neither the URL nor the password is part of it.
 pub(crate) fn explain(error: &Error, database: &str) -> StoreError {
     let Some(code) = error.code().map(SqlState::code) else { return without_connection(error, database) };
-    let said = error.as_db_error().map_or_else(|| error.to_string(), |it| it.message().to_owned());
+    let said = said(error);
     match code {
         "53100" => StoreError::Unavailable(format!(
             "the disk of the database {database} is full; free some space there"
@@ -101,9 +126,7 @@ pub(crate) fn explain(error: &Error, database: &str) -> StoreError {
         "25006" => StoreError::Unavailable(format!(
             "the database {database} can be read but not written now ({said})"
         )),
-        _ if is_passing(code) => {
-            StoreError::Unavailable(format!("the database {database} can't be used now: {said} ({code})"))
-        }
+        _ if is_passing(code) => not_now(database, &said, code),
         "28P01" => StoreError::UnusableServer(format!(
             "the database {database} refused the login; check the user and the password"
         )),
@@ -119,7 +142,7 @@ pub(crate) fn explain(error: &Error, database: &str) -> StoreError {
         "42501" => StoreError::UnusableServer(format!(
             "the user of the database {database} may not do this ({said}); let it own its schema"
         )),
-        "42P07" | "42P01" | "42703" => StoreError::UnusableServer(format!(
+        "42P07" | "42710" | "42723" | "42P01" | "42703" => StoreError::UnusableServer(format!(
             "the database {database} has tables of another program ({said}); use an empty database, or a schema of \
              its own"
         )),
@@ -131,6 +154,25 @@ pub(crate) fn explain(error: &Error, database: &str) -> StoreError {
             StoreError::UnusableServer(format!("the database {database} reported an error: {said} ({code})"))
         }
     }
+}
+
+/// Why there is no connection. Only a wrong address or login stays wrong: a server that is in
+/// trouble refuses connections with all kinds of errors.
+fn explain_connecting(error: &Error, database: &str) -> StoreError {
+    let stays = |code: &str| code.starts_with("28") || ["3D000", "3F000", "42501"].contains(&code);
+    match error.code().map(SqlState::code) {
+        Some(code) if !stays(code) && !is_passing(code) => not_now(database, &said(error), code),
+        _ => explain(error, database),
+    }
+}
+
+fn not_now(database: &str, said: &str, code: &str) -> StoreError {
+    StoreError::Unavailable(format!("the database {database} can't be used now: {said} ({code})"))
+}
+
+/// What the server said, or the driver.
+fn said(error: &Error) -> String {
+    error.as_db_error().map_or_else(|| error.to_string(), |it| it.message().to_owned())
 }
 
 /// Why there is no connection, by the words of the driver, which has no codes for it.
@@ -189,7 +231,8 @@ mod tests {
     #[test]
     fn transient_errors_are_told_from_permanent_ones() {
         for passing in [
-            "08006", "57P01", "57P03", "53300", "53100", "40001", "40P01", "25006", "25P03", "55P03", "57014",
+            "08006", "57P01", "57P03", "53300", "53100", "58030", "40001", "40P01", "25006", "25P03",
+            "55P03", "57014",
         ] {
             assert!(is_passing(passing), "{passing}");
         }

@@ -70,10 +70,14 @@ const MIGRATIONS: &[Migration] = &[
         kind: Change::Expand,
     },
     Migration { sql: include_str!("../migrations/0004_attached.sql"), min_reader: 1, kind: Change::Expand },
+    Migration { sql: include_str!("../migrations/0005_hidden.sql"), min_reader: 1, kind: Change::Expand },
 ];
 
 /// The version of this program.
 pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
+
+/// The oldest PostgreSQL that has all functions that are used here.
+const OLDEST_SERVER: i32 = 13;
 
 /// How often a step is tried again that had to wait for a lock of other nodes.
 const TRIES: u32 = 5;
@@ -162,6 +166,8 @@ async fn upgrade(
     // Another process may take long under the lock, and a step on large tables, too.
     connection.batch("SET LOCAL statement_timeout = 0").await?;
     connection.query_slowly(LOCK).await?;
+    let server: String = connection.query("SHOW server_version_num", &[]).await?[0].get(0);
+    check_server(server.parse().unwrap_or(i32::MAX), database)?;
     if look(connection).await?.is_none() {
         refuse_foreign(connection, database).await?;
         refuse_encoding(connection, database).await?;
@@ -255,6 +261,17 @@ fn check(version: i32, min_reader: i32, known: i32, database: &str) -> Result<()
     )))
 }
 
+/// Fails if the server, by its `server_version_num`, is too old.
+fn check_server(number: i32, database: &str) -> Result<(), StoreError> {
+    let version = number / 10_000;
+    if OLDEST_SERVER <= version {
+        return Ok(());
+    }
+    Err(StoreError::UnusableServer(format!(
+        "the database {database} is PostgreSQL {version}; {OLDEST_SERVER} or newer is needed"
+    )))
+}
+
 fn no_schema(database: &str) -> StoreError {
     StoreError::UnusableServer(format!("the tables of the database {database} could not be created"))
 }
@@ -315,6 +332,13 @@ mod tests {
         // The second one waits for the first under the lock.
         let both = futures::future::join(migrate(), migrate()).await;
         assert_eq!(both, (Ok(VERSION + 1), Ok(VERSION + 1)));
+    }
+
+    #[test]
+    fn a_server_that_is_too_old_is_told() {
+        let told = |number| check_server(number, "panel").map_err(|error| error.to_string());
+        let too_old = "the database panel is PostgreSQL 12; 13 or newer is needed";
+        assert_eq!([120_022, 130_000, 150_013].map(told), [Err(too_old.to_owned()), Ok(()), Ok(())]);
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub(crate) async fn reap(connection: &mut Connection, node: NodeId, beat: u64) -
 }
 
 /// Deletes the row of a node that ends.
-pub(crate) async fn part(connection: &mut Connection, node: NodeId) -> Result<(), JobError> {
+pub(crate) async fn deregister(connection: &mut Connection, node: NodeId) -> Result<(), JobError> {
     connection.execute("DELETE FROM nodes WHERE id = $1", &[&Uuid::from(node)]).await?;
     Ok(())
 }
@@ -83,6 +83,20 @@ pub(crate) async fn detach(
     let sql = "DELETE FROM attached WHERE discussion = $1 AND client = $2";
     connection.execute(sql, &[&Uuid::from(id), &client]).await?;
     Ok(clients.iter().all(|row| row.get::<_, Uuid>(0) == client))
+}
+
+/// Needs new disk space, like many facts, and is always undone.
+const TRY_WRITING: &str = "CREATE TABLE trial (body text);
+    INSERT INTO trial SELECT repeat(md5(number::text), 55) FROM generate_series(1, 32) AS number;
+    INSERT INTO facts (discussion, seq, at, active_ms, type, body)
+    SELECT -1, number, 0, 0, 'trial', repeat(md5(number::text), 55) FROM generate_series(1, 4) AS number";
+
+/// Writes something and takes it back; fails if that can't be done.
+pub(crate) async fn try_writing(connection: &mut Connection) -> Result<(), JobError> {
+    connection.begin().await?;
+    let written = connection.batch(TRY_WRITING).await;
+    let undone = connection.undo().await;
+    written.and(undone)
 }
 
 /// The time by the database's clock.

@@ -237,7 +237,7 @@ async fn insert(connection: &mut Connection, opening: &Opening<'_>) -> Result<Cr
     parameters.extend(log_columns.parameters());
     parameters.extend(row.seats.parameters());
     parameters.extend(new.state_parameters());
-    let created = connection.query_opt(sql, &parameters).await?;
+    let created = connection.query_opt(sql, &parameters).await.map_err(JobError::of_a_write)?;
     Ok(if created.is_some() { Created::New } else { Created::Existed })
 }
 

@@ -2,13 +2,15 @@
 //!
 //! This file has the only statements that delete facts.
 
+use std::sync::LazyLock;
+
 use quorum_core::{
     model::{id::DiscussionId, time::Timestamp},
     seams::{Cutoffs, Expired, Retention, SLICE, StoreError},
 };
 use uuid::Uuid;
 
-use crate::{claims, connection::Connection, error::JobError, spending};
+use crate::{claims, connection::Connection, error::JobError, search, spending};
 
 /// One node at a time; the others have nothing to do meanwhile.
 const LOCK: &str =
@@ -38,13 +40,28 @@ const LEFTOVERS: &[&str] = &[
 ];
 
 /// Restarts the grace period of discussions that a wrong clock hid in the future.
-const CORRECT_MARKS: &str = "UPDATE discussions SET hidden_at = $1 WHERE hidden_at > $2";
+const CORRECT_MARKS: &str = "UPDATE discussions SET hidden_at = $1 WHERE number IN
+    (SELECT number FROM discussions WHERE hidden_at > $2 LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED)";
 
-const SHOW_AGAIN: &str = "UPDATE discussions SET hidden_at = NULL WHERE hidden_at IS NOT NULL
-    AND (ended_at IS NULL OR ended_at >= $1 OR restored_at >= $1)";
+/// The time from which retention counts, as the index of hidden discussions knows it: none for one
+/// that has no end.
+const KEPT_FROM: &str = "greatest(coalesce(ended_at, 9223372036854775807), restored_at)";
 
-const DUE: &str =
-    "SELECT id FROM discussions WHERE hidden_at <= $1 AND node IS NULL LIMIT $2 FOR UPDATE SKIP LOCKED";
+static SHOW_AGAIN: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "UPDATE discussions SET hidden_at = NULL WHERE number IN (SELECT number FROM discussions
+         WHERE hidden_at IS NOT NULL AND {KEPT_FROM} >= $1 LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED)"
+    )
+});
+
+/// Those that are to be shown again are not removed, although there may be more of them than were
+/// shown.
+static DUE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT id FROM discussions WHERE hidden_at <= $1 AND {KEPT_FROM} < $2 AND node IS NULL
+         LIMIT $3 FOR UPDATE SKIP LOCKED"
+    )
+});
 
 const HIDE: &str = "UPDATE discussions SET hidden_at = $1 WHERE number IN (SELECT number FROM discussions
     WHERE root = id AND hidden_at IS NULL AND ended_at < $2 AND (restored_at IS NULL OR restored_at < $2)
@@ -69,9 +86,9 @@ pub(crate) async fn expire(connection: &mut Connection, retention: Retention) ->
     };
     let Cutoffs { now, ended_before, hidden_before, logged_before } = cutoffs;
     let most = SLICE as i64;
-    connection.execute(CORRECT_MARKS, &[&now.0, &cutoffs.latest_mark().0]).await?;
-    let reappeared = connection.execute(SHOW_AGAIN, &[&ended_before.0]).await?;
-    let due = connection.query(DUE, &[&hidden_before.0, &most]).await?;
+    let corrected = connection.execute(CORRECT_MARKS, &[&now.0, &cutoffs.latest_mark().0, &most]).await?;
+    let reappeared = connection.execute(&SHOW_AGAIN, &[&ended_before.0, &most]).await?;
+    let due = connection.query(&DUE, &[&hidden_before.0, &ended_before.0, &most]).await?;
     let due: Vec<Uuid> = due.iter().map(|row| row.get(0)).collect();
     let hidden = connection.execute(HIDE, &[&now.0, &ended_before.0, &most]).await?;
     erase(connection, &due).await?;
@@ -79,7 +96,7 @@ pub(crate) async fn expire(connection: &mut Connection, retention: Retention) ->
         connection.execute(sql, &[&logged_before.0]).await?;
     }
     let removed = due.len() as u64;
-    let more = [hidden, removed].contains(&(SLICE as u64));
+    let more = [corrected, reappeared, hidden, removed].contains(&(SLICE as u64));
     Ok(Expired { hidden, removed, reappeared, leap: None, more })
 }
 
@@ -107,6 +124,9 @@ pub(crate) async fn remove(connection: &mut Connection, id: DiscussionId) -> Res
 }
 
 async fn erase(connection: &mut Connection, roots: &[Uuid]) -> Result<(), JobError> {
+    if !roots.is_empty() {
+        search::lock(connection).await?;
+    }
     for root in roots {
         spending::settle_from_record(connection, (*root).into()).await?;
     }

@@ -1,7 +1,7 @@
 //! The full-text index: the words of topics, syntheses and turns, as the program reads them.
 //!
-//! Discussions are only marked when they start, wait or end, and indexed at the next search or when
-//! old ones are hidden, because searches are rare.
+//! Discussions are only marked when they start, wait or end. They are indexed in the background by
+//! servers, at the next search, and when old ones are hidden.
 
 use std::{
     collections::BTreeMap,
@@ -10,6 +10,7 @@ use std::{
 };
 
 use quorum_core::{model::relevance::terms, seams::StoreError};
+use tokio_postgres::error::SqlState;
 
 use crate::{
     connection::Connection,
@@ -24,31 +25,59 @@ const SLICE: i64 = 500;
 /// connection, and appends the rows.
 const LONGEST: Duration = Duration::from_millis(250);
 
+/// After how long an update leaves the rest to the next one, so that a search doesn't wait for
+/// everything that was moved here, for instance.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
 /// How many occurrences of a word are kept; PostgreSQL keeps no more positions.
 const MOST_OCCURRENCES: usize = 255;
 
 /// The longest word that is kept, in bytes; PostgreSQL takes no longer ones than 2046.
 const LONGEST_WORD: usize = 200;
 
-/// How many different words of a discussion are kept, so that they fit into a row's limit of 1 MB.
-const MOST_WORDS: usize = 20_000;
+/// How many bytes the words of a discussion may take: PostgreSQL refuses more than 1,048,575.
+const MOST_BYTES: usize = 900_000;
+
+/// What a word takes at most besides its letters and its positions.
+const WORD_BYTES: usize = 4;
+
+/// What a position takes.
+const POSITION_BYTES: usize = 2;
 
 /// One process at a time; the others search what is indexed already.
 const LOCK: &str =
     "SELECT pg_try_advisory_xact_lock(hashtextextended('quorum search ' || current_schema(), 0))";
 
-/// Indexes what is missing, in slices between which other jobs get the connection.
+/// The same lock for the removal of discussions, which waits for it: otherwise words could be
+/// written for a discussion that is being removed.
+const WAIT: &str = "SELECT pg_advisory_xact_lock(hashtextextended('quorum search ' || current_schema(), 0))";
+
+/// Indexes what is missing, in slices between which other jobs get the connection, for a second at
+/// most.
 pub(crate) async fn update(pool: &Pool) -> Result<(), StoreError> {
+    let began = Instant::now();
     let mut after = slice(pool, 0).await?;
-    while let Some(number) = after {
+    while let Some(number) = after.filter(|_| began.elapsed() < AT_ONCE) {
         after = slice(pool, number).await?;
     }
     Ok(())
 }
 
+/// The same for a job that can be done all the same if it fails: what was indexed before is found.
+pub(crate) async fn try_to_update(pool: &Pool) {
+    if let Err(error) = update(pool).await {
+        tracing::warn!(%error, "the search index can't be updated");
+    }
+}
+
+/// Keeps others from indexing until the transaction ends.
+pub(crate) async fn lock(connection: &mut Connection) -> Result<(), JobError> {
+    connection.query(WAIT, &[]).await.map(drop)
+}
+
 /// Indexes some of what is missing after this number. Returns where to go on, if anything is left
 /// to do for this process.
-pub(crate) async fn slice(pool: &Pool, after: i64) -> Result<Option<i64>, StoreError> {
+async fn slice(pool: &Pool, after: i64) -> Result<Option<i64>, StoreError> {
     if !run!(pool, connection, is_stale(connection, after))? {
         return Ok(None);
     }
@@ -60,25 +89,75 @@ async fn is_stale(connection: &mut Connection, after: i64) -> Result<bool, JobEr
     Ok(connection.query(sql, &[&after]).await?[0].get(0))
 }
 
-/// The rows are only locked by the last statement, because appends wait for them.
+/// Indexes a slice. If that fails, each discussion is tried alone, so that one that can't be
+/// indexed keeps no other from it.
 async fn index(connection: &mut Connection, after: i64) -> Result<Option<i64>, JobError> {
     if !connection.query(LOCK, &[]).await?[0].get::<_, bool>(0) {
         return Ok(None);
     }
-    let began = Instant::now();
     let sql = "SELECT number FROM discussions WHERE unindexed AND number > $1 ORDER BY number LIMIT $2";
     let missing = connection.query(sql, &[&after, &SLICE]).await?;
-    let mut slice = Slice::default();
-    for row in &missing {
-        slice.read(connection, row.get(0)).await?;
+    let missing: Vec<i64> = missing.iter().map(|row| row.get(0)).collect();
+    connection.batch("SAVEPOINT slice").await?;
+    let done = match index_together(connection, &missing).await {
+        Err(error) if error.is_of_the_job() => {
+            connection.batch("ROLLBACK TO slice").await?;
+            index_each(connection, &missing).await?
+        }
+        done => done?,
+    };
+    let is_last = done == missing.len() && (missing.len() as i64) < SLICE;
+    Ok(missing[..done].last().copied().filter(|_| !is_last))
+}
+
+/// Indexes the first of these in two statements, and returns how many.
+async fn index_together(connection: &mut Connection, missing: &[i64]) -> Result<usize, JobError> {
+    let began = Instant::now();
+    let (mut slice, mut done) = (Slice::default(), 0);
+    for number in missing {
+        slice.read(connection, *number).await?;
+        done += 1;
         if LONGEST < began.elapsed() {
             break;
         }
     }
     slice.write(connection).await?;
-    let is_last = slice.numbers.len() == missing.len() && (missing.len() as i64) < SLICE;
-    Ok(slice.numbers.last().copied().filter(|_| !is_last))
+    Ok(done)
 }
+
+/// Indexes the first of these one by one, and returns how many. One that can't be indexed is marked
+/// as if it had no words, so that it isn't tried again until something more is said in it.
+async fn index_each(connection: &mut Connection, missing: &[i64]) -> Result<usize, JobError> {
+    let began = Instant::now();
+    let mut done = 0;
+    for number in missing {
+        connection.batch("SAVEPOINT one").await?;
+        match index_together(connection, &[*number]).await {
+            Err(error) if error.is_of_the_job() => {
+                connection.batch("ROLLBACK TO one").await?;
+                let code = error.code().map(SqlState::code);
+                tracing::warn!(number, code, "a discussion can't be indexed, so no search finds its words");
+                connection.execute(WITHOUT_WORDS, &[number]).await?;
+            }
+            indexed => drop(indexed?),
+        }
+        connection.batch("RELEASE one").await?;
+        done += 1;
+        if LONGEST < began.elapsed() {
+            break;
+        }
+    }
+    Ok(done)
+}
+
+/// Marks a discussion as indexed without any words.
+const WITHOUT_WORDS: &str = "WITH empty AS (
+        INSERT INTO search (discussion, length, words) VALUES ($1, 0, '')
+        ON CONFLICT (discussion) DO UPDATE SET length = excluded.length, words = excluded.words
+    ), free AS (
+        SELECT number FROM discussions WHERE number = $1 FOR NO KEY UPDATE SKIP LOCKED
+    )
+    UPDATE discussions SET unindexed = false WHERE number IN (SELECT number FROM free)";
 
 /// The words of some discussions, as columns.
 #[derive(Default)]
@@ -107,22 +186,22 @@ impl Slice {
         Ok(())
     }
 
-    /// Writes the words. The mark of a discussion that went on meanwhile stays. Rows are locked in
-    /// the order in which appends lock them.
+    /// Writes the words, and then the marks, because an append waits while the row of its
+    /// discussion is locked. The mark of a discussion that went on meanwhile stays, and so does that of one
+    /// that another transaction has locked.
     async fn write(&self, connection: &mut Connection) -> Result<(), JobError> {
-        let sql = "WITH it AS (
-                       SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::text[])
-                       AS it (number, last, length, words)
-                   ), held AS (
-                       SELECT number FROM discussions WHERE number = ANY ($1) ORDER BY id FOR NO KEY UPDATE
-                   ), marked AS (
-                       UPDATE discussions d SET unindexed = (d.last <> it.last) FROM it JOIN held USING (number)
-                       WHERE d.number = it.number RETURNING d.number
-                   )
-                   INSERT INTO search (discussion, length, words)
-                   SELECT number, length, words::tsvector FROM it JOIN marked USING (number)
+        let sql = "INSERT INTO search (discussion, length, words)
+                   SELECT number, length, words::tsvector
+                   FROM unnest($1::bigint[], $2::int[], $3::text[]) AS it (number, length, words)
                    ON CONFLICT (discussion) DO UPDATE SET length = excluded.length, words = excluded.words";
-        connection.execute(sql, &[&self.numbers, &self.last, &self.lengths, &self.words]).await?;
+        connection.execute(sql, &[&self.numbers, &self.lengths, &self.words]).await?;
+        let sql = "WITH free AS (
+                       SELECT number FROM discussions WHERE number = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED
+                   )
+                   UPDATE discussions d SET unindexed = (d.last <> it.last)
+                   FROM unnest($1::bigint[], $2::bigint[]) AS it (number, last) JOIN free USING (number)
+                   WHERE d.number = it.number";
+        connection.execute(sql, &[&self.numbers, &self.last]).await?;
         Ok(())
     }
 }
@@ -131,11 +210,13 @@ impl Slice {
 struct Words {
     length: i32,
     counts: BTreeMap<String, [usize; 3]>,
+    /// At most how many bytes they take.
+    bytes: usize,
 }
 
 impl Words {
     fn of(topic: &str, synthesis: &str, said: &[&str]) -> Self {
-        let mut words = Words { length: 0, counts: BTreeMap::new() };
+        let mut words = Words { length: 0, counts: BTreeMap::new(), bytes: 0 };
         words.add(topic, 0);
         words.add(synthesis, 1);
         said.iter().for_each(|it| words.add(it, 2));
@@ -145,7 +226,14 @@ impl Words {
     fn add(&mut self, text: &str, place: usize) {
         for word in terms(text).filter(|it| it.len() <= LONGEST_WORD) {
             self.length = self.length.saturating_add(1);
-            if self.counts.len() < MOST_WORDS || self.counts.contains_key(&word) {
+            let known = self.counts.get(&word).map(|counts| counts.iter().sum::<usize>());
+            let bytes = match known {
+                None => word.len() + WORD_BYTES + POSITION_BYTES,
+                Some(MOST_OCCURRENCES..) => 0,
+                Some(_) => POSITION_BYTES,
+            };
+            if self.bytes + bytes <= MOST_BYTES {
+                self.bytes += bytes;
                 self.counts.entry(word).or_default()[place] += 1;
             }
         }
@@ -189,6 +277,20 @@ mod tests {
         let [first, second] = [terms("spaces").next(), terms("tabs").next()].map(Option::unwrap_or_default);
         assert_eq!(words.vector(), format!("'{first}':1,2 '{second}':1A,2B "));
         assert_eq!(any_of(&["o'clock".to_owned(), "b".to_owned()]), "'o''clock' | 'b'");
+    }
+
+    #[test]
+    fn the_words_of_a_long_text_fit_into_a_row() {
+        let words = |count: usize| (0..count).map(|it| format!("{it:0>180} ")).collect::<String>();
+        let few = Words::of(&words(10), "", &[]);
+        assert_eq!((few.length, few.counts.len(), few.bytes), (10, 10, 1_860));
+        let many = Words::of("topic", "", &[&words(10_000), "topic"]);
+        assert_eq!((many.length, many.counts.len(), many.bytes), (10_002, 4_839, 899_881));
+        assert_eq!(
+            many.counts.values().filter(|it| **it == [1, 0, 1]).count(),
+            1,
+            "what fits is still counted"
+        );
     }
 
     #[test]

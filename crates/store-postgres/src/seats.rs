@@ -1,4 +1,4 @@
-//! A cache of who sits where, which the tables of requirement C need with every turn.
+//! A cache of each discussion's seats, which the tables of requirement C need with every turn.
 
 use std::{
     collections::HashMap,

@@ -1,7 +1,7 @@
 //! Spending: what accounts spent each day, and what running discussions have set aside. Changes of
 //! one account happen one after the other, over all nodes.
 
-use std::ops::Range;
+use std::{ops::Range, time::UNIX_EPOCH};
 
 use quorum_core::{
     model::{
@@ -26,21 +26,41 @@ struct Allowance {
     fence: u64,
 }
 
-/// Locks an account until the transaction ends.
-async fn lock(connection: &mut Connection, account: &Account) -> Result<(), JobError> {
+/// How far the clock of a node may differ from the database's, in microseconds.
+const TRUSTED: i64 = 2_000_000;
+
+/// Locks an account until the transaction ends. Returns this time of the node as the database's
+/// clock has it, so that a day begins at the same time for all nodes.
+async fn lock(connection: &mut Connection, account: &Account, at: Timestamp) -> Result<Timestamp, JobError> {
     let sql = "SELECT pg_advisory_xact_lock(hashtextextended(
-                   concat_ws('/', 'quorum account', current_schema(), length($1::text), $1::text, $2::text), 0))";
-    connection.query(sql, &[&text(account.tenant.name()), &text(&account.name)]).await?;
-    Ok(())
+                   concat_ws('/', 'quorum account', current_schema(), length($1::text), $1::text, $2::text), 0)),
+                   now_us()";
+    let before = wall();
+    let rows = connection.query(sql, &[&text(account.tenant.name()), &text(&account.name)]).await?;
+    Ok(Timestamp(at.0.saturating_add(ahead(before, rows[0].get(1), wall()))))
+}
+
+/// This node's clock, in microseconds since 1970.
+fn wall() -> i64 {
+    let since = UNIX_EPOCH.elapsed().unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// How far the database was ahead of this node when it told its time, which it did between these
+/// two of the node; 0 if the difference is small.
+fn ahead(before: i64, database: i64, after: i64) -> i64 {
+    let ahead = database - database.clamp(before, after.max(before));
+    if ahead.abs() <= TRUSTED { 0 } else { ahead }
 }
 
 /// Sets money aside for a claimed discussion, or returns the cap that has no room for it.
 pub(crate) async fn draw(connection: &mut Connection, draw: &Draw) -> Result<Drawn, JobError> {
-    let Draw { claim, account, at, settled, target, .. } = draw;
+    let at = lock(connection, &draw.account, draw.at).await?;
+    let draw = &Draw { at, ..draw.clone() };
+    let Draw { claim, account, settled, target, .. } = draw;
     let id = claim.id;
-    lock(connection, account).await?;
     check_claim(connection, claim).await?;
-    let (day, fence, found) = (day_of(*at), claim.fence, find(connection, id).await?);
+    let (day, fence, found) = (day_of(at), claim.fence, find(connection, id).await?);
     let is_current = |it: &Allowance| it.day == day && it.fence == fence && it.account == *account;
     let (current, closing) = match found {
         Some(it) if is_current(&it) => (Some(it), None),
@@ -48,10 +68,10 @@ pub(crate) async fn draw(connection: &mut Connection, draw: &Draw) -> Result<Dra
     };
     let (base, amount) = current.map_or((*settled, Usd::ZERO), |it| (it.base, it.amount));
     let needed = target.less(base).less(amount);
-    let mut grant = granted(&statuses(connection, draw, closing.as_ref()).await?, needed, *at);
+    let mut grant = granted(&statuses(connection, draw, closing.as_ref()).await?, needed, at);
     if grant.is_err() {
         settle_dead(connection, account, Some(id)).await?;
-        grant = granted(&statuses(connection, draw, closing.as_ref()).await?, needed, *at);
+        grant = granted(&statuses(connection, draw, closing.as_ref()).await?, needed, at);
     }
     let more = match grant {
         Ok(more) => more,
@@ -119,7 +139,7 @@ pub(crate) async fn spending(
     caps: &Caps,
     at: Timestamp,
 ) -> Result<Vec<CapStatus>, JobError> {
-    lock(connection, account).await?;
+    let at = lock(connection, account, at).await?;
     settle_dead(connection, account, None).await?;
     let all = used(connection, account, &days_of(caps, at)).await?;
     Ok(in_order(caps, at, all))
@@ -221,4 +241,27 @@ async fn recorded(connection: &mut Connection, root: DiscussionId) -> Result<Usd
         sum += State::of(id, &facts).map(|state| state.spent_itself()).unwrap_or_default();
     }
     Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_corrected_only_if_a_clock_is_wrong() {
+        const SECOND: i64 = 1_000_000;
+        let check = |before, database, after, expected| {
+            let [before, database, after] = [before, database, after].map(|it: i64| it * SECOND);
+            assert_eq!(ahead(before, database, after), expected * SECOND, "{before} {database} {after}");
+        };
+        check(100, 100, 100, 0);
+        check(100, 102, 100, 0);
+        check(100, 98, 100, 0);
+        // The account was locked by another transaction for a while.
+        check(100, 109, 109, 0);
+        check(100, 7_309, 109, 7_200);
+        check(100, -7_100, 109, -7_200);
+        // This node's clock was set back meanwhile.
+        check(7_300, 100, 100, -7_200);
+    }
 }

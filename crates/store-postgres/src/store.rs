@@ -310,7 +310,7 @@ impl Store for PostgresStore {
             if !run!(self.pool, connection, claims::is_any(connection, &request))? {
                 return Ok(Vec::new());
             }
-            let taken = transact!(self.pool, connection, claims::claim_any(connection, &request))?;
+            let taken = claims::claim_any(&self.pool, &request).await?;
             if !taken.is_empty() {
                 self.news.set_running(true);
             }
@@ -403,9 +403,9 @@ impl Nodes for PostgresStore {
         })
     }
 
-    fn part(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn deregister(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            transact!(self.pool, connection, nodes::part(connection, node))?;
+            transact!(self.pool, connection, nodes::deregister(connection, node))?;
             self.news.work();
             Ok(())
         })
@@ -417,6 +417,10 @@ impl Nodes for PostgresStore {
 
     fn detach(&self, id: DiscussionId, client: Uuid) -> BoxFuture<'_, Result<bool, StoreError>> {
         Box::pin(async move { transact!(self.pool, connection, nodes::detach(connection, id, client)) })
+    }
+
+    fn try_writing(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move { run!(self.pool, connection, nodes::try_writing(connection)) })
     }
 
     fn clock(&self) -> BoxFuture<'_, Result<Option<Timestamp>, StoreError>> {
@@ -443,9 +447,13 @@ impl Archive for PostgresStore {
 
     fn find(&self, query: Query, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Found>, StoreError>> {
         Box::pin(async move {
-            search::update(&self.pool).await?;
+            search::try_to_update(&self.pool).await;
             run!(self.pool, connection, find::find(connection, &query, &wanted))
         })
+    }
+
+    fn index(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(search::update(&self.pool))
     }
 
     fn copies(&self, of: DiscussionId) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
@@ -454,7 +462,7 @@ impl Archive for PostgresStore {
 
     fn expire(&self, retention: Retention) -> BoxFuture<'_, Result<Expired, StoreError>> {
         Box::pin(async move {
-            search::slice(&self.pool, 0).await?;
+            search::try_to_update(&self.pool).await;
             transact!(self.pool, connection, retention::expire(connection, retention))
         })
     }

@@ -5,10 +5,12 @@ use std::{collections::HashSet, collections::VecDeque};
 
 use quorum_core::seams::StoreError;
 use tokio::sync::{mpsc, oneshot};
+use tokio_postgres::Row;
+use uuid::Uuid;
 
 use crate::{
     batch::{AppendRow, Columns, SQL},
-    connection::{Connection, Place},
+    connection::{Connection, Parameters, Place},
     error::JobError,
     pool::Pool,
 };
@@ -21,6 +23,12 @@ const BATCH_BYTES: usize = 8 * 1_024 * 1_024;
 
 /// The maximum number of waiting appends; further callers wait to enqueue theirs.
 const WAITING: usize = 4 * BATCH;
+
+/// Those of these rows that another transaction has locked.
+const LOCKED: &str = "WITH free AS (
+        SELECT id FROM discussions WHERE id = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED
+    )
+    SELECT id FROM discussions WHERE id = ANY ($1) AND id NOT IN (SELECT id FROM free)";
 
 /// What became of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +52,10 @@ impl Writer {
     /// Starts the task. It ends when the last writer is dropped.
     pub(crate) fn start(place: Place, pool: Pool) -> Self {
         let (requests, waiting) = mpsc::channel(WAITING);
-        place.runtime.clone().spawn(write_all(waiting, Session { place, pool, connection: None }));
+        place
+            .runtime
+            .clone()
+            .spawn(write_all(waiting, Session { place, pool, connection: None, locked: HashSet::new() }));
         Writer { requests }
     }
 
@@ -104,10 +115,17 @@ struct Session {
     place: Place,
     pool: Pool,
     connection: Option<Connection>,
+    /// Discussions whose rows another transaction had locked when they were last written to.
+    locked: HashSet<Uuid>,
 }
 
 impl Session {
     async fn write(&mut self, batch: Vec<Request>) {
+        let is_locked = |it: &Request| self.locked.contains(&it.append.id);
+        let batch = if batch.iter().any(is_locked) { self.put_off_locked(batch).await } else { batch };
+        if batch.is_empty() {
+            return;
+        }
         let mut written = self.try_write(&batch).await;
         if written.as_ref().is_err_and(JobError::is_conflict) {
             written = self.try_write(&batch).await;
@@ -115,29 +133,78 @@ impl Session {
         match written {
             Ok(stored) => answer(batch, &stored),
             // One append failed the whole batch; written alone, only that one fails.
-            Err(error) if error.is_of_the_job() && batch.len() > 1 => {
-                for request in batch {
-                    Box::pin(self.write(vec![request])).await;
+            Err(error) if error.is_of_the_job() && batch.len() > 1 => self.write_each(batch).await,
+            Err(error) if error.is_lock_timeout() => {
+                let all = batch.len();
+                let free = self.put_off_locked(batch).await;
+                // Those that could not be written, although nobody has locked them now, wait alone.
+                if free.len() < all {
+                    Box::pin(self.write(free)).await;
+                } else if 1 < all {
+                    self.write_each(free).await;
+                } else {
+                    self.refuse(free, error);
                 }
             }
-            Err(error) => {
-                let error = error.into_store_error(&self.place.address.to_string());
-                batch.into_iter().for_each(|it| drop(it.reply.send(Err(error.clone()))));
-            }
+            Err(error) => self.refuse(batch, error),
         }
+    }
+
+    async fn write_each(&mut self, batch: Vec<Request>) {
+        for request in batch {
+            Box::pin(self.write(vec![request])).await;
+        }
+    }
+
+    fn refuse(&self, batch: Vec<Request>, error: JobError) {
+        let error = error.into_store_error(&self.place.address.to_string());
+        batch.into_iter().for_each(|it| drop(it.reply.send(Err(error.clone()))));
+    }
+
+    /// Refuses the appends to discussions whose rows another transaction has locked, and returns
+    /// the others, which need not wait for it.
+    async fn put_off_locked(&mut self, batch: Vec<Request>) -> Vec<Request> {
+        let rows: Vec<Uuid> = batch.iter().flat_map(|it| it.append.rows()).collect();
+        let locked = match self.query(LOCKED, &[&rows]).await {
+            Ok(found) => found.iter().map(|row| row.get(0)).collect::<HashSet<Uuid>>(),
+            Err(error) => {
+                self.refuse(batch, error);
+                return Vec::new();
+            }
+        };
+        let waits = |it: &Request| it.append.rows().iter().any(|row| locked.contains(row));
+        let (waiting, free): (Vec<_>, Vec<_>) = batch.into_iter().partition(waits);
+        for request in &free {
+            self.locked.remove(&request.append.id);
+        }
+        for Request { append, reply } in waiting {
+            self.locked.insert(append.id);
+            let (id, database) = (append.id, &self.place.address);
+            let message =
+                format!("another transaction of the database {database} has locked discussion {id}");
+            drop(reply.send(Err(StoreError::Unavailable(message))));
+        }
+        free
     }
 
     /// Returns which of the batch were stored.
     async fn try_write(&mut self, batch: &[Request]) -> Result<HashSet<i32>, JobError> {
+        let columns = Columns::of(batch.iter().map(|it| &it.append));
+        let rows = self.query(SQL, &columns.parameters()).await?;
+        self.place.counts.batch();
+        Ok(rows.iter().map(|row| row.get(0)).collect())
+    }
+
+    /// Runs a statement. The connection is kept after an error that may pass, because a server that
+    /// is in trouble may refuse a new one.
+    async fn query(&mut self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, JobError> {
         let mut connection = match self.connection.take().filter(Connection::is_usable) {
             Some(connection) => connection,
             None => self.open().await?,
         };
-        let columns = Columns::of(batch.iter().map(|it| &it.append));
-        let rows = connection.query(SQL, &columns.parameters()).await?;
-        self.place.counts.batch();
+        let rows = connection.query(sql, parameters).await;
         self.connection = Some(connection);
-        Ok(rows.iter().map(|row| row.get(0)).collect())
+        rows
     }
 
     async fn open(&self) -> Result<Connection, JobError> {
@@ -146,8 +213,9 @@ impl Session {
             self.pool.give_way();
         }
         let mut connection = opened?;
-        // Planning this statement takes longer than running it, and its plan is always the same.
-        connection.batch("SET plan_cache_mode = force_generic_plan").await?;
+        // Planning this statement takes longer than running it, and its plan is always the same. A
+        // row that another transaction has locked must not delay all others for long.
+        connection.batch("SET plan_cache_mode = force_generic_plan; SET lock_timeout = '1s'").await?;
         Ok(connection)
     }
 }

@@ -96,7 +96,7 @@ async fn concurrent_calls_are_divided_by_the_living_nodes() {
         store.beat(node, Duty::Serving).await.unwrap();
         assert_eq!(store.grants().unwrap().sharers(), 2);
     }
-    two.part(second).await.unwrap();
+    two.deregister(second).await.unwrap();
     one.beat(first, Duty::Serving).await.unwrap();
     assert_eq!(one.grants().unwrap().sharers(), 1);
 }

@@ -2,10 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test whose store can't be opened can only stop")]
 
-use std::net::TcpListener;
+use std::{
+    io::{Read, Write},
+    net::TcpListener,
+};
 
 use quorum_core::{
-    model::id::Seq,
+    model::{
+        account::{Account, Caps},
+        id::Seq,
+        money::Usd,
+        time::iso,
+    },
     seams::{Archive, Duty, Node, Nodes, Store, StoreError, Then, Wanted},
 };
 use quorum_store_postgres::{Address, PostgresStore};
@@ -55,6 +63,24 @@ fn a_database_that_does_not_answer() {
     let port = silent.local_addr().unwrap().port();
     let url = format!("postgres://ann:hidden-word@127.0.0.1:{port}/panel");
     check(&url, Kind::Passing, &["doesn't answer"]);
+}
+
+/// As on a full disk. The answer of a call was lost, because this was not expected to pass.
+#[test]
+fn a_server_that_refuses_connections_for_reasons_of_its_own() {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for connection in server.incoming() {
+            let mut connection = connection.unwrap();
+            let _ = connection.read(&mut [0; 1_024]).unwrap();
+            let fields = b"SFATAL\0VFATAL\0CXX000\0Mcould not write init file\0\0";
+            let length = (fields.len() as u32 + 4).to_be_bytes();
+            connection.write_all(&[b"E", &length[..], fields].concat()).unwrap();
+        }
+    });
+    let url = format!("postgres://ann:hidden-word@127.0.0.1:{port}/panel");
+    check(&url, Kind::Passing, &["can't be used now: could not write init file (XX000)"]);
 }
 
 #[test]
@@ -146,24 +172,51 @@ fn of_several_hosts_the_first_that_can_be_written_is_used() {
     check(nowhere, Kind::Passing, &["127.0.0.1:1,127.0.0.1:2", "can't be reached"]);
 }
 
-/// A disk can't be filled here, so the server is made to report what it reports then, with its own
-/// error code.
-#[tokio::test]
-async fn a_full_disk_loses_nothing() {
-    let database = Database::fresh();
-    let store = opened(&database.url()).unwrap();
-    let id = open(&store, "tabs or spaces?", second(1)).await;
-    let mut writer = Writer::claiming(&store, id, "one").await;
+/// Makes the server report what it reports when its disk is full, with its own error code: a disk
+/// can't be filled here.
+fn fill_disk(database: &Database) {
     database.run(
         "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
          $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
          CREATE TRIGGER full_disk BEFORE INSERT ON facts FOR EACH STATEMENT EXECUTE FUNCTION full_disk()",
     );
+}
+
+#[tokio::test]
+async fn a_full_disk_is_noticed_without_a_discussion() {
+    let database = Database::fresh();
+    let store = opened(&database.url()).unwrap();
+    assert_eq!(store.try_writing().await, Ok(()));
+    fill_disk(&database);
+    let refused = store.try_writing().await.unwrap_err();
+    assert!(matches!(&refused, StoreError::Unavailable(told) if told.contains("is full")), "{refused:?}");
+    database.run("DROP TRIGGER full_disk ON facts");
+    assert_eq!(store.try_writing().await, Ok(()));
+    let left = "SELECT (SELECT count(*) FROM facts), to_regclass('trial') IS NULL";
+    assert_eq!(database.run(left), "0|t", "nothing is left of it");
+}
+
+#[tokio::test]
+async fn a_full_disk_loses_nothing_and_no_connection() {
+    let database = Database::fresh();
+    // The user tells its connections from those of other tests.
+    let user = format!("user_{}", database.run("SELECT current_schema()"));
+    database.run(&format!("CREATE ROLE {user} LOGIN SUPERUSER"));
+    let store = opened(&database.login_url(&user, "127.0.0.1", "")).unwrap();
+    let writing = format!(
+        "SELECT string_agg(pid::text, ' ') FROM pg_stat_activity WHERE usename = '{user}' AND query LIKE '%WITH want%'"
+    );
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    let mut writer = Writer::claiming(&store, id, "one").await;
+    assert_eq!(writer.write(second(2), vec![said("ann", 1, "spaces")], Then::Continue).await, Ok(Seq(4)));
+    let before = database.run(&writing);
+    fill_disk(&database);
     let refused = writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.unwrap_err();
     assert!(matches!(&refused, StoreError::Unavailable(told) if told.contains("is full")), "{refused:?}");
-    assert_eq!(store.read(id, Seq::START, 9).await.map(|facts| facts.len()), Ok(3), "nothing was written");
+    assert_eq!(store.read(id, Seq::START, 9).await.map(|facts| facts.len()), Ok(4), "nothing was written");
     database.run("DROP TRIGGER full_disk ON facts");
-    assert_eq!(writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await, Ok(Seq(4)));
+    assert_eq!(writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await, Ok(Seq(5)));
+    assert_eq!(database.run(&writing), before, "a server in trouble may refuse a new connection");
 }
 
 #[tokio::test]
@@ -174,10 +227,10 @@ async fn an_older_database_is_updated_and_keeps_everything() {
     drop(store);
     database.run(
         "DROP TABLE moved; DROP TABLE lanes; DROP TABLE attached; ALTER TABLE nodes DROP COLUMN knows;
-         ALTER TABLE discussions DROP COLUMN title; UPDATE schema SET version = 1, min_reader = 1",
+         ALTER TABLE discussions DROP COLUMN title; DROP INDEX discussions_hidden_by_age; UPDATE schema SET version = 1, min_reader = 1",
     );
     let store = opened(&database.url()).unwrap();
-    assert_eq!(store.versions(), (1, 4));
+    assert_eq!(store.versions(), (1, 5));
     node(&store, "one").await;
     let listed = store.list(Wanted::default()).await.unwrap();
     assert_eq!(listed.iter().map(|it| it.id).collect::<Vec<_>>(), [id]);
@@ -204,6 +257,13 @@ fn a_database_of_another_program() {
     let database = Database::fresh();
     database.run("CREATE TABLE schema (of_another integer)");
     check(&database.url(), Kind::Staying, &["another program"]);
+    // A function and a type that happen to have our names.
+    let database = Database::fresh();
+    database.run("CREATE FUNCTION now_us() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'");
+    check(&database.url(), Kind::Staying, &["another program", "now_us"]);
+    let database = Database::fresh();
+    database.run("CREATE TYPE nodes AS ENUM ('one')");
+    check(&database.url(), Kind::Staying, &["another program", "nodes"]);
 }
 
 /// Otherwise an answer with a character that the encoding lacks could not be recorded.
@@ -246,6 +306,25 @@ async fn a_clock_two_hours_off_is_seen() {
     let ahead = (there.0 - here) / 1_000_000;
     assert!((7_190..7_260).contains(&ahead), "{ahead}");
     assert_eq!(store.clock().await.map(|it| it.is_some_and(|it| there <= it)), Ok(true));
+}
+
+/// A node whose clock was a day behind spent the next day's money.
+#[tokio::test]
+async fn spending_caps_go_by_the_clock_of_the_database() {
+    let database = Database::fresh();
+    let store = opened(&database.url()).unwrap();
+    let caps = Caps { per_day: Some(Usd::from_cents(100)), ..Caps::default() };
+    let renews = async || {
+        let status = store.spending(Account::default(), caps, second(3_600)).await.unwrap();
+        iso(status[0].renews_at)
+    };
+    let before = renews().await;
+    database.run(
+        "CREATE OR REPLACE FUNCTION now_us() RETURNS bigint LANGUAGE sql VOLATILE AS
+         $$ SELECT (extract(epoch FROM clock_timestamp() + interval '24 hours') * 1000000)::bigint $$",
+    );
+    let expected = ["2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"];
+    assert_eq!([before, renews().await], expected);
 }
 
 /// Reads at the same time would take all connections and leave none for the writer.

@@ -48,7 +48,7 @@ pub(crate) fn reap(context: &mut WriteContext, node: NodeId, beat: u64) -> Resul
 }
 
 /// Deletes the row of a node that ends.
-pub(crate) fn part(context: &mut WriteContext, node: NodeId) -> Result<(), JobError> {
+pub(crate) fn deregister(context: &mut WriteContext, node: NodeId) -> Result<(), JobError> {
     context.connection.prepare_cached("DELETE FROM nodes WHERE id = ?1")?.execute([node.to_string()])?;
     context.clear_cache();
     Ok(())
@@ -106,7 +106,7 @@ pub(crate) fn living(context: &mut WriteContext, node: NodeId) -> Result<Option<
     if context.liveness.is_alive(&runner) {
         return Ok(Some(name));
     }
-    part(context, node)?;
+    deregister(context, node)?;
     Ok(None)
 }
 

@@ -265,8 +265,8 @@ impl Nodes for SqliteStore {
         Box::pin(self.writer.write(move |context| nodes::reap(context, node, beat)))
     }
 
-    fn part(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.writer.write(move |context| nodes::part(context, node)))
+    fn deregister(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |context| nodes::deregister(context, node)))
     }
 
     fn attach(&self, id: DiscussionId, client: Uuid, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {

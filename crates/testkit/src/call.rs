@@ -31,6 +31,7 @@ pub fn call() -> Call {
             Message::Ask("Who is right?".into()),
         ],
         shape: None,
+        quoted_forms: Vec::new(),
         mark: None,
         cited: Arc::default(),
         effort: Effort::ModelDefault,

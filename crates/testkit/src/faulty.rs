@@ -281,8 +281,8 @@ impl Nodes for Faulty {
         self.inner.reap(node, beat)
     }
 
-    fn part(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.inner.part(node)
+    fn deregister(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.inner.deregister(node)
     }
 
     fn attach(&self, id: DiscussionId, client: Uuid, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
@@ -291,6 +291,14 @@ impl Nodes for Faulty {
 
     fn detach(&self, id: DiscussionId, client: Uuid) -> BoxFuture<'_, Result<bool, StoreError>> {
         self.inner.detach(id, client)
+    }
+
+    /// Fails if the next write would.
+    fn try_writing(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        match (self.fault)(self.writes.load(Ordering::SeqCst)) {
+            Fault::Away => Box::pin(std::future::ready(Err(away()))),
+            Fault::None | Fault::Dead | Fault::LosesAnswer | Fault::AnswersLate => self.inner.try_writing(),
+        }
     }
 
     fn nodes(&self) -> BoxFuture<'_, Result<Vec<NodeStatus>, StoreError>> {

@@ -72,11 +72,11 @@ pub async fn resume_table_anywhere(
         // The first write creates the discussion.
         let writes = deaths + 1;
         let store = make_store();
-        let first = whole.anew(Arc::new(Faulty::dying_after(store.clone(), writes)));
+        let first = whole.restarted(Arc::new(Faulty::dying_after(store.clone(), writes)));
         let id = first.open(spec.clone()).await.expect("opening is the first write");
         let died = attended(&first, id, answer).await.is_err();
         let recorded = settled_everywhere(&store, id).await;
-        let second = whole.anew(store);
+        let second = whole.restarted(store);
         let finished = attended(&second, id, answer).await.expect("a living store");
         let name = format!("{} / {} killed after write {writes}", spec.pattern, spec.consensus.method);
         assert_eq!(comparable(&finished.outcome()), comparable(&expected), "{name}");
@@ -147,7 +147,8 @@ pub fn comparable(outcome: &Outcome) -> serde_json::Value {
         for response in &mut round.responses {
             (response.timestamp, response.duration_ms) = (String::new(), 0);
             // A repeated request has another nonce, which may count as another number of tokens.
-            (response.token_count, response.cost_usd) = (None, None);
+            (response.token_count, response.completion_tokens) = (None, None);
+            response.cost_usd = None;
         }
     }
     let mut comparable = serde_json::to_value(outcome).expect("an outcome is JSON");

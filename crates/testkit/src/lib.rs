@@ -24,3 +24,4 @@ pub mod server;
 pub mod spec;
 pub mod stopwatch;
 pub mod table;
+pub mod wording;

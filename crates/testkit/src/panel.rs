@@ -83,6 +83,7 @@ enum Line {
     Says { round: Option<u32>, text: String },
     Votes { choice: String, confidence: f64 },
     Writes { shape: &'static str, round: Option<u32>, text: String },
+    WritesAt { step: String, text: String },
     Takes(u64),
     Fails { class: ErrorClass, times: u32, retry_after_ms: Option<u64> },
     FailsAt { step: String, class: ErrorClass },
@@ -103,6 +104,7 @@ enum Line {
     CutOffAt { step: String, text: String },
     InPieces(usize),
     Parrots(&'static str),
+    RepeatsSystemText(&'static str),
     LeaksNonce,
     AnswersAs(String),
     IgnoresSchemas,
@@ -141,6 +143,12 @@ impl Panel {
     #[must_use]
     pub fn writes_in(self, who: &str, round: u32, shape: &'static str, text: &str) -> Self {
         self.line(who, Line::Writes { shape, round: Some(round), text: text.to_owned() })
+    }
+
+    /// Sets the exact reply at one step, such as `1/judging/cyd`, with the same replacements.
+    #[must_use]
+    pub fn writes_at(self, who: &str, step: &str, text: &str) -> Self {
+        self.line(who, Line::WritesAt { step: step.to_owned(), text: text.to_owned() })
     }
 
     /// Sets the latency of a member's answers.
@@ -290,6 +298,12 @@ impl Panel {
     #[must_use]
     pub fn parrots(self, who: &str, shape: &'static str) -> Self {
         self.line(who, Line::Parrots(shape))
+    }
+
+    /// Replies to this form with the system text, word for word.
+    #[must_use]
+    pub fn repeats_system_text(self, who: &str, shape: &'static str) -> Self {
+        self.line(who, Line::RepeatsSystemText(shape))
     }
 
     /// Names this model as the one that answers.

@@ -106,8 +106,7 @@ impl Database {
         )
     }
 
-    /// The certificate of the authority that has signed that of the server, which is for
-    /// `localhost`.
+    /// The certificate of the authority that signed the server's certificate for `localhost`.
     #[must_use]
     pub fn authority(&self) -> PathBuf {
         self.server.folder.join("ca.crt")

@@ -1,6 +1,6 @@
 //! Requirement A's own web client, as far as it reads events: it folds a dialogue's stream into its
-//! state. Written from the description of that client and from no type of ours; a field that it
-//! reads and that is missing or null panics.
+//! state. Written from the description of that client, without any of our types. Panics if a field
+//! that the client reads is missing or null.
 
 use serde_json::{Map, Value, json};
 

@@ -55,7 +55,7 @@ impl Table {
         Table { engine: Engine::new(services, node(owner)), store, panel: panel.clone(), registry, tools }
     }
 
-    /// The same of this owner, reported to this telemetry.
+    /// The same table for this owner, which reports to this telemetry.
     #[must_use]
     pub fn reported_to(self, owner: &str, telemetry: Arc<dyn Telemetry>) -> Self {
         let services = services(&self.store, &self.panel, &self.registry, &self.tools);
@@ -63,7 +63,7 @@ impl Table {
         Table { engine: Engine::new(services, node(owner)), ..self }
     }
 
-    /// The same with this lease, in ms, so that it beats.
+    /// The same with this lease, in ms. With the default, a month, a node hardly ever beats.
     #[must_use]
     pub fn with_lease(self, lease_ms: u64) -> Self {
         let services = services(&self.store, &self.panel, &self.registry, &self.tools);
@@ -78,7 +78,7 @@ impl Table {
 
     /// The same in a new process: same script, same tools, this store, no calls yet.
     #[must_use]
-    pub fn anew(&self, store: Arc<dyn Store>) -> Self {
+    pub fn restarted(&self, store: Arc<dyn Store>) -> Self {
         Table::equipped("test", store, &self.panel.anew(), self.registry.clone(), self.tools.clone())
     }
 
@@ -105,8 +105,8 @@ impl Table {
     }
 }
 
-/// The same name is the same node, so that a table set up anew may claim what it had. It beats so
-/// rarely that two tables of one name don't notice each other.
+/// A node whose id follows from its owner's name, so that a new table of the same owner may claim
+/// what the old one had. It beats so rarely that two tables of one owner don't notice each other.
 fn node(owner: &str) -> Node {
     Node { id: NodeId::named(owner), lease_ms: MONTH_MS, ..Node::fresh(owner) }
 }

@@ -32,6 +32,11 @@ const VENDORS: &[(&str, &str, &str)] = &[
         "\"judge\"",
         "the name of a grade in files of questions, which is no participant of a pattern",
     ),
+    (
+        "crates/core/src/model/mask/self_named.rs",
+        "\"verdict\"",
+        "a word that a speaker may put after its own name, as in *Editor's verdict:*",
+    ),
 ];
 
 /// Words that belong to a single pattern or method.

@@ -32,6 +32,9 @@ impl Unclear {
     /// The error message: what is wrong, and what to type instead.
     pub(super) fn lines(&self) -> [String; 2] {
         let Unclear { word, meant, question } = self;
+        if word.trim().is_empty() {
+            return ["error: the question is empty".to_owned(), "Nothing was asked.".to_owned()];
+        }
         let meant = meant.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default();
         // A shell interprets these characters inside double quotes.
         let plain = question.as_deref().filter(|it| !it.contains(['"', '$', '`', '\\', '!']));
@@ -55,8 +58,8 @@ const SLIP: usize = 2;
 /// other programs.
 const FEWEST_WORDS: usize = 3;
 
-/// Words that begin questions in English, German, French and Spanish. Before more words they begin
-/// one even if they are near a verb, like `what` and `chat`.
+/// Words that begin questions in English, German, French and Spanish. Followed by more words, they
+/// count as a question even if they resemble a verb, as `what` resembles `chat`.
 const QUESTION_WORDS: &[&str] = &[
     "what",
     "which",
@@ -158,7 +161,7 @@ pub(super) fn meaning(command: &Command, typed: &[OsString]) -> Meaning {
     let all = all.unwrap_or_default();
     let lower = first.to_lowercase();
     let meant = verbs(command).map(|it| (strsim::osa_distance(&lower, it), it)).min();
-    // Two edits turn any two letters into a verb of two letters, so that is no likeness.
+    // Two edits turn any two letters into any verb of two letters, so such a match means nothing.
     let is_like = |(edits, verb): &(usize, &str)| *edits <= SLIP && *edits < verb.len();
     let meant = meant.filter(is_like).map(|(_, verb)| verb.to_owned());
     // `can config path` may be `man config path`, whose arguments are verbs.
@@ -197,6 +200,11 @@ fn verbs(command: &Command) -> impl Iterator<Item = &str> {
 /// Whether `--help` or `--version` comes before any word, and so is about the program itself.
 fn asks_about_the_program(before: &[OsString]) -> bool {
     before.iter().any(|it| ["-h", "--help", "-V", "--version"].iter().any(|flag| it == flag))
+}
+
+/// The first word: the verb, if there is one.
+pub(super) fn first_word<'t>(command: &Command, typed: &'t [OsString]) -> Option<&'t str> {
+    words(command, typed).first().and_then(|place| typed[*place].to_str())
 }
 
 /// The positions of the words: arguments that are neither a flag of `discuss` nor the value of one.
@@ -379,8 +387,8 @@ mod tests {
         }
     }
 
-    /// A question takes three words, so it can't be a verb with one argument. The arguments of
-    /// `man` are verbs, which is checked for.
+    /// A question has at least three words, so it can't be a verb with one argument. `man` takes
+    /// more, but its arguments are verbs, which `meaning` recognises.
     #[test]
     fn no_question_word_is_one_edit_from_a_verb_that_takes_two_arguments() {
         let command = command(&App::built_in());
@@ -459,6 +467,8 @@ mod tests {
                 format!("{quotes} \"dicuss now\""),
             ]
         );
+        let empty = ["error: the question is empty", "Nothing was asked."];
+        assert_eq!(unclear(" ", None, None).lines(), empty);
         assert_eq!(
             unclear("stats", None, Some("stats $HOME")).lines(),
             ["error: there is no verb named stats".to_owned(), format!("{quotes} \"…?\"")]

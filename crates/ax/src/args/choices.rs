@@ -79,6 +79,7 @@ fn with_default(arg: Arg, app: &App) -> Arg {
     let first = |choices: Vec<Choice>| choices.first().map(|it| it.name.to_owned());
     let default = match arg.get_id().as_str() {
         "roles" => return with_example(arg, app),
+        "pattern" if arg.is_required_set() => None,
         "pattern" => first(app.patterns()),
         "consensus" => first(app.methods()),
         "window_strategy" => first(app.strategies()),

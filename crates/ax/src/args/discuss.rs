@@ -57,7 +57,12 @@ pub(crate) struct Discuss {
     #[command(flatten)]
     pub(super) past: Past,
     #[command(flatten)]
-    panel: Panel,
+    seats: Seats,
+    /// How the discussion is held
+    #[arg(long, help_heading = PANEL)]
+    pattern: Option<String>,
+    #[command(flatten)]
+    talk: Talk,
     #[command(flatten)]
     deciding: Deciding,
     #[command(flatten)]
@@ -74,7 +79,7 @@ pub(crate) struct Discuss {
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = PANEL)]
-struct Panel {
+pub(super) struct Seats {
     /// The participants, separated by commas: claude, or claude/MODEL
     /// [default: claude,glm,qwen,gemini]
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
@@ -90,9 +95,11 @@ struct Panel {
     /// The weight of every agent's vote, 0.5 to 3 [default: that of its profile, or 1.5]
     #[arg(long, value_name = "W", value_parser = fraction, allow_negative_numbers = true)]
     agent_weight: Option<f64>,
-    /// How the discussion is held
-    #[arg(long)]
-    pattern: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = PANEL)]
+pub(super) struct Talk {
     /// How many rounds, 1 to 10
     #[arg(short, long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     rounds: Option<u32>,
@@ -206,33 +213,56 @@ struct Simulated {
     simulate: Option<Simulate>,
 }
 
+impl Seats {
+    /// The request with these participants.
+    pub(super) fn seated(&self, request: Request) -> Request {
+        let seats = |it: &Vec<String>| it.iter().cloned().map(Seating::Written).collect();
+        Request {
+            providers: self.providers.clone(),
+            participants: self.participants.as_ref().map(seats),
+            task: self.task.clone(),
+            agent_weight: self.agent_weight,
+            ..request
+        }
+    }
+}
+
+impl Talk {
+    /// The request for such a talk.
+    pub(super) fn held(&self, request: Request) -> Request {
+        Request {
+            rounds: self.rounds,
+            voting_options: self.options().ok().flatten(),
+            roles: self.roles.clone(),
+            provider_prompts: (!self.provider_prompts.is_empty())
+                .then(|| self.provider_prompts.iter().cloned().collect()),
+            max_tokens_per_turn: self.max_tokens_per_turn,
+            temperature: self.temperature,
+            window_strategy: self.window_strategy.clone(),
+            window_overflow: self.window_overflow.clone(),
+            show_names: self.show_names.then_some(true),
+            ..request
+        }
+    }
+
+    /// The options to vote on, or what is wrong with the way they are written.
+    pub(super) fn options(&self) -> Result<Option<Vec<String>>, String> {
+        (!self.options.is_empty()).then(|| flags::options(&self.options)).transpose()
+    }
+}
+
 impl Discuss {
     /// The request these flags describe, with topic, context and session as typed.
     pub(crate) fn request(&self) -> Request {
         let yes = |given: bool| given.then_some(true);
         let no = |given: bool| given.then_some(false);
-        let Discuss { panel, deciding, bounds, voices, .. } = self;
-        let seats = |it: &Vec<String>| it.iter().cloned().map(Seating::Written).collect();
-        Request {
+        let Discuss { deciding, bounds, voices, .. } = self;
+        let request = Request {
             topic: self.topic.clone().unwrap_or_default(),
             context: self.context.clone(),
             session_id: self.session.clone(),
-            providers: panel.providers.clone(),
-            participants: panel.participants.as_ref().map(seats),
-            task: panel.task.clone(),
-            agent_weight: panel.agent_weight,
-            pattern: panel.pattern.clone(),
-            rounds: panel.rounds,
-            voting_options: self.options().ok().flatten(),
-            roles: panel.roles.clone(),
-            provider_prompts: (!panel.provider_prompts.is_empty())
-                .then(|| panel.provider_prompts.iter().cloned().collect()),
-            max_tokens_per_turn: panel.max_tokens_per_turn,
-            temperature: panel.temperature,
+            pattern: self.pattern.clone(),
             preset: self.preset.clone(),
-            window_strategy: panel.window_strategy.clone(),
-            window_overflow: panel.window_overflow.clone(),
-            show_names: yes(panel.show_names),
             consensus: deciding.consensus.clone(),
             include_dissent: no(deciding.no_dissent),
             early_exit: yes(deciding.early_exit).or(no(deciding.no_early_exit)),
@@ -252,18 +282,17 @@ impl Discuss {
             offline: yes(voices.offline),
             seed: voices.seed,
             simulate: voices.simulate.clone(),
-            recall: self.past.recall(),
+            recall: self.past.recalling.request(),
             follows: self.past.follows.as_ref().map(|it| it.trim().to_lowercase()),
             settings: self.settings.clone(),
-            client: None,
-            world: None,
-        }
+            ..Request::default()
+        };
+        self.talk.held(self.seats.seated(request))
     }
 
     /// The options to vote on, or what is wrong with the way they are written.
     pub(crate) fn options(&self) -> Result<Option<Vec<String>>, String> {
-        let given = &self.panel.options;
-        (!given.is_empty()).then(|| flags::options(given)).transpose()
+        self.talk.options()
     }
 
     pub(crate) fn requires_consensus(&self) -> bool {

@@ -47,14 +47,15 @@ Examples:
 
 Everyone is shown the question, answer and dissent of that discussion, and of
 those that it followed itself. Panel, pattern and session stay the same unless
-flags change them.";
+flags change them. A pattern that votes on options becomes a synthesis if the
+next question has no --options.";
 
 const RUN: &str = "\
 Examples:
   ax run review.yaml --input \"a new cache\" --offline
   ax run architecture-decision --input @request.json --max-calls 20 --offline
   ax run review.yaml --set area=billing --dry-run
-  ax run review.yaml --offline --json
+  ax run review.yaml --input \"a new cache\" --offline --json
 
 A run is recorded like a discussion: `ax resume`, `ax pause`, `ax stop`,
 `ax show`, `ax export` and `ax fork` work on it, and no answered call is
@@ -208,7 +209,7 @@ pub(super) const PROMPTS: &str = "\
 Examples:
   ax prompts debate
   ax prompts voting \"Which API style?\" --options \"REST,GraphQL,gRPC\"
-  ax prompts dialogue --consensus moderator --synthesizer claude
+  ax prompts roundtable --consensus moderator --synthesizer claude
   ax prompts synthesis --rounds 2 --json | jq -r '.[].tokens'
 
 Simulated voices answer, so the talk in the later prompts is made up. Nothing is

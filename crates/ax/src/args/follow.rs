@@ -21,8 +21,8 @@ pub(crate) struct Follow {
 }
 
 impl Follow {
-    /// The same as a discussion that follows another. A single text is the question, unless it is
-    /// what the other one is called: then the question is missing.
+    /// Converts these arguments to those of a discussion that follows another. A single text is the
+    /// question, unless it names a discussion: then the question is missing.
     pub(crate) fn into_discuss(self) -> Discuss {
         let Follow { mut discuss, question } = self;
         discuss.is_follow = true;
@@ -37,7 +37,8 @@ impl Follow {
     }
 }
 
-/// Whether this is an id, the beginning of one, or `last` or `last~1`, and no question.
+/// Whether the text is the name of a discussion and not a question: an id, the beginning of one,
+/// `last` or `last~1`.
 fn names_a_discussion(text: &str) -> bool {
     let text = text.trim().to_lowercase();
     let is_id = || text.parse::<DiscussionId>().is_ok();
@@ -50,7 +51,8 @@ fn back_from_last(text: &str) -> bool {
     rest.is_empty() || rest.strip_prefix('~').is_some_and(is_number)
 }
 
-/// Words such as `decade` have no digit.
+/// Whether this may be the beginning of an id. It needs a digit, so words such as `decade` don't
+/// count.
 fn begins_an_id(text: &str) -> bool {
     let is_of_id = |it: char| it.is_ascii_hexdigit() || it == '-';
     SHORTEST_ID <= text.len() && text.chars().all(is_of_id) && text.contains(|it: char| it.is_ascii_digit())

@@ -8,6 +8,9 @@ use serde_json::Value;
 
 use crate::args::{Output, Which, number::whole};
 
+/// The usage line. The parser doesn't require `--at`, because the refusal lists the steps.
+pub(super) const USAGE: &str = "ax fork [OPTIONS] --at <STEP> <ID>";
+
 #[derive(Debug, Args)]
 pub(crate) struct Fork {
     #[command(flatten)]
@@ -61,8 +64,8 @@ pub(crate) struct Fork {
 }
 
 impl Fork {
-    /// The flags that only a fork of a run has, of those given.
-    pub(crate) fn of_runs(&self) -> Vec<&'static str> {
+    /// Those of the given flags that apply only to forks of workflow runs.
+    pub(crate) fn workflow_flags(&self) -> Vec<&'static str> {
         let given = [
             ("--set", !self.set.is_empty()),
             ("--input", self.input.is_some()),
@@ -75,9 +78,9 @@ impl Fork {
         given.into_iter().filter(|it| it.1).map(|it| it.0).collect()
     }
 
-    /// Whether something is given that a workflow run doesn't have: participants, a pattern,
+    /// Whether a flag is given that doesn't apply to workflow runs: participants, a pattern,
     /// rounds, options.
-    pub(crate) fn is_of_a_discussion(&self) -> bool {
+    pub(crate) fn has_discussion_flags(&self) -> bool {
         !self.drop.is_empty() || self.pattern.is_some() || self.rounds.is_some() || !self.settings.is_empty()
     }
 

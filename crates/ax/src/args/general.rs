@@ -4,7 +4,10 @@ use std::net::SocketAddr;
 
 use clap::{Args, Subcommand};
 
-use crate::args::{Listed, number::at_least_one};
+use crate::args::{
+    Listed,
+    number::{at_least_one, port},
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
@@ -67,7 +70,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
     /// The port; 0 picks any free one
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", value_parser = port, allow_negative_numbers = true)]
     pub(crate) port: Option<u16>,
     /// Use simulated voices even if providers are available
     #[arg(long)]

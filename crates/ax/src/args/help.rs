@@ -14,7 +14,7 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use quorum::{Registry, config::nearest, request::flags::Flag};
+use quorum::{Registry, config::nearest, model::excerpt::in_short, request::flags::Flag};
 
 use crate::{
     app::App,
@@ -150,8 +150,13 @@ fn read_with_verb(app: &App, command: Command, typed: &[OsString]) -> Result<(Cl
     if matches.as_ref().is_err_and(shows_help) {
         matches = self::command(app).try_get_matches_from(typed);
     }
-    let matches =
-        matches.map_err(|error| end(&helped(app, quoted(app, error, typed), typed), &app.registry))?;
+    let matches = matches.map_err(|error| match unknown_verb(app, &error, typed) {
+        Some(lines) => {
+            lines.iter().for_each(|line| note_always(line));
+            Exit::BadInput
+        }
+        None => end(&helped(app, quoted(app, error, typed), typed), &app.registry),
+    })?;
     let verb = matches.subcommand_name().unwrap_or_default().to_owned();
     let cli = read(app, &matches).map_err(|error| end(&error, &app.registry))?;
     Ok((cli, verb))
@@ -198,8 +203,9 @@ const ASKING: [&str; 3] = ["discuss", "follow", "prompts"];
 
 /// The verb of this command line, if it takes a question; without one, a question is asked.
 fn asking<'t>(app: &App, typed: &'t [OsString]) -> Option<&'t str> {
-    let verb = typed.iter().skip(1).filter_map(|it| it.to_str()).find(|it| !it.starts_with('-'))?;
-    match command(app).find_subcommand(verb) {
+    let command = command(app);
+    let verb = bare::first_word(&command, typed)?;
+    match command.find_subcommand(verb) {
         Some(found) => ASKING.contains(&found.get_name()).then_some(verb),
         None => Some("discuss"),
     }
@@ -211,11 +217,47 @@ fn quoted(app: &App, mut error: clap::Error, typed: &[OsString]) -> clap::Error 
         Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => word.clone(),
         _ => return error,
     };
+    drop_strange_tip(&mut error, &unknown);
     if let Some(verb) = asking(app, typed).filter(|_| !unknown.starts_with('-')) {
         let tip = StyledStr::from(format!("put the question in quotes: ax {verb} \"…\""));
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     }
     error
+}
+
+/// Drops the suggestion of a flag that hardly resembles the unknown one.
+fn drop_strange_tip(error: &mut clap::Error, unknown: &str) {
+    let bare = |flag: &str| flag.trim_start_matches('-').to_owned();
+    let is_strange = match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(flag)) => nearest(&bare(unknown), [bare(flag).as_str()]).is_none(),
+        _ => false,
+    };
+    if is_strange {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
+    }
+}
+
+/// What to say about a verb after `ax help` or `ax man` that doesn't exist.
+fn unknown_verb(app: &App, error: &clap::Error, typed: &[OsString]) -> Option<[String; 2]> {
+    let command = command(app);
+    let kind = match (bare::first_word(&command, typed)?, error.kind()) {
+        ("help", ErrorKind::InvalidSubcommand) => ContextKind::InvalidSubcommand,
+        ("man", ErrorKind::InvalidValue) => ContextKind::InvalidValue,
+        _ => return None,
+    };
+    let Some(ContextValue::String(word)) = error.get(kind) else { return None };
+    // The word after `help` or `man`, and not a part of a verb.
+    let after = typed.iter().skip(1).filter(|it| !it.to_string_lossy().starts_with('-')).nth(1)?;
+    if **after != **word {
+        return None;
+    }
+    let meant = nearest(word, command.get_subcommands().map(Command::get_name));
+    let meant = meant.map(|it| format!("; did you mean {it}?")).unwrap_or_default();
+    Some([
+        format!("error: there is no verb named {}{meant}", in_short(word)),
+        "`ax help` lists the verbs.".to_owned(),
+    ])
 }
 
 /// Adds a suggestion for a mistyped verb after `ax help`, where clap makes none.

@@ -1,7 +1,7 @@
 //! Reads text from standard input (the topic for `-`, else context) and from files.
 
 use std::{
-    io::{IsTerminal, Read},
+    io::{ErrorKind, IsTerminal, Read},
     path::{Path, PathBuf},
     sync::mpsc,
     time::Duration,
@@ -108,12 +108,19 @@ fn wrong(file: &Path, message: &str) -> Usage {
     Usage(format!("--file {}: {message}", file.display()))
 }
 
+/// Why a file can't be read.
+pub(crate) fn unreadable(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        ErrorKind::IsADirectory => "is a directory".to_owned(),
+        ErrorKind::PermissionDenied => "can't be read: you have no permission".to_owned(),
+        _ => format!("can't be read: {error}"),
+    }
+}
+
 /// A file's contents, if they are usable as text.
 fn text_of(file: &Path) -> Result<String, Usage> {
-    let unreadable = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => wrong(file, "there is no such file"),
-        _ => wrong(file, &format!("can't be read: {error}")),
-    };
+    let unreadable = |error: std::io::Error| wrong(file, &unreadable(&error));
     let about = std::fs::metadata(file).map_err(unreadable)?;
     if about.is_dir() {
         return Err(wrong(file, "is a directory; name the files in it that matter"));

@@ -103,7 +103,7 @@ pub(crate) enum Verb {
     #[command(skip)]
     Rule(Box<Rule>),
     /// Continue from a step of a past discussion with changes, asking only new questions
-    #[command(after_help = examples::FORK)]
+    #[command(after_help = examples::FORK, override_usage = fork::USAGE)]
     Fork(Fork),
     /// List past discussions, or search them
     #[command(after_help = examples::HISTORY)]
@@ -146,7 +146,7 @@ pub(crate) enum Verb {
     Agents(Agents),
     /// Print every prompt of a discussion as it would be sent, without asking any model
     #[command(after_help = examples::PROMPTS)]
-    Prompts(Prompts),
+    Prompts(Box<Prompts>),
     /// List the providers and their models: windows, prices, and which are available
     #[command(after_help = "Examples:\n  ax models\n  ax models --json")]
     Models(Listed),

@@ -12,6 +12,11 @@ pub(super) fn fraction(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "must be a number, like 0.5".to_owned())
 }
 
+/// Parses a port.
+pub(super) fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| "must be a whole number from 0 to 65535".to_owned())
+}
+
 /// Parses a share of a whole.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));

@@ -1,11 +1,7 @@
 //! The flags for the options that patterns, methods and strategies declare, generated from the
 //! declarations.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    io::{ErrorKind, Read},
-};
+use std::{collections::BTreeMap, fs, io::Read};
 
 use clap::{
     Arg, ArgAction, ArgMatches, Command,
@@ -27,7 +23,7 @@ use crate::{
     app::App,
     args::{
         discuss::{DECIDING, PANEL},
-        input::MOST_BYTES,
+        input::{MOST_BYTES, unreadable},
         number::{fraction, whole},
     },
 };
@@ -160,10 +156,7 @@ fn rows(file: &str, cells: &[RowCell], kind: &Kind) -> Result<Value, String> {
 
 /// The contents of a file of rows, unless it is longer than any list of rows may be.
 fn text_of(file: &str) -> Result<String, String> {
-    let unreadable = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => "there is no such file".to_owned(),
-        _ => format!("can't be read: {error}"),
-    };
+    let unreadable = |error: std::io::Error| unreadable(&error);
     let mut text = String::new();
     let opened = fs::File::open(file).map_err(unreadable)?;
     opened.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;

@@ -9,9 +9,9 @@ use tokio::{
     time::{Duration, Instant},
 };
 
-use crate::live::{Key, Watch, jsonl::JsonLines};
+use crate::live::{Key, Watch, jsonl::JsonLines, screen::PAUSED};
 
-const STOPPING: &str = "Stopping: no more calls; the answer is made from what was said.";
+const STOPPING: &str = "Stopping: only a verdict, the answer and votes are still asked for.";
 
 /// How the event loop of a run ended.
 pub(crate) enum LoopEnd {
@@ -277,7 +277,7 @@ pub(crate) async fn wait_while_paused(
     watch: &mut Watch,
 ) -> anyhow::Result<PauseEnd> {
     let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, LeaveSignals::new()?);
-    watch.say("Paused. p resumes · s concludes with what was said · q leaves it paused");
+    watch.say(PAUSED);
     loop {
         let keys = tokio::select! {
             biased;

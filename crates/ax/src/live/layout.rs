@@ -15,7 +15,7 @@ use crate::{
     exit::needed,
     live::{
         columns::{Columns, money},
-        screen::{Footer, Keys, Screen},
+        screen::{Footer, Keys, PAUSED, Screen},
         steps,
         voice::{FILLS_IN, Voice, colour},
     },
@@ -27,8 +27,8 @@ use crate::{
     terminal::Size,
 };
 
-/// A topic too long for the header line is cut to no less than this; with less room it gets its own
-/// line.
+/// A topic too long for the header line is cut, but never below this width; with less room it gets
+/// a line of its own.
 const LONG_TOPIC: usize = 60;
 const WIDEST_BAR: usize = 24;
 /// How many rows of scores are shown.
@@ -178,16 +178,19 @@ impl Screen {
         let seats = self.voices.len().min(9);
         let text = match &self.footer {
             Footer::Absent => return Vec::new(),
+            Footer::Hint if self.is_held_here() => PAUSED.to_owned(),
             Footer::Hint => "? keys".to_owned(),
             Footer::Help => {
-                let (hold, end, leave) = match self.keys {
-                    Keys::Discussion => ("pause", "stop and conclude", "leave · Ctrl-C stop, abort"),
-                    Keys::Watched => ("pause", "stop and conclude", "leave it running"),
-                    Keys::Replay => ("hold", "skip to the end", "leave"),
+                let pause = if self.is_paused() { "resume" } else { "pause" };
+                let (end, leave) = match self.keys {
+                    _ if self.is_paused() => ("conclude with what was said", "leave it paused"),
+                    Keys::Discussion => ("stop and conclude", "leave · Ctrl-C stop, abort"),
+                    Keys::Watched => ("stop and conclude", "leave it running"),
+                    Keys::Replay => ("skip to the end", "leave"),
                 };
                 let follow =
                     if seats == 0 { String::new() } else { format!("1-{seats} follow one · Tab all · ") };
-                format!("p {hold} · s {end} · {follow}q {leave} · ? hide")
+                format!("p {pause} · s {end} · {follow}q {leave} · ? hide")
             }
             Footer::Notice(text) => text.clone(),
         };

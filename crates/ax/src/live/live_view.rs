@@ -151,7 +151,8 @@ impl LiveView {
         let typed = if self.owner == Owner::Ours { self.typed() } else { Vec::new() };
         let (own, others): (Vec<Key>, Vec<Key>) =
             typed.into_iter().partition(|it| matches!(it, Key::Follow(_) | Key::All | Key::Help));
-        own.into_iter().for_each(|key| self.turn(key));
+        self.stirred |= !own.is_empty();
+        own.into_iter().for_each(|key| self.screen.press(key));
         self.paint();
         others
     }
@@ -161,20 +162,6 @@ impl LiveView {
         let typed = terminal::typed();
         let pasting = std::mem::replace(&mut self.pasting, keys::is_pasted(&typed));
         if pasting || self.pasting { Vec::new() } else { keys::read(&typed) }
-    }
-
-    /// Handles a key that only changes the view.
-    fn turn(&mut self, key: Key) {
-        let screen = &mut self.screen;
-        match key {
-            Key::Follow(seat) if screen.focus == Some(seat) => screen.focus = None,
-            Key::Follow(seat) => screen.focus = Some(seat),
-            Key::All => screen.focus = None,
-            Key::Help if screen.footer == Footer::Help => screen.footer = Footer::Hint,
-            Key::Help => screen.footer = Footer::Help,
-            Key::Pause | Key::Stop | Key::Quit => {}
-        }
-        self.stirred = true;
     }
 
     fn paint(&mut self) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use quorum::{
     Signal, Snapshot,
     model::{
+        command::Command,
         event::{Event, Fact},
         flips::{RoundAgreement, agreement_by_round},
         lifecycle::Lifecycle,
@@ -16,6 +17,7 @@ use quorum::{
 
 use crate::{
     live::{
+        keys::Key,
         steps::{self, StepRow},
         voice::{Doing, Voice},
     },
@@ -35,7 +37,7 @@ pub(crate) struct Screen {
     pub(super) scores: Vec<ScoreRow>,
     /// The steps of a run.
     pub(super) steps: Vec<StepRow>,
-    /// Words the events that the screen does not show.
+    /// Formats the events that the screen does not show.
     pub(crate) progress: ProgressLines,
     /// When the last fact arrived: active time is counted on from there.
     pub(super) heard_at: u64,
@@ -54,6 +56,9 @@ pub(crate) enum Keys {
     Watched,
     Replay,
 }
+
+/// The keys of a discussion that is paused here.
+pub(crate) const PAUSED: &str = "Paused. p resumes · s concludes with what was said · q leaves it paused";
 
 /// The content of the last line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,12 +83,13 @@ impl Screen {
         let mut screen =
             Screen { voices, agreement, scores, steps, progress, heard_at, focus, footer, keys, state };
         screen.recall(now);
-        screen.weigh();
+        screen.update_summaries();
         screen
     }
 
     /// Handles a signal from the engine.
     pub(crate) fn handle_signal(&mut self, signal: &Signal, now: u64) {
+        self.progress.hear(signal);
         match signal {
             Signal::Fact { discussion, fact }
                 if *discussion == self.state.id && self.state.seq < fact.seq =>
@@ -98,6 +104,32 @@ impl Screen {
             }
             Signal::Fact { .. } | Signal::Piece(_) | Signal::Trouble(_) => {}
         }
+    }
+
+    /// Handles a key that only changes the view. The number of a seat that there isn't changes
+    /// nothing.
+    pub(crate) fn press(&mut self, key: Key) {
+        match key {
+            Key::Follow(seat) if self.voices.len() <= seat => {}
+            Key::Follow(seat) if self.focus == Some(seat) => self.focus = None,
+            Key::Follow(seat) => self.focus = Some(seat),
+            Key::All => self.focus = None,
+            Key::Help if self.footer == Footer::Help => self.footer = Footer::Hint,
+            Key::Help => self.footer = Footer::Help,
+            Key::Pause | Key::Stop | Key::Quit => {}
+        }
+    }
+
+    /// Whether this process waits at the pause of a discussion.
+    pub(super) fn is_held_here(&self) -> bool {
+        self.state.lifecycle == Lifecycle::Paused && self.keys == Keys::Discussion
+    }
+
+    /// Whether the key to pause resumes the discussion. A replay has pauses of its own.
+    pub(super) fn is_paused(&self) -> bool {
+        let State { lifecycle, pending, .. } = &self.state;
+        let is_paused = *lifecycle == Lifecycle::Paused || *pending == Some(Command::Pause);
+        is_paused && self.keys != Keys::Replay
     }
 
     /// Whether the screen changes with every second.
@@ -167,13 +199,13 @@ impl Screen {
             Event::ReplyRead { participant, reading, .. } => {
                 let voice = self.voices.iter_mut().find(|it| it.name == *participant);
                 voice.into_iter().for_each(|it| it.read(reading));
-                self.weigh();
+                self.update_summaries();
             }
             Event::RoundClosed { .. }
             | Event::Noted(_)
             | Event::ChildConvened(_)
             | Event::ToolPlaced(_)
-            | Event::ToolUsed(_) => self.weigh(),
+            | Event::ToolUsed(_) => self.update_summaries(),
             _ => {}
         }
     }
@@ -184,7 +216,7 @@ impl Screen {
         }
     }
 
-    fn weigh(&mut self) {
+    fn update_summaries(&mut self) {
         self.agreement = agreement_by_round(&self.state);
         self.scores = scores::of_state(self.progress.registry(), &self.state);
         self.steps = steps::rows(&self.state);

@@ -136,7 +136,7 @@ fn heading(text: &str, columns: usize) -> Line {
     Line::of("── ", DIM).and(text, BOLD).and(&format!(" {}", "─".repeat(rest)), DIM).cut(columns)
 }
 
-/// These turns, as they stand above the screen.
+/// These turns, formatted for the scrollback.
 pub(crate) fn said_between(state: &State, places: Range<usize>, columns: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut round = places.start.checked_sub(1).and_then(|at| state.turns.get(at)).map(|it| it.round);

@@ -37,14 +37,14 @@ use crate::{
         role_name, usage,
     },
     terminal,
-    verbs::watch::left,
+    verbs::watch::{interrupted, left},
 };
 
 const SIMULATED: &str = "The voices are simulated: no model is asked, and what they say is made up.";
 
 /// How a session prints, and what it requires of the result.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ending {
+pub(crate) struct SessionOptions {
     pub(crate) output: Output,
     pub(crate) requirement: Requirement,
     pub(crate) greeting: Greeting,
@@ -56,20 +56,20 @@ pub(crate) struct Ending {
 pub(crate) enum Greeting {
     /// Everything.
     Whole,
-    /// Everything but that the voices are simulated, which was announced already.
-    SimulationSaid,
+    /// Everything except the notice that voices are simulated, which was printed before.
+    WithoutSimulationNotice,
 }
 
-impl Ending {
+impl SessionOptions {
     /// Prints the result in this form, and requires nothing of it.
-    pub(crate) fn shown(output: Output) -> Ending {
+    pub(crate) fn shown(output: Output) -> SessionOptions {
         let (requirement, greeting) = (Requirement::NOTHING, Greeting::Whole);
-        Ending { output, requirement, greeting, naming: Naming::Last }
+        SessionOptions { output, requirement, greeting, naming: Naming::Last }
     }
 
-    /// The same for a discussion that is there already, which may not be the last.
-    pub(crate) fn of_past(output: Output) -> Ending {
-        Ending { naming: Naming::ById, ..Ending::shown(output) }
+    /// The same for a discussion that existed before and may not be the newest.
+    pub(crate) fn of_past(output: Output) -> SessionOptions {
+        SessionOptions { naming: Naming::ById, ..SessionOptions::shown(output) }
     }
 }
 
@@ -80,10 +80,10 @@ pub(crate) async fn run(
     discussion: &Discussion,
     handle: Handle,
     signals: ProcessSignals,
-    ending: Ending,
+    options: SessionOptions,
 ) -> anyhow::Result<Exit> {
-    let mut session = Session::of(discussion, ending, signals);
-    session.all_runs(handle).await.map_err(|error| kept(error, discussion.id()))
+    let mut session = Session::of(discussion, options, signals);
+    session.all_runs(handle).await.map_err(|error| with_recorded_notice(error, discussion.id()))
 }
 
 /// The same after a person's turn or decision, if the discussion continues here.
@@ -91,10 +91,10 @@ pub(crate) async fn run_after(
     discussion: &Discussion,
     said: Steered,
     signals: ProcessSignals,
-    ending: Ending,
+    options: SessionOptions,
 ) -> anyhow::Result<Exit> {
     match said {
-        Steered::Here(handle) => run(discussion, handle, signals, ending).await,
+        Steered::Here(handle) => run(discussion, handle, signals, options).await,
         Steered::Sent { to } => {
             note(&format!(
                 "Sent. {to} continues the discussion; `ax watch {0}` shows it, `ax show {0}` prints the result.",
@@ -111,17 +111,17 @@ pub(crate) async fn watch(
     scope: &Scope,
     discussion: &Discussion,
     mut signals: ProcessSignals,
-    mut ending: Ending,
+    mut options: SessionOptions,
 ) -> anyhow::Result<Exit> {
     let state = discussion.state().await?;
-    ending.output.lines |= state.spec.plan.is_some();
+    options.output.lines |= state.spec.plan.is_some();
     let facts = elsewhere::signals(scope, &state);
-    let jsonl = ending.output.shape() == Shape::Jsonl;
+    let jsonl = options.output.shape() == Shape::Jsonl;
     let mut jsonl = jsonl.then(|| JsonLines::of(discussion.id(), state.registry()));
     if let Some(jsonl) = &mut jsonl {
         jsonl.catch_up(discussion).await?;
     }
-    let mut watch = Watch::over(&state, ending.output, Keys::Watched);
+    let mut watch = Watch::over(&state, options.output, Keys::Watched);
     let end = events::handle_all(discussion, facts, &mut watch, jsonl.as_mut(), &mut signals).await?;
     watch.close();
     match end {
@@ -132,45 +132,45 @@ pub(crate) async fn watch(
         LoopEnd::Ended { .. } => {
             let state = discussion.state().await?;
             if !state.lifecycle.is_terminal() {
-                return take_turn(discussion, ending).await;
+                return take_turn(discussion, options).await;
             }
-            Session::of(discussion, ending, signals).conclude(&state).await
+            Session::of(discussion, options, signals).conclude(&state).await
         }
     }
 }
 
-/// Takes the turn that a discussion waits for, if the person can here, and goes on; else says what
-/// it waits for, or how to go on.
-pub(crate) async fn take_turn(discussion: &Discussion, ending: Ending) -> anyhow::Result<Exit> {
+/// Takes the turn that a discussion waits for, if its person can type here, and continues the
+/// discussion. Otherwise prints what it waits for, or how to continue it.
+pub(crate) async fn take_turn(discussion: &Discussion, options: SessionOptions) -> anyhow::Result<Exit> {
     let state = discussion.state().await?;
     let signals = ProcessSignals::new()?;
-    let mut session = Session::of(discussion, ending, signals);
+    let mut session = Session::of(discussion, options, signals);
     let is_waiting =
         !state.awaiting.is_empty() || state.ruling.is_some() || state.lifecycle == Lifecycle::Paused;
     if !is_waiting {
-        note(&format!("No process runs it any more. `ax resume {}` continues it.", state.id));
+        note(&interrupted(&state));
         return Ok(Exit::Done);
     }
     match session.wait(&state, usize::MAX).await? {
         RunEnd::Answered { speaker, text } => {
             let said = discussion.say(Some(&speaker), &text, None).await?;
-            run_after(discussion, said, session.signals, ending).await
+            run_after(discussion, said, session.signals, options).await
         }
         RunEnd::Done(_) if session.interrupted => Ok(Exit::Interrupted),
         RunEnd::Done(exit) => Ok(exit),
-        RunEnd::Again(handle) => run(discussion, handle, session.signals, ending).await,
+        RunEnd::Again(handle) => run(discussion, handle, session.signals, options).await,
     }
 }
 
-/// Adds to a failed write of the result that the discussion itself is recorded.
-fn kept(error: anyhow::Error, id: DiscussionId) -> anyhow::Error {
+/// Adds to the error of a failed write that the discussion itself is recorded.
+fn with_recorded_notice(error: anyhow::Error, id: DiscussionId) -> anyhow::Error {
     error.downcast::<WriteError>().map_or_else(|other| other, |it| it.of(id).into())
 }
 
 /// A session at one discussion, over one or more runs.
 struct Session<'a> {
     discussion: &'a Discussion,
-    ending: Ending,
+    options: SessionOptions,
     signals: ProcessSignals,
     jsonl: Option<JsonLines>,
     /// Whether Ctrl-C was pressed in any run.
@@ -188,8 +188,8 @@ enum RunEnd {
 }
 
 impl<'a> Session<'a> {
-    fn of(discussion: &'a Discussion, ending: Ending, signals: ProcessSignals) -> Session<'a> {
-        Session { discussion, ending, signals, jsonl: None, interrupted: false }
+    fn of(discussion: &'a Discussion, options: SessionOptions, signals: ProcessSignals) -> Session<'a> {
+        Session { discussion, options, signals, jsonl: None, interrupted: false }
     }
 
     async fn all_runs(&mut self, mut handle: Handle) -> anyhow::Result<Exit> {
@@ -199,9 +199,9 @@ impl<'a> Session<'a> {
             let signals = handle.signals();
             let state = self.discussion.state().await?;
             if !std::mem::replace(&mut greeted, true) {
-                self.jsonl = (self.ending.output.shape() == Shape::Jsonl)
+                self.jsonl = (self.options.output.shape() == Shape::Jsonl)
                     .then(|| JsonLines::of(self.discussion.id(), state.registry()));
-                greet(&state, self.ending);
+                greet(&state, self.options);
             }
             match self.one_run(&handle, state, signals).await? {
                 RunEnd::Done(_) if self.interrupted => return Ok(Exit::Interrupted),
@@ -225,7 +225,7 @@ impl<'a> Session<'a> {
         signals: impl Stream<Item = Signal>,
     ) -> anyhow::Result<RunEnd> {
         let before = state.turns.len();
-        let mut watch = Watch::over(&state, self.ending.output, Keys::Discussion);
+        let mut watch = Watch::over(&state, self.options.output, Keys::Discussion);
         let (jsonl, to_process) = (self.jsonl.as_mut(), &mut self.signals);
         let end = events::handle_all(self.discussion, signals, &mut watch, jsonl, to_process).await?;
         let LoopEnd::Ended { interrupted, paused } = end else {
@@ -269,10 +269,10 @@ impl<'a> Session<'a> {
             PauseEnd::Elsewhere => {
                 note(&format!("Another process continues it; `ax watch {}` shows it.", state.id));
             }
-            PauseEnd::Left => report_waiting(state, self.ending.output)?,
+            PauseEnd::Left => report_waiting(state, self.options.output)?,
             PauseEnd::Interrupted => {
                 self.interrupted = true;
-                report_waiting(state, self.ending.output)?;
+                report_waiting(state, self.options.output)?;
             }
         }
         Ok(RunEnd::Done(Exit::Done))
@@ -282,7 +282,7 @@ impl<'a> Session<'a> {
     async fn wait(&mut self, state: &Snapshot, unseen: usize) -> anyhow::Result<RunEnd> {
         match turn::typed(state, unseen).await? {
             Typed::Answer { speaker, text } => return Ok(RunEnd::Answered { speaker, text }),
-            Typed::Nothing => report_waiting(state, self.ending.output)?,
+            Typed::Nothing => report_waiting(state, self.options.output)?,
             Typed::Left => self.interrupted = true,
         }
         Ok(RunEnd::Done(Exit::Done))
@@ -291,7 +291,7 @@ impl<'a> Session<'a> {
     /// Prints the result, unless it was written as JSON lines, and reports how the discussion
     /// ended.
     async fn conclude(&self, state: &Snapshot) -> anyhow::Result<Exit> {
-        let output = self.ending.output;
+        let output = self.options.output;
         let silent = output.shape() == Shape::Text && answer(state, output).is_empty();
         if already_shown(output) != AlreadyShown::Nothing && Watch::is_screen(output) && !silent {
             note_lines(&[card::rule("result", terminal::size().columns), Line::default()]);
@@ -302,11 +302,11 @@ impl<'a> Session<'a> {
         for (participant, noticed) in self.discussion.noticed(state) {
             note(&format!("warning: {participant}: {noticed}"));
         }
-        Ok(conclude(state, self.ending))
+        Ok(conclude(state, self.options))
     }
 }
 
-fn greet(state: &Snapshot, Ending { output, greeting, .. }: Ending) {
+fn greet(state: &Snapshot, SessionOptions { output, greeting, .. }: SessionOptions) {
     let spec = &state.spec;
     let is_news = spec.simulation.is_some() && greeting == Greeting::Whole;
     let simulated = is_news.then_some(SIMULATED);
@@ -350,12 +350,12 @@ async fn finished(discussion: &Discussion, handle: &Handle) -> anyhow::Result<Fi
 }
 
 /// Reports how a discussion ended, and returns its exit code.
-pub(crate) fn conclude(state: &Snapshot, ending: Ending) -> Exit {
+pub(crate) fn conclude(state: &Snapshot, options: SessionOptions) -> Exit {
     let outcome = state.outcome();
-    let on_screen = Watch::is_screen(ending.output);
+    let on_screen = Watch::is_screen(options.output);
     if on_screen {
         let columns = terminal::size().columns;
-        note_lines(&card::lines(state, already_shown(ending.output), ending.naming, columns));
+        note_lines(&card::lines(state, already_shown(options.output), options.naming, columns));
     } else {
         closing::lines(&outcome).iter().for_each(|line| note(line));
     }
@@ -364,11 +364,11 @@ pub(crate) fn conclude(state: &Snapshot, ending: Ending) -> Exit {
         note_always(&closing::failure(problem));
     }
     // The card contains the same table.
-    if ending.output.usage && !on_screen {
+    if options.output.usage && !on_screen {
         note_always(&usage::table(&outcome));
     }
-    let exit = of_outcome(state, ending.requirement);
-    match unmet(state, ending.requirement).filter(|_| exit == Exit::NoConsensus) {
+    let exit = of_outcome(state, options.requirement);
+    match unmet(state, options.requirement).filter(|_| exit == Exit::NoConsensus) {
         Some(Unmet::Consensus) => note_always(&no_consensus(&outcome, required(state.registry(), state))),
         Some(Unmet::Support { share, required }) => note_always(&little_support(share, required)),
         None => {}

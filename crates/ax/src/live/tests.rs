@@ -245,7 +245,7 @@ fn six_voices_on_160_columns() {
  ◐ qwen   judge     thinking 12 s                first token pending
  ✖ glm    neutral   rate limit, retry 2/5 in 4 s
  ✖ grok   neutral   the connection broke off
- ▸ me     user      it is this person's turn
+ ▸ me     person    it is this person's turn
  ? keys",
     );
 }
@@ -263,7 +263,7 @@ fn six_voices_on_100_columns() {
  ◐ qwen   judge     thinking 12 s                first token pending
  ✖ glm    neutral   rate limit, retry 2/5 in 4 s
  ✖ grok   neutral   the connection broke off
- ▸ me     user      it is this person's turn
+ ▸ me     person    it is this person's turn
  ? keys",
     );
 }
@@ -282,7 +282,7 @@ fn six_voices_on_60_columns() {
  ◐ qwen   judge     thinking 12 s  first token pending
  ✖ glm    neutral   rate limit, retry 2/5 in 4 s
  ✖ grok   neutral   the connection broke off
- ▸ me     user      it is this person's turn
+ ▸ me     person    it is this person's turn
  ? keys",
     );
 }
@@ -536,9 +536,9 @@ fn the_card_has_the_decision_and_the_cost() {
  flips      R2 bob spaces → tabs: they adapt to whoever reads them, and that is
             what counts
 
-             calls       read    written       cost
- ann             2      2,000        400    $0.0260
- bob             2      2,000        400    $0.0260
+             calls tokens read   written       cost
+ ann             2       2,000       400    $0.0260
+ bob             2       2,000       400    $0.0260
 
  next       ax follow \"And what then?\" asks the same panel
  again      ax replay last · ax show last -v · ax export last -o discussion.html
@@ -558,9 +558,9 @@ fn the_card_has_the_decision_and_the_cost() {
             adapt to whoever reads them,
             and that is what counts
 
-             calls       read    writte…
- ann             2      2,000        40…
- bob             2      2,000        40…
+             calls tokens read   writte…
+ ann             2       2,000       40…
+ bob             2       2,000       40…
 
  next       ax follow \"And what then?\"
             asks the same panel
@@ -578,9 +578,9 @@ fn the_card_has_the_decision_and_the_cost() {
 ────────────────────────────────────────────────────────────────────────────────
  Done in 1 min 5 s: ann, bob; 4 calls, 4,800 tokens, $0.0520.
 
-             calls       read    written       cost
- ann             2      2,000        400    $0.0260
- bob             2      2,000        400    $0.0260
+             calls tokens read   written       cost
+ ann             2       2,000       400    $0.0260
+ bob             2       2,000       400    $0.0260
 
  next       ax follow \"And what then?\" asks the same panel
  again      ax replay last · ax show last -v · ax export last -o discussion.html

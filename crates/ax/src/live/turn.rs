@@ -150,7 +150,7 @@ async fn lines_typed(earlier: Vec<String>) -> anyhow::Result<Option<Vec<String>>
     Ok(None)
 }
 
-/// The lines that are edited here.
+/// The lines typed in our own line editor.
 fn edited(mode: &LineMode, prompt: &Prompt, mut editor: Editor) -> Vec<String> {
     let mut lines = Vec::new();
     prompt.draw(&editor.drawn(terminal::size().columns));
@@ -175,7 +175,7 @@ fn edited(mode: &LineMode, prompt: &Prompt, mut editor: Editor) -> Vec<String> {
     lines
 }
 
-/// The answer as the person's own editor leaves it, shown again. Typing goes on after it.
+/// Opens the answer in the person's own editor and shows the result. Typing continues after it.
 fn in_program(mode: &LineMode, prompt: &Prompt, lines: Vec<String>) -> Vec<String> {
     prompt.draw("\r\n");
     mode.pause();

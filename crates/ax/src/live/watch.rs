@@ -46,6 +46,7 @@ impl Watch {
         match self {
             Watch::Screen(view) => view.handle_signal(signal),
             Watch::Lines(progress) => {
+                progress.hear(signal);
                 let text = progress.line(signal);
                 text.iter().flat_map(|text| text.lines()).for_each(say);
             }

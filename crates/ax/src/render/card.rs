@@ -203,7 +203,7 @@ fn costs(outcome: &Outcome) -> Vec<Line> {
     let widest = names.iter().map(|it| width(it)).max().unwrap_or_default().max(LABEL - 2);
     let row = |name: &str, cells: [String; 5], style| {
         let [calls, read, written, cost, model] = cells;
-        let figures = format!("  {calls:>5}  {read:>9}  {written:>9}  {cost}  {model}");
+        let figures = format!("  {calls:>5} {read:>11}  {written:>8}  {cost}  {model}");
         Line::of(" ", PLAIN).then(Line::of(name, style)).padded(widest + 1).and(figures.trim_end(), style)
     };
     // Simulated voices cost nothing, and no model is asked.
@@ -217,7 +217,7 @@ fn costs(outcome: &Outcome) -> Vec<Line> {
     let has_models = summary.by_provider.values().any(|it| !model(it).is_empty());
     let cost = if outcome.simulated { "" } else { "     cost" };
     let model = if has_models { "model" } else { "" };
-    let head = row("", ["calls", "read", "written", cost, model].map(str::to_owned), DIM);
+    let head = row("", ["calls", "tokens read", "written", cost, model].map(str::to_owned), DIM);
     let shares =
         names.into_iter().filter_map(|name| Some(row(name, cells(summary.by_provider.get(name)?), PLAIN)));
     [head].into_iter().chain(shares).collect()

@@ -40,7 +40,7 @@ pub(crate) fn in_full(state: &Snapshot, outcome: &Outcome) -> Vec<String> {
         .collect()
 }
 
-/// The agents that took part: through whom each spoke, its weight and its abilities.
+/// The agents that took part, each with its provider, weight and abilities.
 pub(crate) fn agents(outcome: &Outcome) -> Option<String> {
     transcript::agents(outcome).map(|it| markdown(&it))
 }

@@ -2,9 +2,7 @@
 //! people.
 
 use quorum::{
-    listing::Entry,
-    model::{lifecycle::Lifecycle, outcome::ResultKind},
-    seams::RunStatus,
+    listing::{Entry, Tone},
     text::{line, local_of_iso},
 };
 
@@ -24,16 +22,9 @@ const SHORTEST_TOPIC: usize = 20;
 
 /// A row for programs.
 pub(crate) fn row(entry: &Entry) -> String {
-    let state = match entry.success {
-        _ if let Some(waits) = waits(entry) => waits,
-        Some(false) => format!("{} without success", entry.status),
-        Some(true) | None => match shortfall(entry) {
-            Some(short) => format!("{}, {short}", entry.status),
-            None => entry.status.to_string(),
-        },
-    };
+    let (state, _) = entry.state();
     let (when, topic, mark) = (when(entry), line(name(entry), TOPIC), mark(entry));
-    format!("{}  {when}  {:<11}  {state:<10}  {mark}{topic}", entry.discussion_id, entry.pattern)
+    format!("{}  {when}  {:<11}  {state:<12}  {mark}{topic}", entry.discussion_id, entry.pattern)
 }
 
 /// A table for people.
@@ -91,54 +82,16 @@ fn when(entry: &Entry) -> String {
     local_of_iso(&entry.started_at)
 }
 
-/// What an unfinished discussion waits for: a person, a decision, a node, or an operator.
-fn waits(entry: &Entry) -> Option<String> {
-    let is = |status: RunStatus| entry.run == status.name();
-    if is(RunStatus::Stuck) || is(RunStatus::Queued) {
-        return Some(entry.run.to_owned());
-    }
-    let digest = entry.digest.as_ref().filter(|_| is(RunStatus::Waiting))?;
-    let names: Vec<&str> = digest.awaiting.iter().map(|it| it.participant.as_str()).collect();
-    match names[..] {
-        [] => digest.ruling.as_ref().map(|_| "waiting for a decision".to_owned()),
-        [..] => Some(format!("waiting for {}", names.join(" and "))),
-    }
-}
-
 /// The state, in a word or two.
 fn state(entry: &Entry) -> (String, anstyle::Style) {
-    if let Some(waits) = waits(entry) {
-        let style = if entry.run == RunStatus::Stuck.name() { BAD } else { WORRY };
-        return (waits, style);
-    }
-    let (state, style) = ended_or_running(entry);
-    (state.to_owned(), style)
-}
-
-fn ended_or_running(entry: &Entry) -> (&'static str, anstyle::Style) {
-    match (entry.status, entry.success) {
-        (Lifecycle::Completed, Some(false)) => ("no success", WORRY),
-        (Lifecycle::Completed, Some(true) | None) => match shortfall(entry) {
-            Some(short) => (short, WORRY),
-            None => ("completed", GOOD),
-        },
-        (Lifecycle::Aborted, _) => ("aborted", WORRY),
-        (Lifecycle::Error, _) => ("failed", BAD),
-        (Lifecycle::Paused, _) => ("paused", PLAIN),
-        (Lifecycle::Configuring | Lifecycle::Validating | Lifecycle::Ready, _) => ("ready", PLAIN),
-        (Lifecycle::Initializing | Lifecycle::Running | Lifecycle::Completing, _) => ("running", PLAIN),
-    }
-}
-
-/// In which way the result of a successful discussion falls short, if it does.
-fn shortfall(entry: &Entry) -> Option<&'static str> {
-    let outcome = entry.outcome.filter(|_| entry.status == Lifecycle::Completed)?;
-    match outcome.standing.kind {
-        ResultKind::NotAdopted => Some("not adopted"),
-        ResultKind::Tie => Some("tie"),
-        ResultKind::NoConsensus => Some("no consensus"),
-        ResultKind::Answered | ResultKind::Adopted => outcome.degraded.then_some("degraded"),
-    }
+    let (words, tone) = entry.state();
+    let style = match tone {
+        Tone::Good => GOOD,
+        Tone::Neutral => PLAIN,
+        Tone::Attention => WORRY,
+        Tone::Bad => BAD,
+    };
+    (words, style)
 }
 
 #[cfg(test)]
@@ -147,10 +100,11 @@ mod tests {
         model::{
             digest::{AwaitedTurn, Digest},
             id::DiscussionId,
-            outcome::{Standing, StandingReport},
+            lifecycle::Lifecycle,
+            outcome::{ResultKind, Standing, StandingReport},
             time::Timestamp,
         },
-        seams::Summary,
+        seams::{RunStatus, Summary},
     };
 
     use super::*;
@@ -176,22 +130,23 @@ mod tests {
 
     #[test]
     fn a_degraded_discussion_was_listed_as_a_full_success() {
-        let check = |kind, degraded, expected: (&str, anstyle::Style), told: &str| {
+        let check = |kind, degraded, expected: (&str, anstyle::Style)| {
             let entry = entry(kind, degraded);
             assert_eq!(state(&entry), (expected.0.to_owned(), expected.1));
-            assert!(row(&entry).contains(&format!("  {told}  Tabs")), "{}", row(&entry));
+            assert!(row(&entry).contains(&format!("  {:<12}  Tabs", expected.0)), "{}", row(&entry));
         };
-        check(ResultKind::Answered, false, ("completed", GOOD), "completed ");
-        check(ResultKind::Adopted, false, ("completed", GOOD), "completed ");
-        check(ResultKind::Answered, true, ("degraded", WORRY), "completed, degraded");
-        check(ResultKind::Tie, true, ("tie", WORRY), "completed, tie");
-        check(ResultKind::NotAdopted, false, ("not adopted", WORRY), "completed, not adopted");
-        check(ResultKind::NoConsensus, false, ("no consensus", WORRY), "completed, no consensus");
+        check(ResultKind::Answered, false, ("completed", GOOD));
+        check(ResultKind::Adopted, false, ("completed", GOOD));
+        check(ResultKind::Answered, true, ("degraded", WORRY));
+        check(ResultKind::Tie, true, ("tie", WORRY));
+        check(ResultKind::NotAdopted, false, ("not adopted", WORRY));
+        check(ResultKind::NoConsensus, false, ("no consensus", WORRY));
     }
 
     #[test]
     fn a_discussion_that_waits_for_a_person_was_listed_as_running() {
         let check = |run: RunStatus, names: &[&str], expected: &str| {
+            let status = if expected == "queued" { Lifecycle::Ready } else { Lifecycle::Running };
             let turn = |name: &&str| AwaitedTurn {
                 participant: (*name).to_owned(),
                 round: 1,
@@ -199,7 +154,7 @@ mod tests {
             };
             let digest = Digest { awaiting: names.iter().map(turn).collect(), ..Digest::opened() };
             let entry = Entry {
-                status: Lifecycle::Running,
+                status,
                 success: None,
                 run: run.name(),
                 digest: Some(digest),
@@ -214,6 +169,7 @@ mod tests {
         check(RunStatus::Waiting, &["me"], "waiting for me");
         check(RunStatus::Waiting, &["ann", "bob"], "waiting for ann and bob");
         check(RunStatus::Queued, &[], "queued");
+        check(RunStatus::Queued, &[], "interrupted");
         check(RunStatus::Stuck, &[], "stuck");
         check(RunStatus::Running, &[], "running");
     }

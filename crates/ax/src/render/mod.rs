@@ -5,6 +5,7 @@ pub(crate) mod closing;
 pub(crate) mod colour;
 pub(crate) mod course;
 mod fields;
+pub(crate) mod hints;
 pub(crate) mod line;
 pub(crate) mod listing;
 pub(crate) mod markdown;

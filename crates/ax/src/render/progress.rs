@@ -17,7 +17,9 @@ use quorum::{
         state::State,
         transcript::Turn,
     },
+    patterns::workflow::plan::{Action, PlanStep},
     text::{count, line, local_time, time},
+    workflow::plan_of,
 };
 
 use crate::render::wording::{advice, failure, speaks_through};
@@ -31,12 +33,29 @@ pub(crate) struct ProgressLines {
     root: DiscussionId,
     pattern: String,
     registry: Registry,
+    /// The steps of a workflow run by the ids of the discussions that they hold.
+    steps: BTreeMap<DiscussionId, String>,
+    /// The types of the steps, by their ids in the workflow.
+    types: BTreeMap<String, String>,
 }
 
 impl ProgressLines {
     /// For this discussion, with the vocabulary it uses.
     pub(crate) fn of(state: &State, registry: &Registry) -> ProgressLines {
-        ProgressLines { root: state.id, pattern: state.spec.pattern.clone(), registry: registry.clone() }
+        let jobs = state.subs.keys().filter_map(|step| Some((step, step.job_name()?)));
+        let steps = jobs.map(|(step, name)| (state.id.derived(step.as_str()), name.to_owned()));
+        let mut types = BTreeMap::new();
+        plan_of(&state.spec).iter().for_each(|plan| put_types(&plan.steps, &mut types));
+        let (root, pattern) = (state.id, state.spec.pattern.clone());
+        ProgressLines { root, pattern, registry: registry.clone(), steps: steps.collect(), types }
+    }
+
+    /// Takes notice of the discussions that steps begin. Comes before the line for the signal.
+    pub(crate) fn hear(&mut self, signal: &Signal) {
+        let Signal::Fact { discussion, fact } = signal else { return };
+        if let (Event::ChildConvened(begun), Some(step)) = (&fact.event, &fact.step) {
+            self.steps.insert(discussion.derived(step.as_str()), begun.name.clone());
+        }
     }
 
     /// The vocabulary.
@@ -49,7 +68,8 @@ impl ProgressLines {
         match signal {
             Signal::Fact { discussion, fact } => {
                 let line = self.of_fact(*discussion, fact)?;
-                let below = || format!("    {}: {}", short(*discussion), line.trim_start());
+                let step = || self.steps.get(discussion).cloned().unwrap_or_else(|| short(*discussion));
+                let below = || format!("    {}: {}", step(), line.trim_start());
                 Some(if *discussion == self.root { line.clone() } else { below() })
             }
             Signal::Piece(_) => None,
@@ -62,6 +82,11 @@ impl ProgressLines {
     fn of_fact(&self, discussion: DiscussionId, fact: &Fact) -> Option<String> {
         match &fact.event {
             Event::TalkEnded(end) => Some(self.talk_ended(discussion, end)),
+            Event::ChildConvened(begun) => {
+                let id = begun.name.rsplit('/').next().unwrap_or_default();
+                let step_type = self.types.get(id).unwrap_or(&begun.pattern);
+                Some(format!("  {} begins ({step_type})", begun.name))
+            }
             _ => of_fact(discussion, fact),
         }
     }
@@ -75,6 +100,20 @@ impl ProgressLines {
             declared.or_else(others).map_or_else(|| end.why.replace('-', " "), |it| lowered(it.summary));
         let detail = end.detail.as_ref().map(|it| format!(" ({})", it.replace('-', " "))).unwrap_or_default();
         format!("The talk ends after round {}: {why}{detail}.", end.round)
+    }
+}
+
+/// The types of these steps, and of those inside them.
+fn put_types(steps: &[PlanStep], types: &mut BTreeMap<String, String>) {
+    for step in steps {
+        types.insert(step.id.clone(), step.step_type.clone());
+        match &step.action {
+            Action::Parallel { steps, .. } | Action::Loop { steps, .. } => put_types(steps, types),
+            Action::Conditional { then, otherwise, .. } => {
+                [then, otherwise].into_iter().for_each(|it| put_types(it, types));
+            }
+            Action::Prompt(_) | Action::Discuss(_) | Action::Tool(_) => {}
+        }
     }
 }
 
@@ -111,11 +150,13 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
             ..=100 => format!("  the talk takes {} % of {}'s window", tight.percent, tight.participant),
             _ => format!("  the talk no longer fits {}'s window and is shortened for it", tight.participant),
         }),
+        Event::Summarised(summary) if summary.covers == 1 => {
+            Some("  the first turn is summarized".to_owned())
+        }
         Event::Summarised(summary) => Some(format!("  the first {} turns are summarized", summary.covers)),
         // The step's own note says how a job ended.
         Event::SubConcluded(_) if fact.step.as_ref().is_some_and(|it| it.job_name().is_some()) => None,
         Event::SubConcluded(end) => Some(came_back(end)),
-        Event::ChildConvened(begun) => Some(format!("  {} begins ({})", begun.name, begun.pattern)),
         Event::ToolPlaced(placed) => Some(format!("  {} uses {}", placed.name, placed.tool)),
         Event::ToolUsed(used) => {
             let retry = used.retry_in_ms.zip(used.error.as_ref());
@@ -142,6 +183,7 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
         Event::Retried(retried) => Some(retrying(retried)),
         Event::Opened { .. }
         | Event::LifecycleChanged { .. }
+        | Event::ChildConvened(_)
         | Event::RoundOpened { .. }
         | Event::RoundClosed { .. }
         | Event::GroupClosed { .. }

@@ -48,7 +48,10 @@ pub(crate) fn markdown(state: &Snapshot, detail: Detail, notes: Notes) -> String
     });
     parts.extend(dissent(outcome));
     parts.extend(dropped(outcome));
-    parts.extend(text::support(outcome).map(|line| format!("*{line}.*")));
+    parts.extend(text::support(outcome).map(|line| match notes {
+        Notes::None => format!("*{line}.*"),
+        Notes::Sources => format!("*{line}. Headings, transitions and short sentences don't count.*"),
+    }));
     parts.extend(outcome.consensus.structure.told().map(|line| format!("*{line}.*")));
     if detail == Detail::Answer {
         parts.extend(fields::of_answer(state, outcome));
@@ -72,13 +75,28 @@ fn is_answer(outcome: &Outcome) -> bool {
     outcome.integrity.stand_in.is_none() && outcome.outcome.is_none_or(|it| it.standing.kind.is_answer())
 }
 
-/// Every state transition of a discussion, with its time (A03).
-pub(crate) fn moves(transitions: &[Transition]) -> String {
-    let moves = transitions.iter().map(|it| {
+/// What happened to a discussion as a whole, with the times (A03).
+pub(crate) fn timeline(transitions: &[Transition]) -> String {
+    let moves = transitions.iter().filter_map(|it| {
         let at = text::local_second(it.at);
-        format!("- {at} {} → {}", it.from, it.to)
+        Some(format!("- {at} {}", became(it)?))
     });
-    std::iter::once("## Moves\n".to_owned()).chain(moves).collect::<Vec<_>>().join("\n")
+    std::iter::once("## Timeline\n".to_owned()).chain(moves).collect::<Vec<_>>().join("\n")
+}
+
+/// A state transition in words; `None` if the one after it says the same.
+fn became(transition: &Transition) -> Option<&str> {
+    Some(match (transition.from.as_str(), transition.to.as_str()) {
+        (_, "configuring" | "validating") => return None,
+        ("error", "ready") => "retried",
+        (_, "ready") => "recorded",
+        (_, "initializing") => "the participants are checked",
+        ("paused", "running") => "resumed",
+        (_, "running") => "the talk begins",
+        (_, "completing") => "the decision begins",
+        (_, "error") => "failed",
+        (_, other) => other,
+    })
 }
 
 fn round(round: &Round) -> String {
@@ -90,7 +108,8 @@ fn round(round: &Round) -> String {
 
 fn response(response: &Response) -> String {
     let role = response.role.iter().map(|it| role_name(it));
-    let part: Vec<&str> = role.chain([response.phase.as_str()]).collect();
+    let phase = response.phase.replace('-', " ");
+    let part: Vec<&str> = role.chain([phase.as_str()]).collect();
     let said = match (&response.error, response.cut_reason()) {
         (Some(error), _) => format!("*failed: {error}*"),
         (None, Some(reason)) => format!("{}\n\n*cut off here: {reason}*", response.content.trim()),
@@ -114,4 +133,29 @@ fn dissent(outcome: &Outcome) -> Option<String> {
     let views: Vec<String> = views.map(|it| format!("- {}: {}", it.provider, it.position)).collect();
     let heading = text::dissent_heading(outcome);
     (!views.is_empty()).then(|| format!("## {heading}\n\n{}", views.join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum::model::time::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn the_states_of_a_discussion_were_listed_under_names_of_fields() {
+        let check = |from: &str, to: &str, expected: Option<&str>| {
+            let (from, to) = (from.to_owned(), to.to_owned());
+            assert_eq!(became(&Transition { from, to, at: Timestamp(0) }), expected);
+        };
+        check("configuring", "validating", None);
+        check("validating", "ready", Some("recorded"));
+        check("ready", "initializing", Some("the participants are checked"));
+        check("initializing", "running", Some("the talk begins"));
+        check("running", "paused", Some("paused"));
+        check("paused", "running", Some("resumed"));
+        check("running", "completing", Some("the decision begins"));
+        check("running", "error", Some("failed"));
+        check("error", "ready", Some("retried"));
+        check("completing", "completed", Some("completed"));
+    }
 }

@@ -8,7 +8,7 @@ use quorum::{
 /// The usage table, with a total at the bottom.
 pub(crate) fn table(outcome: &Outcome) -> String {
     let costs = &outcome.metadata.cost_summary;
-    let head = ["", "model", "calls", "read", "written", "cost"].map(str::to_owned);
+    let head = ["", "model", "calls", "tokens read", "written", "cost"].map(str::to_owned);
     let each = costs.by_provider.iter().map(|(name, cost)| row(name, cost));
     let all = row("all", &total_cost(costs));
     let rows: Vec<[String; 6]> = std::iter::once(head).chain(each).chain([all]).collect();

@@ -1,9 +1,9 @@
 //! Words errors for the terminal: what happened, and exactly what to type next.
 
-use std::path::PathBuf;
+use std::{io::ErrorKind, path::PathBuf};
 
 use quorum::{
-    Complaint, Error, MissingVoice, Origin, Registry, Remedy, StoreError,
+    Candidate, Complaint, Error, MissingVoice, Origin, Registry, Remedy, StoreError,
     config::{self, Mistake},
     model::{
         account::Period,
@@ -25,8 +25,17 @@ pub(crate) fn error(error: &Error, registry: &Registry) -> Vec<String> {
         Error::Config(error) => config(error),
         Error::MissingVoices(who) => vec![missing_voices(who)],
         Error::Store(error) => vec![store(error)],
+        Error::Ambiguous { given, among, more } => vec![ambiguous(given, among, *more)],
         other => vec![advised(other, next_step(other))],
     }
+}
+
+/// The discussions that a beginning of an id may mean, each in a line of its own.
+fn ambiguous(given: &str, among: &[Candidate], more: usize) -> String {
+    let line = |it: &Candidate| format!("\n  {}  {}", it.id, text::line(&it.topic, TOPIC));
+    let lines: String = among.iter().map(line).collect();
+    let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
+    format!("several ids begin with {given}; give more of it:{lines}{more}")
 }
 
 fn advised(error: &dyn std::fmt::Display, advice: Option<String>) -> String {
@@ -68,6 +77,26 @@ fn next_step(error: &Error) -> Option<String> {
     }
 }
 
+/// Why the server does not start.
+pub(crate) fn server(error: &quorum_server::Error, registry: &Registry) -> Vec<String> {
+    match error {
+        quorum_server::Error::Quorum(error) => self::error(error, registry),
+        quorum_server::Error::Exposed(_) => vec![error.to_string()],
+        quorum_server::Error::Address { address, reason } => {
+            let port = address.port();
+            vec![match reason.kind() {
+                ErrorKind::AddrInUse => {
+                    format!("another program uses port {port} of {}; choose one with --port", address.ip())
+                }
+                ErrorKind::PermissionDenied => {
+                    format!("this user may not use port {port}; choose one above 1023 with --port")
+                }
+                _ => format!("{error}; choose another address with --listen"),
+            }]
+        }
+    }
+}
+
 const SESSIONS: &str = "`ax sessions` lists all sessions, `ax sessions create NAME` creates one";
 
 pub(crate) fn store(error: &StoreError) -> String {
@@ -77,6 +106,9 @@ pub(crate) fn store(error: &StoreError) -> String {
             Some("`ax watch` shows it; `ax pause`, `ax stop` and `ax abort` reach it there")
         }
         StoreError::UnknownSession(_) => Some(SESSIONS),
+        StoreError::Over(_) => {
+            Some("`ax show` shows its result, `ax follow` asks its panel on, and `ax fork` changes a step")
+        }
         StoreError::SessionInUse { .. } => Some(
             "delete its discussions first; `ax history --session ID` lists them, and `ax restore` those that are hidden",
         ),
@@ -93,7 +125,6 @@ pub(crate) fn store(error: &StoreError) -> String {
         | StoreError::RulingNotAwaited { .. }
         | StoreError::NoSuchChoice { .. }
         | StoreError::NoSuchCandidate { .. }
-        | StoreError::Over(_)
         | StoreError::Unavailable(_) => None,
     };
     advised(error, advice.map(str::to_owned))
@@ -160,17 +191,23 @@ const TOPIC: usize = 60;
 
 /// A complaint under the name of the flag that was typed.
 fn complaint(complaint: &Complaint, registry: &Registry) -> String {
-    let other = ["at", "preset"].into_iter().find(|it| *it == complaint.field);
+    let other = ["at", "preset", "input"].into_iter().find(|it| *it == complaint.field);
     let named = [("recall.from", "recall-from"), ("follows", "continue"), ("without", "drop")];
     let other = other.or_else(|| named.iter().find(|it| it.0 == complaint.field).map(|it| it.1));
     // A pattern may name a missing value by its field in the spec, which the flag is named after.
     let field = complaint.field.as_str();
     let filling = flags::all(registry).into_iter().find(|it| it.field == field || it.long == field);
-    let filling = filling.map(|flag| flag.long);
-    let flag = filling.or(other.map(Into::into)).map(|it| format!("--{it}"));
-    let name = flag.unwrap_or_else(|| format!("<{}>", complaint.field));
+    let long = filling.map(|flag| flag.long).or(other.map(Into::into));
+    let name = match (long, &complaint.origin) {
+        // Nobody named a panel.
+        (_, Some(Origin::DefaultPanel)) => String::new(),
+        // In the file, it has the flag's name without the hyphens.
+        (Some(long), Some(Origin::Configuration { .. })) => format!("{long}: "),
+        (Some(long), _) => format!("--{long}: "),
+        (None, _) => format!("<{}>: ", complaint.field),
+    };
     let (origin, remedies) = (origin(complaint.origin.as_ref()), remedies(&complaint.remedies));
-    format!("{name}: {}{origin}{remedies}", complaint.message)
+    format!("{name}{}{origin}{remedies}", complaint.message)
 }
 
 fn origin(origin: Option<&Origin>) -> String {
@@ -178,7 +215,7 @@ fn origin(origin: Option<&Origin>) -> String {
         Some(Origin::Configuration { section, file }) => format!(" (from [{section}] in {})", file.display()),
         Some(Origin::Past(id)) => format!(" (again from {id})"),
         Some(Origin::Profile { file }) => format!(" (in {})", file.display()),
-        None => String::new(),
+        Some(Origin::DefaultPanel) | None => String::new(),
     }
 }
 
@@ -189,7 +226,7 @@ fn remedies(remedies: &[Remedy]) -> String {
     let has_lines = lines.len() > 1;
     let inline = remedies.iter().filter(|it| !(has_lines && matches!(it, Remedy::Provide { .. })));
     let inline: String = inline.map(|it| format!("; {}", remedy(it))).collect();
-    if has_lines { format!("{inline}; or make more available:{}", lines.concat()) } else { inline }
+    if has_lines { format!("{inline}; or make one of these available:{}", lines.concat()) } else { inline }
 }
 
 fn to_choose_from(remedy: &Remedy) -> Option<String> {
@@ -205,6 +242,11 @@ fn remedy(remedy: &Remedy) -> String {
         }
         Remedy::AnotherModel { provider } => {
             format!("give it a second model, or name two: `-p {provider}/ONE,{provider}/OTHER`")
+        }
+        Remedy::NameModels { provider, models } => {
+            let named: Vec<String> = models.iter().map(|it| format!("{provider}/{it}")).collect();
+            let named = if named.is_empty() { format!("{provider},{provider}") } else { named.join(",") };
+            format!("leave it out for the default panel, or name several models: `-p {named}`")
         }
         Remedy::Simulate => "`--offline` uses simulated voices".to_owned(),
         Remedy::Provide { provider, missing } => to_provide(provider, missing),
@@ -237,23 +279,39 @@ pub(crate) fn panel(choice: &PanelChoice) -> String {
             "Only {provider} is available, so its models discuss: {}. `ax models` shows what the others lack.",
             models.join(", ")
         ),
-        PanelChoice::Narrowed { panel, missing } => format!(
-            "The default panel without {} (not available): {}. `ax models` shows what is missing.",
+        PanelChoice::OneProgram { provider, panel } => format!(
+            "Only {provider} is available, so it takes {}: a panel of one family. `ax models` shows what \
+             the others lack.",
+            text::count(panel.len() as u64, "seat")
+        ),
+        PanelChoice::Narrowed { panel, missing, unasked } => format!(
+            "The default panel without {} (not available): {}. `ax models` shows what is missing.{}",
             missing.join(", "),
-            panel.join(", ")
+            panel.join(", "),
+            not_asked(unasked)
         ),
-        PanelChoice::FilledUp { panel, added } if panel.len() == added.len() => format!(
+        PanelChoice::FilledUp { panel, added, unasked } if panel.len() == added.len() => format!(
             "No provider of the default panel is available, so others discuss: {}. `ax models` shows what \
-             is missing.",
-            panel.join(", ")
+             is missing.{}",
+            panel.join(", "),
+            not_asked(unasked)
         ),
-        PanelChoice::FilledUp { panel, added } => format!(
+        PanelChoice::FilledUp { panel, added, unasked } => format!(
             "Too few providers of the default panel are available, so {} joined: {}. `ax models` shows \
-             what is missing.",
+             what is missing.{}",
             added.join(", "),
-            panel.join(", ")
+            panel.join(", "),
+            not_asked(unasked)
         ),
     }
+}
+
+/// The providers that could be asked too, and how.
+fn not_asked(unasked: &[String]) -> String {
+    if unasked.is_empty() {
+        return String::new();
+    }
+    format!(" Available, but not asked: {}; `--providers` names a panel of your own.", unasked.join(", "))
 }
 
 /// What a provider is missing, and what to do about it.

@@ -16,7 +16,7 @@ use crate::{
     app::App,
     args::{AgentVerb, Agents, Listed, Registering},
     exit::{Exit, Usage},
-    render::{note, note_always, print, print_json, wording},
+    render::{note, note_always, print, print_json, room, wording},
 };
 
 /// The most characters of a role in the list.
@@ -45,7 +45,8 @@ fn list(quorum: &Quorum, listed: &Listed) -> anyhow::Result<Exit> {
     } else if agents.is_empty() {
         note("There are no agents yet; `ax agents register FILE` adds one.");
     } else {
-        print(&agents.iter().map(row).collect::<Vec<_>>().join("\n"))?;
+        let columns = room();
+        print(&agents.iter().map(|it| row(it, columns)).collect::<Vec<_>>().join("\n"))?;
     }
     wrong.iter().for_each(|it| note(&format!("left out: {}", worded(it))));
     if !agents.is_empty() && quorum.setup().sources().is_empty() {
@@ -56,8 +57,12 @@ fn list(quorum: &Quorum, listed: &Listed) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The id, the name and role, through whom it would speak, and where it is from.
-fn row(agent: &AgentEntry) -> String {
+/// The width from which the rest is beside the id.
+const BESIDE: usize = 64;
+
+/// The id, the name and role, through whom it would speak, and where it is from. On a narrow
+/// terminal, each has a line of its own.
+fn row(agent: &AgentEntry, columns: usize) -> String {
     let name = agent.display_name.as_deref();
     // Many profiles have the same words for both.
     let is_new = |role: &&str| name.is_none_or(|name| !name.eq_ignore_ascii_case(role));
@@ -69,15 +74,13 @@ fn row(agent: &AgentEntry) -> String {
         _ => "none of its providers is available".to_owned(),
     };
     let odd = agent.warning.as_ref().map(|it| format!("; {it}")).unwrap_or_default();
-    format!(
-        "{:<20} {}\n{:20} {through}, from the {} folder{odd}",
-        agent.id,
-        line(&name, ROLE),
-        "",
-        agent.folder
-    )
-    .trim_end()
-    .to_owned()
+    let (id, name) = (&agent.id, line(&name, ROLE));
+    let through = format!("{through}, from the {} folder{odd}", agent.folder);
+    match columns {
+        BESIDE.. => format!("{id:<20} {name}\n{:20} {through}", ""),
+        _ if name.is_empty() => format!("{id}\n  {through}"),
+        _ => format!("{id}\n  {name}\n  {through}"),
+    }
 }
 
 fn show(quorum: &Quorum, id: &str, topic: &str, listed: &Listed) -> anyhow::Result<Exit> {
@@ -94,7 +97,7 @@ fn show(quorum: &Quorum, id: &str, topic: &str, listed: &Listed) -> anyhow::Resu
 /// Everything about an agent but the text.
 fn summary(shown: &Shown) -> String {
     let Shown { entry, tokens, abilities, missing, left_out, candidates, file, .. } = shown;
-    let mut lines = vec![row(entry), format!("Its file is {}.", file.display())];
+    let mut lines = vec![row(entry, room()), format!("Its file is {}.", file.display())];
     let abilities: Vec<String> =
         abilities.iter().map(|it| format!("{} ({} tokens)", it.id, grouped(it.tokens))).collect();
     lines.push(format!("{} tokens in all, weight {}.", grouped(*tokens), entry.weight));

@@ -1,5 +1,5 @@
-//! Completion of what only this machine knows: providers, presets and ids. The scripts of
-//! `ax completions` ask for it with the words typed so far; everything else they know themselves.
+//! Completes what only this machine knows: providers, presets and ids. The scripts of
+//! `ax completions` call it with the words typed so far; they complete everything else themselves.
 
 use std::{
     ffi::OsString,
@@ -19,7 +19,7 @@ use crate::{
     local,
 };
 
-/// The verb that scripts call. It is in no help: people don't type it.
+/// The verb that scripts call. It is hidden from the help, because people don't type it.
 pub(crate) const VERB: &str = "__complete";
 
 /// Flags whose values are providers, also several separated by commas.
@@ -48,7 +48,7 @@ enum Wanted {
 type Candidate = (String, String);
 
 /// Prints the values for the last of these words, one per line, each with a description after a
-/// tab. Whatever goes wrong, there is only nothing to complete.
+/// tab. If anything goes wrong, nothing is printed.
 pub(crate) fn complete(app: &App, words: &[OsString]) {
     let words: Vec<String> = words.iter().map(|it| it.to_string_lossy().into_owned()).collect();
     let words = words.strip_prefix(&["--".to_owned()]).unwrap_or(&words);
@@ -60,7 +60,7 @@ pub(crate) fn complete(app: &App, words: &[OsString]) {
         Wanted::Ids => ids(app),
     };
     let lines: String = fitting(&found, typed).map(|(value, about)| format!("{value}\t{about}\n")).collect();
-    // A shell that no longer reads needs nothing.
+    // A write fails only if the shell no longer reads, which does no harm.
     let _ = stdout().write_all(lines.as_bytes());
 }
 
@@ -90,7 +90,7 @@ fn takes_id(command: &Command, verb: &str) -> bool {
     verb.is_some_and(|it| it.get_positionals().next().is_some_and(|first| first.get_id() == "id"))
 }
 
-/// The values that begin as typed. Of a list, the last item is completed.
+/// The values that begin with the typed text. In a list, only the last item is completed.
 fn fitting<'a>(found: &'a [Candidate], typed: &'a str) -> impl Iterator<Item = Candidate> + 'a {
     let (list, last) =
         typed.rsplit_once(',').map_or(("", typed), |(_, last)| (&typed[..typed.len() - last.len()], last));

@@ -41,6 +41,7 @@ fn show(config: &Config, listed: &Listed) -> anyhow::Result<Exit> {
             let from = match &it.origin {
                 Origin::BuiltIn => "usual",
                 Origin::File(_) => "file",
+                Origin::Environment => "environment",
             };
             json!({ "section": it.section, "key": it.key, "value": it.value, "from": from })
         };
@@ -65,6 +66,7 @@ fn text(config: &Config, given: &[EffectiveValue]) -> String {
             let from = match &it.origin {
                 Origin::BuiltIn => "  # default",
                 Origin::File(_) => "",
+                Origin::Environment => "  # from AX_DATABASE_URL",
             };
             format!("{} = {}{from}", it.key, it.value)
         }));
@@ -80,7 +82,9 @@ fn text(config: &Config, given: &[EffectiveValue]) -> String {
 fn check(app: &App) -> anyhow::Result<Exit> {
     let (config, mistakes) = Config::survey(&app.registry)?;
     let file = config.file.display();
-    let wrong: Vec<String> = mistakes.iter().map(wording::mistake).chain(complaints(&config)).collect();
+    let mistakes = mistakes.into_iter().chain(config.unset_tokens());
+    let wrong = mistakes.map(|it| wording::mistake(&it)).chain(complaints(&config));
+    let wrong: Vec<String> = wrong.collect();
     if wrong.is_empty() {
         note(&match config.file.exists() {
             true => format!("{file} is fine."),

@@ -19,7 +19,7 @@ use crate::{
     render::{note, print, print_json},
 };
 
-/// How often progress is told.
+/// How often progress is printed.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// `ax db`

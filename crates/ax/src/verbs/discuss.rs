@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use quorum::{
-    Complaint, Discussion, Error, Scope,
+    Complaint, Discussion, Error, Request, Scope,
     model::{error::Refusal, spec::Spec},
     workflow::plan_of,
 };
@@ -13,7 +13,7 @@ use crate::{
     exit::{Exit, Requirement, THRESHOLD, Usage},
     live::{
         events::ProcessSignals,
-        session::{self, Ending, Greeting},
+        session::{self, Greeting, SessionOptions},
     },
     render::{note, note_always, print, set_quiet, wording},
     verbs::{
@@ -56,8 +56,8 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
     }
     let signals = ProcessSignals::new()?;
     let (discussion, handle) = scope.start(spec).await?;
-    session::run(&discussion, handle, signals, Ending { requirement, greeting, ..Ending::shown(output) })
-        .await
+    let options = SessionOptions { requirement, greeting, ..SessionOptions::shown(output) };
+    session::run(&discussion, handle, signals, options).await
 }
 
 /// Whether a value without effect on the discussion has one on the exit code: required consensus is
@@ -75,7 +75,16 @@ fn announce(scope: &Scope, args: &Discuss, output: Output) -> anyhow::Result<Gre
     if let Some(choice) = scope.panel_choice(&request).filter(|_| !has_past) {
         note(&wording::panel(&choice));
     }
-    if !scope.simulates_unasked(&request) {
+    announce_simulation(scope, &request, output)
+}
+
+/// Says that the voices are simulated, where the request doesn't ask for that.
+pub(super) fn announce_simulation(
+    scope: &Scope,
+    request: &Request,
+    output: Output,
+) -> anyhow::Result<Greeting> {
+    if !scope.simulates_unasked(request) {
         return Ok(Greeting::Whole);
     }
     match output.shape() {
@@ -83,7 +92,7 @@ fn announce(scope: &Scope, args: &Discuss, output: Output) -> anyhow::Result<Gre
         // A JSON document says so itself, and nothing may be printed beside it.
         Shape::Json | Shape::Jsonl => note_always(NO_PROVIDER),
     }
-    Ok(Greeting::SimulationSaid)
+    Ok(Greeting::WithoutSimulationNotice)
 }
 
 /// The checked request.
@@ -149,7 +158,7 @@ pub(crate) async fn fork(scope: &Scope, args: &Fork) -> anyhow::Result<Exit> {
     if past.is_run().await? {
         return fork_run::fork(scope, &past, args).await;
     }
-    if let Some(flag) = args.of_runs().first() {
+    if let Some(flag) = args.workflow_flags().first() {
         return Err(Usage(format!("{flag}: applies only to workflow runs, and this is a discussion")).into());
     }
     if args.dry_run {
@@ -158,5 +167,5 @@ pub(crate) async fn fork(scope: &Scope, args: &Fork) -> anyhow::Result<Exit> {
     }
     let signals = ProcessSignals::new()?;
     let (discussion, handle) = past.fork(&args.forking()).await?;
-    session::run(&discussion, handle, signals, Ending::shown(args.output)).await
+    session::run(&discussion, handle, signals, SessionOptions::shown(args.output)).await
 }

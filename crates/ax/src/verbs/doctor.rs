@@ -31,8 +31,11 @@ pub(crate) fn doctor(app: &App, args: &Doctor) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let mut findings = runtime.block_on(examine(&Machine::this(), &app.registry));
-    if args.live {
-        let health = runtime.block_on(app.open(app.config()?, WithoutProviders::Refuse)?.health());
+    // With mistakes in the configuration, which are listed, nobody can be asked.
+    if args.live
+        && let Ok(config) = app.config()
+    {
+        let health = runtime.block_on(app.open(config, WithoutProviders::Refuse)?.health());
         findings.extend(health.into_iter().map(|(name, checked)| Finding::Live { name, checked }));
     }
     let mut rows: Vec<Row> = findings.iter().map(Row::of).collect();
@@ -112,7 +115,10 @@ impl Row {
 
 fn subject(finding: &Finding) -> String {
     match finding {
-        Finding::Configuration { .. } | Finding::BadConfiguration(_) => "configuration".to_owned(),
+        Finding::Configuration { .. }
+        | Finding::BadConfiguration(_)
+        | Finding::Mistake { .. }
+        | Finding::UnsetToken { .. } => "configuration".to_owned(),
         Finding::Data { .. } | Finding::ExposedData { .. } => "data".to_owned(),
         Finding::Database { .. }
         | Finding::SharedDatabase { .. }
@@ -141,6 +147,10 @@ fn found(finding: &Finding) -> String {
             format!("{} does not exist, which is fine", file.display())
         }
         Finding::BadConfiguration(error) | Finding::BadSetup(error) => wording::config(error).join("\n"),
+        Finding::Mistake { file, mistake } => format!("{}: {}", file.display(), wording::mistake(mistake)),
+        Finding::UnsetToken { file, mistake } => {
+            format!("{}: {}; `ax serve` needs it", file.display(), wording::mistake(mistake))
+        }
         Finding::Data { directory, trouble: None } => format!("{} is writable", directory.display()),
         Finding::Data { directory, trouble: Some(trouble) } => format!(
             "{} is not writable: {trouble}; set AX_DATA_DIR to a writable directory",
@@ -181,7 +191,9 @@ fn found(finding: &Finding) -> String {
         ),
         Finding::Prices { imported: 0 } => "built-in; `ax prices import FILE` imports newer ones".to_owned(),
         Finding::Prices { imported } => format!("imported for {}", count(*imported as u64, "model")),
-        Finding::Providers { available, known, voices } => providers((*available, *known), *voices),
+        Finding::Providers { available, known, voices, is_program } => {
+            providers((*available, *known), *voices, *is_program)
+        }
         Finding::Provider { reached, priced, .. } => provider(reached, *priced),
         Finding::Lacking { name, missing } => wording::lacks(name, missing),
         Finding::Live { checked: Ok(checked), .. } => answering(checked).to_owned(),
@@ -246,13 +258,17 @@ fn hidden(discussions: u64, days: u64) -> String {
     )
 }
 
-fn providers((available, known): (usize, usize), voices: usize) -> String {
-    let found = format!("{available} of {known} are available");
+fn providers((available, known): (usize, usize), voices: usize, is_program: bool) -> String {
+    let are = if available == 1 { "is" } else { "are" };
+    let found = format!("{available} of {known} {are} available");
     if available >= LEAST_PROVIDERS {
         return found;
     }
     if voices >= LEAST_PROVIDERS {
         return format!("{found}, and {voices} of its models discuss; other vendors bring other views");
+    }
+    if is_program {
+        return format!("{found}, and takes {LEAST_PROVIDERS} seats; other vendors bring other views");
     }
     format!(
         "{found}; a discussion takes {LEAST_PROVIDERS} voices; set a key as shown below. Until then, \

@@ -12,7 +12,7 @@ use crate::{
     exit::{Exit, Usage},
     live::{
         events::ProcessSignals,
-        session::{self, Ending},
+        session::{self, SessionOptions},
     },
     render::note,
     verbs::{run, run_plan},
@@ -20,7 +20,7 @@ use crate::{
 
 /// Checks the fork, then shows what it would do or runs it.
 pub(super) async fn fork(scope: &Scope, past: &Discussion, args: &Fork) -> anyhow::Result<Exit> {
-    if args.is_of_a_discussion() {
+    if args.has_discussion_flags() {
         let message = "a run has no participants, rounds and options of its own; change --set, --input, \
                        --variables or --workflow";
         return Err(Usage(message.to_owned()).into());
@@ -28,10 +28,7 @@ pub(super) async fn fork(scope: &Scope, past: &Discussion, args: &Fork) -> anyho
     let forking = forking(scope, past, args).await?;
     let forked = match past.check_run_fork(&forking).await {
         Ok(forked) => forked,
-        Err(RunError::Wrong(wrong)) => {
-            run::report(&wrong);
-            return Ok(Exit::BadInput);
-        }
+        Err(RunError::Wrong(wrong)) => return Ok(run::report(&wrong)),
         Err(RunError::Quorum(error)) => return Err(error.into()),
     };
     let kept = past.reusable_steps(&forked).await?;
@@ -42,7 +39,9 @@ pub(super) async fn fork(scope: &Scope, past: &Discussion, args: &Fork) -> anyho
     let signals = ProcessSignals::new()?;
     let started = past.fork_run(forked, None).await?;
     match started.handle {
-        Some(handle) => session::run(&started.discussion, handle, signals, Ending::shown(args.output)).await,
+        Some(handle) => {
+            session::run(&started.discussion, handle, signals, SessionOptions::shown(args.output)).await
+        }
         None => Ok(Exit::Done),
     }
 }

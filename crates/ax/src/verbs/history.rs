@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, stderr, stdout};
 
-use quorum::{Discussion, Scope, Snapshot, request::limits::LONGEST_SEARCH};
+use quorum::{Discussion, Scope, Snapshot, listing::Entry, request::limits::LONGEST_SEARCH};
 
 use crate::{
     args::{History, Output, Shape, Shown},
@@ -12,10 +12,11 @@ use crate::{
         closing, listing, note, note_always,
         output::print_discussion,
         print, print_json, print_lines, print_markdown,
-        result::{Detail, markdown, moves},
+        result::{Detail, markdown, timeline},
         usage,
     },
     terminal,
+    verbs::watch::interrupted,
 };
 
 /// `ax history`
@@ -26,15 +27,12 @@ pub(crate) async fn history(scope: &Scope, args: &History) -> anyhow::Result<Exi
         let message = format!("a search has at most {LONGEST_SEARCH} characters; this has {length}");
         return Err(Usage(message).into());
     }
-    let entries = if words.trim().is_empty() {
-        let session = match &args.session {
-            Some(given) => Some(scope.find_session(given).await?),
-            None => None,
-        };
-        scope.list(args.limit, session).await?
-    } else {
-        scope.search(&words, args.limit, None).await?
-    };
+    let mut entries = found(scope, args, &words).await?;
+    if entries.iter().any(Entry::is_claimed) {
+        // This ends the claims of processes that were killed, which lists alone can't tell.
+        scope.quorum().nodes().await?;
+        entries = found(scope, args, &words).await?;
+    }
     if args.listed.json {
         print_json(&entries)?;
     } else if entries.is_empty() {
@@ -44,7 +42,22 @@ pub(crate) async fn history(scope: &Scope, args: &History) -> anyhow::Result<Exi
     } else {
         print(&entries.iter().map(listing::row).collect::<Vec<_>>().join("\n"))?;
     }
+    if !args.listed.json && entries.iter().any(Entry::is_interrupted) {
+        note("`ax resume ID` continues an interrupted discussion.");
+    }
     Ok(Exit::Done)
+}
+
+/// The discussions of a session or of all, or those that match these words.
+async fn found(scope: &Scope, args: &History, words: &str) -> anyhow::Result<Vec<Entry>> {
+    if !words.trim().is_empty() {
+        return Ok(scope.search(words, args.limit, None).await?);
+    }
+    let session = match &args.session {
+        Some(given) => Some(scope.find_session(given).await?),
+        None => None,
+    };
+    Ok(scope.list(args.limit, session).await?)
 }
 
 /// `ax show`
@@ -70,12 +83,25 @@ pub(crate) async fn show_state(discussion: &Discussion, output: Output) -> anyho
             note_always(&usage::table(&state.outcome()));
         }
     } else if !turn::announce(state) {
-        note(&format!(
-            "This discussion is {}; `ax resume {}` continues it unless another process runs it.",
-            state.lifecycle, state.id
-        ));
+        note(&unfinished(discussion, state).await?);
     }
     Ok(())
+}
+
+/// What becomes of a discussion that is not over and waits for nobody.
+async fn unfinished(discussion: &Discussion, state: &Snapshot) -> anyhow::Result<String> {
+    // This ends the claims of processes that were killed.
+    discussion.quorum().nodes().await?;
+    let entry = discussion.entry().await?;
+    if entry.as_ref().is_some_and(Entry::is_interrupted) {
+        return Ok(interrupted(state));
+    }
+    let words = entry.map_or_else(|| state.lifecycle.to_string(), |it| it.state().0);
+    let id = state.id;
+    Ok(match words.as_str() {
+        "running" => format!("This discussion is running; `ax watch {id}` shows it."),
+        words => format!("This discussion is {words}; `ax resume {id}` continues it."),
+    })
 }
 
 /// Prints a blank line between the result and the notes, if both go to a terminal.
@@ -89,8 +115,8 @@ fn show_text(state: &Snapshot, output: Output) -> anyhow::Result<()> {
     // An unfinished discussion has nothing else to show.
     let everything = output.verbose || !state.lifecycle.is_terminal();
     let detail = if everything { Detail::Everything } else { Detail::Course };
-    let moves = output.verbose.then(|| moves(&state.transitions));
-    let parts = [Some(markdown(state, detail, output.notes())), moves].into_iter().flatten();
+    let timeline = output.verbose.then(|| timeline(&state.transitions));
+    let parts = [Some(markdown(state, detail, output.notes())), timeline].into_iter().flatten();
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
     if parts.is_empty() { Ok(()) } else { print_markdown(&parts.join("\n\n")) }
 }

@@ -93,7 +93,8 @@ fn runs_discussions(verb: &Verb) -> bool {
 /// Simulates only for a person at a terminal, who sees that voices are simulated before using their
 /// words.
 fn without_providers(verb: &Verb) -> WithoutProviders {
-    let is_seen = matches!(verb, Verb::Discuss(_) | Verb::Follow(_)) && stdout().is_terminal();
+    let is_asking = matches!(verb, Verb::Discuss(_) | Verb::Follow(_) | Verb::Run(_));
+    let is_seen = is_asking && stdout().is_terminal();
     if is_seen { WithoutProviders::Simulate } else { WithoutProviders::Refuse }
 }
 

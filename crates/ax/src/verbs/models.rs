@@ -10,9 +10,15 @@ use serde_json::{Value, json};
 use crate::{
     app::App,
     args::{Listed, PriceVerb, Prices},
-    exit::Exit,
+    exit::{Exit, Usage},
     render::{line::width, note, print, print_json, room, wording},
 };
+
+/// What prices mean.
+const UNITS: &str = "USD per million tokens: input / output / cached";
+
+/// The mark before a provider's default model.
+const DEFAULT: &str = "*";
 
 /// The most entries named in the message about those that were not understood.
 const NAMED: usize = 5;
@@ -26,6 +32,7 @@ pub(crate) fn models(app: &App, listed: &Listed) -> anyhow::Result<Exit> {
     } else {
         let form = Form::of(&setup, |it| it.listed.clone(), "  ", room());
         print(&setup.providers.iter().map(|it| paragraph(it, form)).collect::<Vec<_>>().join("\n\n"))?;
+        note(&format!("{UNITS}. {DEFAULT} marks the model that is asked if none is named."));
     }
     Ok(Exit::Done)
 }
@@ -44,10 +51,8 @@ pub(crate) fn prices(app: &App, args: &Prices) -> anyhow::Result<Exit> {
         let rows = |it| priced(it).into_iter().map(move |model| row(it, &model, "", form));
         let rows = setup.providers.iter().flat_map(rows);
         print(&rows.collect::<Vec<_>>().join("\n"))?;
-        note(
-            "USD per million tokens: input / output / cached. config.toml overrides imported prices, and \
-             those override the built-in ones.",
-        );
+        let order = "config.toml overrides imported prices, and those override the built-in ones";
+        note(&format!("{UNITS}. {order}."));
     }
     Ok(Exit::Done)
 }
@@ -57,9 +62,9 @@ fn load(app: &App) -> anyhow::Result<Setup> {
 }
 
 fn import(app: &App, file: &std::path::Path) -> anyhow::Result<Exit> {
-    let wrong = |error| Error::Config(config::Error::Prices(error));
-    let import = prices::import(file).map_err(wrong)?;
-    import.prices.save(&app.config()?.prices_file()).map_err(wrong)?;
+    let import = prices::import(file).map_err(|error| Usage(error.to_string()))?;
+    let unwritten = |error| Error::Config(config::Error::Prices(error));
+    import.prices.save(&app.config()?.prices_file()).map_err(unwritten)?;
     note(&format!("Imported the prices of {}.", count(import.prices.len() as u64, "model")));
     if import.others > 0 {
         note(&format!("Skipped models that are not for chat: {}.", import.others));
@@ -111,7 +116,8 @@ fn program(provider: &Provider) -> Option<String> {
 fn paragraph(provider: &Provider, form: Form) -> String {
     let available = || program(provider).unwrap_or_else(|| "available".to_owned());
     let heading = format!("{}  ({})", provider.name, lacking(provider).unwrap_or_else(available));
-    let models = provider.listed.iter().map(|model| row(provider, model, "  ", form));
+    let margin = |model: &str| if model == provider.model { format!("{DEFAULT} ") } else { "  ".to_owned() };
+    let models = provider.listed.iter().map(|model| row(provider, model, &margin(model), form));
     std::iter::once(heading).chain(models).collect::<Vec<_>>().join("\n")
 }
 
@@ -121,7 +127,9 @@ fn row(provider: &Provider, model: &str, margin: &str, form: Form) -> String {
     let (window, price) = (short(window), price.map_or_else(|| "unpriced".to_owned(), dollars));
     match form {
         Form::Wide => format!("{margin}{name:<36} {window:>6} tokens  {price}"),
-        Form::Narrow => format!("{margin}{name}\n{margin}  {window} tokens  {price}"),
+        Form::Narrow => {
+            format!("{margin}{name}\n{:width$}  {window} tokens  {price}", "", width = margin.len())
+        }
     }
 }
 

@@ -64,11 +64,27 @@ pub(crate) async fn calibration(scope: &Scope, args: &Calibration) -> anyhow::Re
     if args.listed.json {
         print_json(&report)?;
     } else if report.outcomes == 0 {
-        note("No outcomes are recorded yet; `ax resolve ID ANSWER` records the right answer to a question.");
+        note(&none_recorded(scope, args).await?);
     } else {
         print(&shown(&report))?;
     }
     Ok(Exit::Done)
+}
+
+/// Why there is nothing to show: no outcomes at all, or only those of the other kind of voices.
+async fn none_recorded(scope: &Scope, args: &Calibration) -> anyhow::Result<String> {
+    let others = scope.calibration(!args.simulated).await?.outcomes;
+    let (asked, other, command) = match args.simulated {
+        true => ("simulated", "real", "ax calibration"),
+        false => ("real", "simulated", "ax calibration --simulated"),
+    };
+    if others == 0 {
+        let message =
+            "No outcomes are recorded yet; `ax resolve ID ANSWER` records the right answer to a question.";
+        return Ok(message.to_owned());
+    }
+    let others = count(others as u64, "outcome");
+    Ok(format!("No outcomes of {asked} voices are recorded yet; `{command}` shows {others} of {other} ones."))
 }
 
 fn shown(report: &CalibrationReport) -> String {

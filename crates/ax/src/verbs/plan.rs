@@ -61,7 +61,7 @@ fn seat(seat: &PlannedSeat) -> String {
     }
 }
 
-/// Through whom the agents would speak, and with which abilities.
+/// The provider that each agent would speak through, with its weight and abilities.
 fn agents(plan: &Plan) -> Option<String> {
     let agents =
         plan.participants.iter().filter_map(|it| Some((it.participant.as_str(), it.agent.as_ref()?)));
@@ -82,7 +82,7 @@ fn agent_line(name: &str, agent: &PlannedAgent) -> String {
     format!("  {name:<20} {through}, weight {}{notes}", agent.weight)
 }
 
-/// The rounds in order, with equal ones in a row put together.
+/// The rounds in order, with consecutive equal ones merged.
 fn course(plan: &Plan) -> Vec<String> {
     let mut rounds: Vec<(u32, u32, String)> = Vec::new();
     let mut parts = Vec::new();
@@ -112,8 +112,23 @@ fn asked(label: &str, phase: &PlannedPhase) -> String {
         [one] => one.clone(),
         several => format!("{} at once", several.join(", ")),
     };
-    let groups: Vec<String> = phase.asked.iter().map(group).collect();
+    let mut groups: Vec<String> = Vec::new();
+    for (at, names) in phase.asked.iter().enumerate() {
+        let again = 0 < at && phase.asked[at - 1] == *names;
+        let purpose = phase.purposes.get(at).filter(|_| again).and_then(|it| task(it));
+        groups.push(purpose.map_or_else(|| group(names), str::to_owned));
+    }
     format!("  {label:<20} {}", groups.join(", then "))
+}
+
+/// What a participant is asked for that was asked just before, by the purpose of the step.
+fn task(purpose: &str) -> Option<&'static str> {
+    match purpose {
+        "verdict" => Some("the verdict"),
+        "swapped" => Some("again in the other order"),
+        "verdict/swapped" => Some("the verdict in the other order"),
+        _ => None,
+    }
 }
 
 fn figures(plan: &Plan, forecast: Forecast) -> String {

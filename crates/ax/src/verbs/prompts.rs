@@ -9,15 +9,14 @@ use quorum::{
 
 use crate::{
     args::Prompts,
-    exit::{Exit, Usage},
+    exit::Exit,
     render::{print, print_json},
 };
 
 /// `ax prompts`
 pub(crate) async fn prompts(scope: &Scope, args: &Prompts) -> anyhow::Result<Exit> {
     let is_vote = scope.quorum().registry().pattern(&args.pattern).is_some_and(|it| it.votes);
-    let request = args.request(is_vote).map_err(|wrong| Usage(format!("--options: {wrong}")))?;
-    let spec = scope.check(&request)?;
+    let spec = scope.order(&args.request(is_vote)?).await?;
     let requests = scope.rehearse(&spec).await?;
     if args.json {
         print_json(&requests)?;

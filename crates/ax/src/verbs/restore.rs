@@ -1,7 +1,7 @@
 //! `ax restore`, and the notes about old discussions that retention hides or removes.
 
 use quorum::{
-    Expired, Leap, Quorum, Scope,
+    Error, Expired, Leap, Quorum, Scope, StoreError,
     model::time::Timestamp,
     text::{count, local_time},
 };
@@ -17,13 +17,23 @@ pub(crate) async fn restore(scope: &Scope, args: &Restore) -> anyhow::Result<Exi
     match &args.id {
         Some(_) if args.all => Err(Usage("give an id or --all, not both".to_owned()).into()),
         Some(given) => {
-            let discussion = scope.find_hidden(given).await?;
+            let discussion = scope.find_hidden(given).await.map_err(not_hidden)?;
             discussion.restore().await?;
             note(&format!("Restored discussion {}.{}", discussion.id(), kept_again(scope)));
             Ok(Exit::Done)
         }
         None if args.all => restore_all(scope).await,
         None => list(scope, args).await,
+    }
+}
+
+/// An unknown discussion is looked for among the hidden ones.
+fn not_hidden(error: Error) -> anyhow::Error {
+    match error {
+        Error::NotFound(_) | Error::Store(StoreError::Unknown(_)) => {
+            Usage(format!("{error}; `ax restore` lists the hidden discussions")).into()
+        }
+        other => other.into(),
     }
 }
 

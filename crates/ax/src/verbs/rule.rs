@@ -12,7 +12,7 @@ use crate::{
     exit::{Exit, Usage},
     live::{
         events::ProcessSignals,
-        session::{self, Ending},
+        session::{self, SessionOptions},
     },
 };
 
@@ -22,7 +22,7 @@ pub(crate) async fn rule(app: &App, scope: &Scope, args: &Rule) -> anyhow::Resul
     let discussion = scope.find(&args.which.id).await?;
     let signals = ProcessSignals::new()?;
     let ruled = discussion.rule(ruling).await?;
-    session::run_after(&discussion, ruled, signals, Ending::of_past(args.output)).await
+    session::run_after(&discussion, ruled, signals, SessionOptions::of_past(args.output)).await
 }
 
 fn ruling(app: &App, args: &Rule) -> Result<Ruling, Usage> {

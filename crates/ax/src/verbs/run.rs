@@ -6,23 +6,24 @@ use quorum::patterns::workflow::plan::PlanStep;
 use quorum::{
     Scope,
     model::spec::Spec,
+    text::count,
     workflow::{
         RunError, RunOrder, Wrong,
         find::{all, file_of, folders},
-        plan_of, schema,
+        plan_of, schema, uses_of_input,
     },
 };
 use serde_json::{Map, Value, json};
 
 use crate::{
-    args::{Run, WorkflowVerb, Workflows},
+    args::{Run, WorkflowVerb, Workflows, input::unreadable},
     exit::{Exit, Usage},
     live::{
         events::ProcessSignals,
-        session::{self, Ending},
+        session::{self, SessionOptions},
     },
     render::{note, note_always, print, print_json},
-    verbs::{detach, restore::expire_old, run_plan},
+    verbs::{detach, discuss::announce_simulation, restore::expire_old, run_plan},
 };
 
 /// The longest input, in bytes.
@@ -35,7 +36,7 @@ pub(super) const HOW_TO_ALLOW: &str = "allow it with --allow-tools NAME, or in [
 /// process.
 pub(crate) async fn run(scope: &Scope, args: &Run) -> anyhow::Result<Exit> {
     let mut order = order(scope, &args.workflow, &args.allow_tools)?;
-    order.input = filled(input(args.input.as_deref(), &args.set, Value::Null)?);
+    order.input = input(args.input.as_deref(), &args.set, Value::Null)?;
     order.variables = variables(args.variables.as_deref())?.unwrap_or_default();
     order.request = args.request();
     if let Some(session) = &args.session {
@@ -45,6 +46,7 @@ pub(crate) async fn run(scope: &Scope, args: &Run) -> anyhow::Result<Exit> {
         Ok(spec) => spec,
         Err(exit) => return Ok(exit),
     };
+    let greeting = announce_simulation(scope, &order.request, args.output)?;
     warn_about_input(&spec);
     if args.dry_run {
         return run_plan::show(scope, &spec, None, args.output).await;
@@ -55,7 +57,8 @@ pub(crate) async fn run(scope: &Scope, args: &Run) -> anyhow::Result<Exit> {
     }
     let signals = ProcessSignals::new()?;
     let (discussion, handle) = scope.start(spec).await?;
-    session::run(&discussion, handle, signals, Ending::shown(args.output)).await
+    let options = SessionOptions { greeting, ..SessionOptions::shown(args.output) };
+    session::run(&discussion, handle, signals, options).await
 }
 
 /// `ax workflow`
@@ -69,13 +72,13 @@ pub(crate) fn workflow(scope: &Scope, args: &Workflows) -> anyhow::Result<Exit> 
         }
         WorkflowVerb::Check { workflow, allow_tools } => {
             let mut order = order(scope, workflow, allow_tools)?;
-            // A file is right or wrong whatever keys there are.
+            // Whether a file is valid doesn't depend on which keys are set.
             order.request.offline = Some(true);
             order.input = json!({});
             match planned(scope, &order)? {
                 Ok(spec) => {
-                    let steps = plan_of(&spec).map_or(0, |it| count(&it.steps));
-                    print(&format!("{} is in order: {steps} steps.", order.file))?;
+                    let steps = plan_of(&spec).map_or(0, |it| count_steps(&it.steps));
+                    print(&format!("{} is valid: {}.", order.file, count(steps, "step")))?;
                     Ok(Exit::Done)
                 }
                 Err(exit) => Ok(exit),
@@ -116,7 +119,7 @@ pub(super) fn order(scope: &Scope, given: &str, allow_tools: &[String]) -> anyho
         return Err(Usage(message).into());
     };
     let text = bounded(&file, quorum::workflow::LARGEST_FILE as u64 + 1)
-        .map_err(|error| Usage(format!("{}: {error}", file.display())))?;
+        .map_err(|error| Usage(format!("{}: {}", file.display(), unreadable(&error))))?;
     Ok(RunOrder {
         file: file.display().to_string(),
         text,
@@ -138,22 +141,16 @@ fn bounded(file: &PathBuf, most: u64) -> std::io::Result<Vec<u8>> {
 fn planned(scope: &Scope, order: &RunOrder) -> anyhow::Result<Result<Spec, Exit>> {
     match scope.plan_workflow(order) {
         Ok(spec) => Ok(Ok(spec)),
-        Err(RunError::Wrong(wrong)) => {
-            report(&wrong);
-            Ok(Err(Exit::BadInput))
-        }
+        Err(RunError::Wrong(wrong)) => Ok(Err(report(&wrong))),
         Err(RunError::Quorum(error)) => Err(error.into()),
     }
 }
 
-pub(super) fn report(wrong: &Wrong) {
-    wrong.lines().iter().for_each(|line| note_always(line));
+/// Prints everything that is wrong with a workflow, and returns the exit code.
+pub(super) fn report(wrong: &Wrong) -> Exit {
+    wrong.lines().iter().for_each(|line| note_always(&format!("error: {line}")));
     note("Nothing was asked and nothing was spent.");
-}
-
-/// An input that nothing was given for has no fields.
-fn filled(input: Value) -> Value {
-    if input.is_null() { json!({}) } else { input }
+    if wrong.lacks_providers() { Exit::TooFewProviders } else { Exit::BadInput }
 }
 
 /// The values by name, if there are any.
@@ -165,8 +162,8 @@ pub(super) fn variables(written: Option<&str>) -> anyhow::Result<Option<Map<Stri
     }
 }
 
-/// The input: JSON if it is JSON, else the text itself; then the single fields. Without one, the
-/// fields of the input before are changed.
+/// The input: JSON if it is JSON, else the text itself, with the single fields set afterwards. If
+/// no input is given, the fields are set in the earlier one.
 pub(super) fn input(written: Option<&str>, set: &[String], before: Value) -> anyhow::Result<Value> {
     let mut input = match written {
         None => before,
@@ -176,7 +173,7 @@ pub(super) fn input(written: Option<&str>, set: &[String], before: Value) -> any
             match serde_json::from_str(&text) {
                 Ok(value) => value,
                 Err(error) if looks_like_json => {
-                    return Err(Usage(format!("--input: is no JSON: {error}")).into());
+                    return Err(Usage(format!("--input: is not valid JSON: {error}")).into());
                 }
                 Err(_) => Value::String(text),
             }
@@ -190,7 +187,8 @@ pub(super) fn input(written: Option<&str>, set: &[String], before: Value) -> any
             input = Value::Object(Map::new());
         }
         let Value::Object(fields) = &mut input else {
-            return Err(Usage("--set: the input is no JSON object, so it has no fields".to_owned()).into());
+            let message = "--set: the input is not a JSON object, so it has no fields";
+            return Err(Usage(message.to_owned()).into());
         };
         fields.insert(key.to_owned(), value(written));
     }
@@ -204,13 +202,14 @@ fn value(written: &str) -> Value {
 
 /// A text that is typed, or read from a file or standard input.
 fn text_of(written: &str, flag: &str) -> anyhow::Result<String> {
-    let unreadable = |error: std::io::Error| Usage(format!("{flag}: {error}"));
     let bytes = if written == "-" {
         let mut bytes = Vec::new();
-        std::io::stdin().take(LONGEST_INPUT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        let read = std::io::stdin().take(LONGEST_INPUT + 1).read_to_end(&mut bytes);
+        read.map_err(|error| Usage(format!("{flag}: standard input {}", unreadable(&error))))?;
         bytes
     } else if let Some(file) = written.strip_prefix('@') {
-        bounded(&PathBuf::from(file), LONGEST_INPUT + 1).map_err(unreadable)?
+        let read = bounded(&PathBuf::from(file), LONGEST_INPUT + 1);
+        read.map_err(|error| Usage(format!("{flag} @{file}: {}", unreadable(&error))))?
     } else {
         written.as_bytes().to_vec()
     };
@@ -223,15 +222,13 @@ fn text_of(written: &str, flag: &str) -> anyhow::Result<String> {
 /// Warns if fields of the input are used and the input has none.
 fn warn_about_input(spec: &Spec) {
     let Some(plan) = plan_of(spec).filter(|it| !it.input.is_object()) else { return };
-    let written = serde_json::to_string(&plan.steps).unwrap_or_default();
-    if written.contains("{{input.") || written.contains("${input.") {
-        note(
-            "warning: the workflow uses fields of its input, and the input is no JSON object; they stay as written",
-        );
+    if uses_of_input(&plan.steps).iter().any(|it| !it.is_whole) {
+        let why = if plan.input.is_null() { "none is given" } else { "the input is not a JSON object" };
+        note(&format!("warning: the workflow uses fields of its input, and {why}; they stay as written"));
     }
 }
 
-fn count(steps: &[PlanStep]) -> usize {
+fn count_steps(steps: &[PlanStep]) -> u64 {
     let mut count = 0;
     quorum::patterns::workflow::plan::walk(steps, &mut |_, _| count += 1);
     count

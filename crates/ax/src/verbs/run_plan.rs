@@ -56,7 +56,8 @@ pub(super) async fn show(
     }
     // What simulated voices say costs nothing.
     let cost = if typical > 0.0 { format!(", typically ${typical:.4}") } else { String::new() };
-    print(&format!("At most {limit} calls if nothing is retried{cost}. Nothing was asked."))?;
+    let calls = count(u64::from(limit), "call");
+    print(&format!("At most {calls} if nothing is retried{cost}. Nothing was asked."))?;
     Ok(Exit::Done)
 }
 

@@ -7,7 +7,7 @@ use crate::{
     exit::Exit,
     live::{
         events::ProcessSignals,
-        session::{self, Ending},
+        session::{self, SessionOptions},
     },
 };
 
@@ -17,5 +17,5 @@ pub(crate) async fn say(scope: &Scope, args: &Say) -> anyhow::Result<Exit> {
     let text = spoken(&args.text)?;
     let signals = ProcessSignals::new()?;
     let said = discussion.say(args.speaker.as_deref(), &text, args.user.as_deref()).await?;
-    session::run_after(&discussion, said, signals, Ending::of_past(args.output)).await
+    session::run_after(&discussion, said, signals, SessionOptions::of_past(args.output)).await
 }

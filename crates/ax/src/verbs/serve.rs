@@ -29,7 +29,9 @@ const NO_PROVIDER: &str = "\
 /// Serves until SIGTERM or Ctrl-C.
 pub(crate) fn serve(app: &App, args: &Serve) -> anyhow::Result<Exit> {
     let prefix = tool_prefix()?;
-    let quorum = app.open(app.config()?, WithoutProviders::Refuse)?;
+    let config = app.config()?;
+    config.check_tokens()?;
+    let quorum = app.open(config, WithoutProviders::Refuse)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let exit = runtime.block_on(answer(quorum, args, prefix));
     // Remaining work is not awaited: anything that isn't recorded didn't happen, and the next
@@ -54,7 +56,7 @@ async fn answer(quorum: Quorum, args: &Serve, prefix: Option<String>) -> anyhow:
     }
     for other in others.configured_otherwise().await? {
         note(&format!(
-            "warning: {other} uses the same database with another configuration; give all of them the same one"
+            "warning: {other} uses the same database with another configuration; give all nodes the same configuration"
         ));
     }
     let going_on = server.go_on().await?;
@@ -77,12 +79,13 @@ async fn answer(quorum: Quorum, args: &Serve, prefix: Option<String>) -> anyhow:
         () = server.run(close) => telemetry::flush(&kept).await,
         () = twice => {}
         () = daily(|| expire_old(&kept)) => {}
+        () = every(INDEXING, || index_some(&kept)) => {}
         () = note_outages(outages) => {}
     }
     Ok(Exit::Done)
 }
 
-/// Notes when discussions can't be stored any more, and when they can again, without end.
+/// Reports when discussions can't be stored any more, and when they can again. Never returns.
 async fn note_outages(mut outages: BoxStream<'static, Option<String>>) {
     let mut began = None;
     while let Some(outage) = outages.next().await {
@@ -105,15 +108,27 @@ const MEANWHILE: &str = "\
     Until discussions can be stored again, answers of calls under way are kept in memory, no new \
     calls are placed, and orders are refused.";
 
-/// Does the work once a day, for the first time in a day, without end.
+/// Does the work once a day, for the first time a day from now. Never returns.
 async fn daily<W: Future<Output = ()>>(work: impl Fn() -> W) {
+    every(DAY, work).await;
+}
+
+async fn every<W: Future<Output = ()>>(interval: Duration, work: impl Fn() -> W) {
     loop {
-        tokio::time::sleep(DAY).await;
+        tokio::time::sleep(interval).await;
         work().await;
     }
 }
 
+async fn index_some(quorum: &Quorum) {
+    // Whatever fails is tried again the next time, and by searches.
+    let _ = quorum.index_some().await;
+}
+
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The interval at which new discussions are indexed for searches.
+const INDEXING: Duration = Duration::from_secs(5);
 
 fn settings(args: &Serve, config: &Config) -> Settings {
     let mut settings = Settings::of(config);

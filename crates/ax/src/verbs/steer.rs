@@ -12,7 +12,7 @@ use crate::{
     exit::{Exit, Requirement},
     live::{
         events::ProcessSignals,
-        session::{self, Ending},
+        session::{self, SessionOptions},
     },
     render::{note, output::print_discussion},
 };
@@ -23,18 +23,18 @@ pub(crate) async fn resume(scope: &Scope, args: &Resume) -> anyhow::Result<Exit>
     // Once SIGHUP is caught, it no longer ends the process.
     let _hangup = args.detached.then(|| signal(SignalKind::hangup())).transpose()?;
     let requirement = Requirement { consensus: args.require_consensus, support: args.require_support };
-    let ending = Ending { requirement, ..Ending::of_past(args.shown.output) };
+    let options = SessionOptions { requirement, ..SessionOptions::of_past(args.shown.output) };
     let signals = ProcessSignals::new()?;
     // The audit records who started a detached discussion; this is no resumption by a person.
     let resumed =
         if args.detached { discussion.run_prepared().await } else { discussion.resume_here().await };
     match resumed {
-        Ok(handle) => session::run(&discussion, handle, signals, ending).await,
+        Ok(handle) => session::run(&discussion, handle, signals, options).await,
         Err(Error::Store(StoreError::Over(_))) => {
             let state = discussion.state().await?;
             note("This discussion is over; here is its result.");
-            print_discussion(&discussion, &state, ending.output).await?;
-            Ok(session::conclude(&state, ending))
+            print_discussion(&discussion, &state, options.output).await?;
+            Ok(session::conclude(&state, options))
         }
         Err(error) => Err(error.into()),
     }
@@ -79,7 +79,7 @@ pub(crate) async fn stop(scope: &Scope, args: &Shown) -> anyhow::Result<Exit> {
             Ok(Exit::Done)
         }
         Steered::Here(handle) => {
-            session::run(&discussion, handle, signals, Ending::of_past(args.output)).await
+            session::run(&discussion, handle, signals, SessionOptions::of_past(args.output)).await
         }
         Steered::Idle(_) | Steered::Recorded => Ok(Exit::Done),
     }

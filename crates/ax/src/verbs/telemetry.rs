@@ -15,14 +15,14 @@ pub(super) fn announce(quorum: &Quorum) {
 /// Sends the spans that are left, and says so if that fails.
 pub(super) async fn flush(quorum: &Quorum) {
     if let Err(reason) = quorum.flush_telemetry().await {
-        note(&format!("warning: traces could not be sent, and everything else is done: {reason}"));
+        note(&format!("warning: traces could not be sent ({reason}); nothing else is affected"));
     }
 }
 
 /// The state of traces, in a sentence.
 pub(super) fn told(status: &TracingStatus) -> String {
     match status {
-        TracingStatus::Off => "nothing asks for traces".to_owned(),
+        TracingStatus::Off => "tracing is off".to_owned(),
         TracingStatus::On { variable } => format!("traces are sent to the collector in {variable}"),
         TracingStatus::NotBuilt { variable } => format!(
             "{variable} is set, but this program was built without traces; build it with `--features otel`"

@@ -8,7 +8,7 @@ use crate::{
     live::{
         elsewhere::{self, Standing},
         events::ProcessSignals,
-        session::{self, Ending},
+        session::{self, SessionOptions},
     },
     render::{note, output::print_discussion},
 };
@@ -17,16 +17,16 @@ use crate::{
 pub(crate) async fn watch(scope: &Scope, args: &Shown) -> anyhow::Result<Exit> {
     let discussion = scope.find(&args.which.id).await?;
     let signals = ProcessSignals::leaving()?;
-    let (state, ending) = (discussion.state().await?, Ending::of_past(args.output));
+    let (state, options) = (discussion.state().await?, SessionOptions::of_past(args.output));
     match elsewhere::standing(&discussion, &state).await? {
         Standing::Runs { owner } => {
             note(&format!("Watching {}, which {owner} runs. Leaving does not end it.", discussion.id()));
-            session::watch(scope, &discussion, signals, ending).await
+            session::watch(scope, &discussion, signals, options).await
         }
         Standing::Over => {
             note("This discussion is over; here is its result.");
-            print_discussion(&discussion, &state, ending.output).await?;
-            Ok(session::conclude(&state, ending))
+            print_discussion(&discussion, &state, options.output).await?;
+            Ok(session::conclude(&state, options))
         }
         Standing::Waits => {
             if let Some(whom) = waits_for(&state) {
@@ -37,7 +37,7 @@ pub(crate) async fn watch(scope: &Scope, args: &Shown) -> anyhow::Result<Exit> {
                 note(&format!("Question: {}", state.spec.topic));
                 note("");
             }
-            session::take_turn(&discussion, ending).await
+            session::take_turn(&discussion, options).await
         }
     }
 }
@@ -62,4 +62,9 @@ pub(crate) async fn left(discussion: &Discussion) -> anyhow::Result<()> {
         Standing::Waits => note(&format!("Left. No process runs it; `ax resume {id}` continues it.")),
     }
     Ok(())
+}
+
+/// A discussion that no process runs any more, although it waits for nobody.
+pub(crate) fn interrupted(state: &Snapshot) -> String {
+    format!("This discussion is interrupted: no process runs it. `ax resume {}` continues it.", state.id)
 }

@@ -208,6 +208,7 @@ async function listed(server, open) {
     { topic: 'B', status: 'running', rulingAwaited: { kind: 'chair', about: 'grok', choices: [], candidates: [] } },
     { topic: 'C', status: 'running', estimatedCost: 0.0125 },
     { topic: 'Q', status: 'ready', run: 'queued' },
+    { topic: 'R', status: 'running', run: 'queued' },
     { topic: 'S', status: 'running', run: 'stuck' },
     { topic: 'D', status: 'completed', estimatedCost: 0, simulated: true },
     { topic: 'E', status: 'completed', success: false, outcome: { kind: 'answered', degraded: true } },
@@ -235,6 +236,7 @@ async function listed(server, open) {
     'Under way',
     'C running',
     'Q queued',
+    'R interrupted',
     'S stuck: every attempt to go on failed',
     'Earlier',
     'D finished',
@@ -244,11 +246,11 @@ async function listed(server, open) {
     'H finished',
   ]);
   const lights = await page.$$eval('.entry .chip.state', (all) => all.map((it) => it.dataset.lifecycle));
-  const expected = ['ready', 'error', 'completed', 'less', 'less', 'less', 'completed'];
+  const expected = ['ready', 'running', 'error', 'completed', 'less', 'less', 'less', 'completed'];
   assert.deepEqual(lights.slice(3), expected, 'what fell short is not green, and what is stuck is red');
   assert.match(await page.textContent('.entry >> nth=2'), /\$0\.0125/);
-  assert.doesNotMatch(await page.textContent('.entry >> nth=5'), /\$/);
-  assert.equal(await page.textContent('.entry >> nth=5 >> .chip.warn'), 'simulated');
+  assert.doesNotMatch(await page.textContent('.entry >> nth=6'), /\$/);
+  assert.equal(await page.textContent('.entry >> nth=6 >> .chip.warn'), 'simulated');
   // Choosing a third replaces the first.
   for (const at of [0, 1, 2]) await page.check(`.entry >> nth=${at} >> input`);
   assert.equal(await page.isChecked('.entry >> nth=0 >> input'), false);

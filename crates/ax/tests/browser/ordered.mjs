@@ -25,6 +25,7 @@ const RULINGS = [
 
 await scenario(CONFIG, async (server, open) => {
   const page = await open();
+  await pressed(page, server);
   await planned(page, server);
   await preset(page, server);
   await session(page, server);
@@ -32,6 +33,24 @@ await scenario(CONFIG, async (server, open) => {
   await foreign(page, server);
   for (const [label, ruling] of RULINGS) await decided(page, server, label, ruling);
 });
+
+/** The first plan redrew the buttons, and a click under way added nobody. */
+async function pressed(page, server) {
+  let answer;
+  const held = new Promise((done) => (answer = done));
+  await page.route('**/api/plan', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(server.base);
+  await page.hover('.pill[value=claude]');
+  await page.mouse.down();
+  answer();
+  await page.waitForSelector('.usual >> text=The usual panel: claude, glm, qwen, gemini.');
+  await page.mouse.up();
+  await page.waitForSelector('.seat >> text=claude');
+  await page.unroute('**/api/plan');
+}
 
 /** The plan follows the form: the calls, the cost, and what prevents a start. */
 async function planned(page, server) {

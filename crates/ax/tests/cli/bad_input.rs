@@ -24,7 +24,15 @@ fn rounds() {
 #[test]
 fn a_question_without_quotes() {
     refuses(&["Tabs", "or", "spaces?"], "tip: put the question in quotes: ax discuss");
-    refuses(&["follow", "last", "And", "now?"], "tip: put the question in quotes: ax follow");
+    let user = User::new();
+    for (typed, verb) in [
+        (&["follow", "last", "And", "now?"][..], "follow"),
+        (&["prompts", "debate", "And", "now?"], "prompts"),
+        (&["--log", "text", "follow", "last", "And", "now?"], "follow"),
+    ] {
+        let tip = format!("tip: put the question in quotes: ax {verb}");
+        user.ax(typed).ends(2).says(&[&tip]).prints_nothing();
+    }
 }
 
 #[test]
@@ -145,7 +153,7 @@ fn a_wrong_default_is_named_with_its_file() {
     let user = User::new();
     user.configure("[defaults]\nrounds = 99");
     let file = user.config().display().to_string();
-    user.ax(&["discuss", "q"]).ends(2).says(&["--rounds: must be from 1 to 10, not 99", &file]);
+    user.ax(&["discuss", "q"]).ends(3).says(&["error: rounds: must be from 1 to 10, not 99", &file]);
     user.configure("[defaults]\nround = 3");
     user.ax(&["discuss", "q"]).ends(3).says(&["did you mean rounds?", &file]);
 }

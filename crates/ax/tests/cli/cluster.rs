@@ -290,6 +290,8 @@ fn an_outage_of_the_database_is_noted_once_on_stderr_and_so_is_its_end() {
     let user = User::new().with("AX_DATABASE_URL", &url);
     user.configure(LEASE);
     let (server, address) = serve(&user);
+    // Its first answer shows that it has started, which it can't without the database.
+    assert_eq!(json(&address, "/readyz")["status"], "ready");
     database.stop(Stop::Immediate).unwrap();
     until(|| json(&address, "/readyz")["status"] == "unreachable");
     database.go_on().unwrap();

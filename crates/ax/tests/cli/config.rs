@@ -41,7 +41,7 @@ fn effective_values_are_shown_with_their_origin() {
     let user = User::new();
     user.configure("[retention]\ndays = 7\n[presets.quick]\nrounds = 1");
     let expected = format!(
-        "# {}\n\n[retention]\ndays = 7\n\n[features]\ndiscussions = true  # default\n\n[presets.quick]\nrounds = 1\n",
+        "# {}\n\n[retention]\ndays = 7\n\n[features]\ndiscussions = true  # default\n\n[store]\nlease = 15  # default\n\n[presets.quick]\nrounds = 1\n",
         user.config().display()
     );
     let out = user.ax(&["config", "show"]).ends(0).out;
@@ -65,6 +65,27 @@ fn effective_values_are_shown_with_their_origin() {
 }
 
 #[test]
+fn the_store_is_shown_without_its_password() {
+    let user = User::new();
+    user.configure(
+        "[store]\nlease = 20\nurl = \"postgres://ann:hidden-word@db.example/panel?sslmode=disable\"",
+    );
+    let said = user.ax(&["config", "show"]).ends(0);
+    assert!(
+        said.out.contains("\n[store]\nlease = 20\nurl = \"postgres://ann@db.example:5432/panel\"\n"),
+        "{said:#?}"
+    );
+    let other = user.with("AX_DATABASE_URL", "postgres://bob:hidden-word@[::1]/panel");
+    let said = other.ax(&["config", "show"]).ends(0);
+    let line = "url = \"postgres://bob@[::1]:5432/panel\"  # from AX_DATABASE_URL\n";
+    assert!(said.out.contains(line) && !said.out.contains("hidden-word"), "{said:#?}");
+    let shown = other.ax(&["config", "show", "--json"]).ends(0).json();
+    let values = shown["values"].as_array().unwrap();
+    let from = values.iter().find(|it| it["key"] == "url").map(|it| it["from"].clone());
+    assert_eq!(from, Some("environment".into()));
+}
+
+#[test]
 fn all_mistakes_are_listed_at_once_with_exit_code_3() {
     let user = User::new();
     user.configure("[defaults]\nround = 3\nbudget = 3\n[zzz]");
@@ -75,6 +96,23 @@ fn all_mistakes_are_listed_at_once_with_exit_code_3() {
     user.configure("[defaults]\nrounds = 99\n[presets.a]\nthreshold = 7\n");
     let said = user.ax(&["config", "check"]).ends(3).prints_nothing();
     said.says(&["defaults.rounds: must be from 1 to 10", "presets.a.threshold: must be from 0 to 1"]);
+}
+
+#[test]
+fn a_token_in_a_variable_that_is_not_set_kept_every_verb_from_working() {
+    let user = User::new();
+    user.configure("[server]\ntokens = [{ name = \"a\", env = \"N1\" }, { name = \"b\", env = \"N2\" }]");
+    user.ax(&["history"]).ends(0).says(&["No discussions found"]);
+    let unset = ["a: the variable N1 is not set", "b: the variable N2 is not set"];
+    for verb in [&["config", "check"][..], &["serve", "--port", "0"]] {
+        user.ax(verb).ends(3).says(&unset).prints_nothing();
+    }
+    let found = user.ax(&["doctor"]).ends(3).out;
+    assert!(found.contains("N1 is not set; `ax serve`"), "{found}");
+    // Every mistake is told, not only the first.
+    user.configure("[server]\ntokens = [{ name = \"a\", token = \"short\" }, { name = \"b\" }]");
+    let expected = ["a's token must have 16 characters or more", "b needs either token or env"];
+    user.ax(&["config", "check"]).ends(3).says(&expected);
 }
 
 #[test]
@@ -113,8 +151,8 @@ fn an_unknown_preset_is_refused_with_the_nearest_name() {
     let said = user.ax(&["discuss", "q", "--preset", "architectur"]).ends(2).prints_nothing();
     said.says(&["--preset: there is no preset named architectur; did you mean architecture?"]);
     user.configure("[presets.bad]\nrounds = 77");
-    let said = user.ax(&["discuss", "q", "--preset", "bad"]).ends(2).prints_nothing();
-    said.says(&["--rounds: must be from 1 to 10, not 77 (from [presets.bad] in "]);
+    let said = user.ax(&["discuss", "q", "--preset", "bad"]).ends(3).prints_nothing();
+    said.says(&["error: rounds: must be from 1 to 10, not 77 (from [presets.bad] in "]);
 }
 
 #[test]

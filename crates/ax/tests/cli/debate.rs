@@ -90,11 +90,16 @@ fn bad_orders_are_refused_before_anything_is_asked() {
             "--round-limit: must be from 1 to 1000, not 1001",
         ),
         (&["--round-limit", "3"], "leave the round limit out"),
+        // Ten rounds were planned silently.
+        (
+            &["--debate-format", "convergence-seeking", "-r", "3"],
+            "--rounds: a convergence-seeking debate takes no number of rounds; give the round limit instead",
+        ),
         (&["--debate-format", "loud"], "structured-rounds"),
         (&["--judge", "grok"], "--judge: grok does not take part; the participants are claude, glm, qwen"),
         (&["--judge-failure", "cry"], "go-without"),
         (&["--end-on", "boredom"], "repetition"),
-        (&["--embeddings", "acme"], "--embeddings: has the form provider/model, unlike \"acme\""),
+        (&["--embeddings", "acme"], "--embeddings: must have the form provider/model, not \"acme\""),
         (&["--embeddings", "acme/e-1"], "--embeddings: no provider has the embedding model acme/e-1"),
         (&["--positions", &one], "there are 2 debaters and 1 positions"),
         (&["--positions", &wrong], "is not a JSON list"),
@@ -104,8 +109,8 @@ fn bad_orders_are_refused_before_anything_is_asked() {
             "has an unknown key \"person\"; a row has participant, position, persona, keyArguments",
         ),
         (&["--positions", "nowhere.json"], "there is no such file"),
-        (&["--positions", &one, "--casting", "binary"], "nothing to cast"),
-        (&["--no-casting", "--casting", "binary"], "--no-casting: no positions are assigned"),
+        (&["--positions", &one, "--casting", "binary"], "so none can be assigned"),
+        (&["--no-casting", "--casting", "binary"], "--no-casting: contradicts casting"),
     ] {
         user.ax(&[&["discuss", "q"], &TABLE[..], args].concat()).ends(2).says(&[expected]).prints_nothing();
     }

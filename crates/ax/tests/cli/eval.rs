@@ -50,6 +50,24 @@ fn a_plan_says_what_it_would_cost_and_asks_nobody() {
 }
 
 #[test]
+fn an_evaluation_made_more_calls_than_its_plan_had_at_most() {
+    let user = User::new();
+    let choice = json!({ "question": "Capital of France?", "options": ["Paris", "Lyon"], "answer": "Paris" });
+    let open = json!({ "question": "2+2?", "answer": "4" });
+    let file = written(&user, "mixed.jsonl", &format!("{choice}\n{open}\n"));
+    let out = folder(&user);
+    // The seed changes which first answers differ, and so how much is asked after them.
+    for seed in ["1", "2"] {
+        let line = ["eval", &file, "--offline", "--seed", seed, "--out", &out, "--json"];
+        let plan = user.ax(&[&line[..], &["--dry-run"]].concat()).ends(0).json();
+        let report = user.ax(&line).ends(0).json();
+        let (made, planned) = (report["calls"].as_u64().unwrap(), plan["most"]["calls"].as_u64().unwrap());
+        assert!(made <= planned, "{made} calls, planned were at most {planned}");
+        fs::remove_dir_all(&out).unwrap();
+    }
+}
+
+#[test]
 fn an_evaluation_reports_in_three_forms_and_goes_on_without_asking_again() {
     let user = User::new();
     let (file, out) = (questions(&user, 20), folder(&user));

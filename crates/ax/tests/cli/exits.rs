@@ -47,6 +47,21 @@ fn the_nearest_word_is_suggested() {
     check(&["discuss", "q", "--round", "3"], "a similar argument exists: '--rounds'");
     check(&["discuss", "q", "--pattern", "debat"], "a similar value exists: 'debate'");
     check(&["config", "chek"], "a similar subcommand exists: 'check'");
+    check(&["help", "config", "chek"], "a similar subcommand exists: 'check'");
+    for verb in ["help", "man"] {
+        let listed = "`ax help` lists the verbs.\n";
+        check(
+            &[verb, "dicuss"],
+            &format!("error: there is no verb named dicuss; did you mean discuss?\n{listed}"),
+        );
+        check(&[verb, "xyzzy"], &format!("error: there is no verb named xyzzy\n{listed}"));
+    }
+}
+
+#[test]
+fn a_flag_that_resembles_none_was_taken_for_another() {
+    let said = User::new().ax(&["demo", "--slow"]).ends(2).prints_nothing();
+    assert!(!said.err.contains("similar") && !said.err.contains("--log"), "{said:#?}");
 }
 
 #[test]

@@ -15,7 +15,14 @@ fn inv_disc_630_history_lists_and_shows_past_discussions() {
     assert_eq!(lines.len(), 2);
     assert!(lines[0].contains("Which database") && lines[1].contains(id), "{list:#?}");
     assert_eq!(user.ax(&["show", id, "--json"]).ends(0).json(), first);
-    assert!(user.ax(&["show", "last", "-v"]).ends(0).out.contains("ready → initializing"));
+    let shown = user.ax(&["show", "last", "-v"]).ends(0).out;
+    let (_, timeline) = shown.split_once("## Timeline\n\n").unwrap();
+    // Each line begins with the date and the time.
+    let told: Vec<&str> =
+        timeline.lines().filter_map(|it| it.get("- 2026-01-01 00:00:00 ".len()..)).collect();
+    let expected =
+        ["recorded", "the participants are checked", "the talk begins", "the decision begins", "completed"];
+    assert_eq!(told, expected, "{shown}");
     let json = user.ax(&["history", "--json", "-n", "1"]).ends(0).json();
     assert_eq!(json[0]["topic"], "Which database for billing?");
     assert!(json[0]["startedAt"].as_str().unwrap().ends_with('Z'));
@@ -26,9 +33,29 @@ fn inv_disc_630_history_lists_and_shows_past_discussions() {
 fn a_degraded_discussion_is_marked_in_lists() {
     let user = User::new();
     user.ax(&["discuss", "Without one?", "--simulate", "latency=0ms,dead=glm"]).ends(0);
-    assert!(user.ax(&["history"]).ends(0).out.contains("completed, degraded"));
+    assert!(user.ax(&["history"]).ends(0).out.contains("  degraded      [simulated] Without one?"));
     let json = user.ax(&["history", "--json"]).ends(0).json();
     assert_eq!((&json[0]["success"], &json[0]["outcome"]["degraded"]), (&json!(true), &json!(true)));
+}
+
+#[test]
+fn a_discussion_whose_process_ended_was_running_in_one_list_and_queued_in_another() {
+    let user = User::new();
+    let mut running = user.start(&["-r", "10"]);
+    running.wait_for_line("answered in");
+    let listed = || user.ax(&["history"]).ends(0);
+    assert!(listed().out.contains("  running       [simulated] Tabs or spaces?"));
+    running.signal("-KILL");
+    let id = running.id.clone();
+    running.end();
+    let interrupted =
+        format!("This discussion is interrupted: no process runs it. `ax resume {id}` continues it.");
+    for _ in 0..2 {
+        let listed = listed().says(&["`ax resume ID` continues an interrupted discussion."]);
+        assert!(listed.out.contains("  interrupted   [simulated] Tabs or spaces?"), "{listed:#?}");
+        user.ax(&["show", &id]).ends(0).says(&[&interrupted]);
+        user.ax(&["watch", &id]).ends(0).says(&[&interrupted]);
+    }
 }
 
 #[test]
@@ -53,7 +80,16 @@ fn ids_may_be_cut_short() {
     user.ax(&["show", &id[..14]]).ends(0);
     user.ax(&["show", &id[..14].to_uppercase()]).ends(0);
     user.ax(&["discuss", "Another"]).ends(0);
-    user.ax(&["show", "0"]).ends(2).says(&["several ids begin with 0", &id]);
+    let other = user.ax(&["show", "last", "--json"]).ends(0).json()["discussionId"].clone();
+    let topic = user.ax(&["show", &id, "--json"]).ends(0).json()["topic"].clone();
+    let (other, topic) = (other.as_str().unwrap(), topic.as_str().unwrap());
+    let said = user.ax(&["show", "0"]).ends(2).prints_nothing();
+    let expected =
+        format!("error: several ids begin with 0; give more of it:\n  {other}  Another\n  {id}  {topic}\n");
+    assert_eq!(said.err, expected);
+    let hidden =
+        "there is no discussion whose id begins with nope; `ax restore` lists the hidden discussions";
+    user.ax(&["restore", "nope"]).ends(2).says(&[hidden]);
     for unknown in ["ffffff", "%", "xyz", "", "01890000-0000-7000-8000-000000000000"] {
         user.ax(&["show", unknown]).ends(2).says(&["there is no discussion"]).prints_nothing();
     }

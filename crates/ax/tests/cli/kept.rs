@@ -79,6 +79,7 @@ fn d15_the_ending_of_an_exported_file_sets_its_format() {
         ("a.md", "# Tabs"),
         ("a.json", "{"),
         ("a.jsonl", "{\"schema\""),
+        ("a.markdown", "# Tabs"),
         ("a", "# Tabs"),
     ] {
         let file = user.data().join(name);
@@ -102,6 +103,18 @@ fn an_impossible_export_is_refused() {
     let file = user.data().join("nowhere").join("a.md");
     let file = file.to_str().unwrap();
     user.ax(&["export", "last", "-o", file]).ends(2).says(&[file, "can't write"]).prints_nothing();
+}
+
+#[test]
+fn markdown_was_written_to_files_of_any_other_kind() {
+    let user = User::new();
+    user.ax(&["discuss", "q"]).ends(0);
+    let said = user.ax(&["export", "last", "-o", "x.pdf"]).ends(2).prints_nothing();
+    let expected = "error: --output: no format has the extension .pdf; there are .md, .html, .json, .jsonl, or \
+                    name the format with --as\n";
+    assert_eq!(said.err, expected);
+    assert!(!user.home().join("x.pdf").exists());
+    user.ax(&["export", "last", "-o", "x.pdf", "--as", "html"]).ends(0).says(&["Wrote x.pdf"]);
 }
 
 #[test]

@@ -40,7 +40,12 @@ fn without_providers_a_pipe_is_refused_with_exit_code_4() {
     ] {
         let user = bare();
         let said = user.ax(args).ends(4).prints_nothing();
-        said.says(&["no provider is available", "`--offline`", "ANTHROPIC_API_KEY"]);
+        said.says(&[
+            "error: no provider is available",
+            "`--offline` uses simulated voices; or make one of these available:\n",
+            "\n  claude: no key: set ANTHROPIC_API_KEY",
+            "\n  openai: no key: set OPENAI_API_KEY",
+        ]);
         keeps_nothing(&user);
     }
 }
@@ -83,6 +88,16 @@ fn offline_runs_anywhere_and_its_result_is_marked_on_every_surface() {
 }
 
 #[test]
+fn a_typo_in_the_panel_of_simulated_voices_went_unnoticed() {
+    let user = bare();
+    let typo = ["q?", "-p", "cluade,gemini", "--offline", "--dry-run"];
+    let warning = "warning: --providers: cluade is not a known provider; did you mean claude?\n";
+    user.ax(&typo).ends(0).says(&[warning]);
+    let said = user.ax(&["q?", "-p", "ann,bob", "--offline", "--dry-run"]).ends(0);
+    assert!(!said.err.contains("warning"), "{said:#?}");
+}
+
+#[test]
 fn the_demonstration_runs_anywhere_and_is_marked() {
     let out = bare().ax(&["demo", "--fast"]).ends(0).out;
     // The panel votes on the answer, so the line has the result of the vote too.
@@ -105,6 +120,8 @@ fn a_typo_never_spends_money() {
         (&["hlep"], "there is no verb named hlep; did you mean help?"),
         (&["Kubernetes"], "there is no verb named Kubernetes"),
         (&["observe", "last"], "there is no verb named observe"),
+        (&[""], "error: the question is empty\nNothing was asked.\n"),
+        (&[" "], "error: the question is empty\nNothing was asked.\n"),
         (&["-1 or +1?"], "unexpected argument '-1' found"),
     ] {
         user.ax(args).ends(2).says(&[meant]).prints_nothing();

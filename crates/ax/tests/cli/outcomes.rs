@@ -21,7 +21,17 @@ fn a_right_answer_is_recorded_and_shown_in_the_calibration() {
     assert!(shown.out.contains("1 outcome of simulated voices"), "{shown:#?}");
     assert!(shown.out.contains("Votes are weighted by outcomes from 30 on."), "{shown:#?}");
     assert!(shown.out.contains("too few"), "{shown:#?}");
-    user.ax(&["calibration"]).ends(0).says(&["No outcomes are recorded yet"]);
+}
+
+#[test]
+fn calibration_did_not_say_where_the_outcomes_of_simulated_voices_are() {
+    let user = User::new();
+    user.result(&SETTLE);
+    user.ax(&["resolve", "last", "tabs"]).ends(0);
+    let said = user.ax(&["calibration"]).ends(0).prints_nothing();
+    let expected = "No outcomes of real voices are recorded yet; \
+                    `ax calibration --simulated` shows 1 outcome of simulated ones.";
+    assert_eq!(said.err.trim_end(), expected);
 }
 
 #[test]

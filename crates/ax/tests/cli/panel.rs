@@ -59,7 +59,9 @@ fn verbose_output_lacked_the_figures_of_each_response() {
         let (model, tokens) = (response["model"].as_str().unwrap(), response["tokenCount"].as_u64().unwrap());
         let figures = format!("*{model}");
         let line = shown.lines().find(|it| it.starts_with(&figures)).unwrap_or_default();
-        assert!(line.contains(&format!(", {tokens} tokens, ")), "{model}: {shown}");
+        let written = response["completionTokens"].as_u64().unwrap();
+        let figures = format!(", {} tokens read, {written} written, ", tokens - written);
+        assert!(line.contains(&figures), "{model}: {shown}");
     }
 }
 
@@ -112,12 +114,8 @@ fn one_model_alone_is_refused_with_what_to_do() {
 
 #[test]
 fn a_panel_that_was_narrowed_or_filled_up_says_so() {
-    let check = |keys: &[&str], line: &str| {
-        let user = keys.iter().fold(bare(), |user, key| user.with(key, "k"));
-        let said = user.ax(&["q?", "--dry-run"]).ends(0);
-        let says = format!("{line} `ax models` shows what is missing.\n");
-        assert!(said.err.starts_with(&says), "{said:#?}");
-    };
+    let check =
+        |keys: &[&str], line: &str| announces(keys, &format!("{line} `ax models` shows what is missing.\n"));
     check(
         &["ANTHROPIC_API_KEY", "GEMINI_API_KEY"],
         "The default panel without glm, qwen (not available): claude, gemini.",
@@ -129,6 +127,40 @@ fn a_panel_that_was_narrowed_or_filled_up_says_so() {
     check(
         &["XAI_API_KEY", "MISTRAL_API_KEY"],
         "No provider of the default panel is available, so others discuss: grok, mistral.",
+    );
+}
+
+#[test]
+fn a_single_provider_was_refused_without_advice() {
+    let user = bare().with("OPENAI_API_KEY", "k");
+    let advice = "--providers: a discussion of this kind takes 2 to 6 providers; 1 is named; leave it out for \
+                  the default panel, or name several models: \
+                  `-p openai/gpt-5.6-terra,openai/gpt-5.6-luna`\n";
+    for named in ["openai", "gpt/gpt-4.1"] {
+        user.ax(&["q?", "-p", named]).ends(2).says(&[advice]).prints_nothing();
+    }
+    user.ax(&["q?", "-p", "openai/gpt-5.6-terra,openai/gpt-5.6-luna", "--dry-run"]).ends(0);
+}
+
+/// Checks the first line about a question of a user with these keys.
+#[track_caller]
+fn announces(keys: &[&str], line: &str) {
+    let user = keys.iter().fold(bare(), |user, key| user.with(key, "k"));
+    let said = user.ax(&["q?", "--dry-run"]).ends(0);
+    assert!(said.err.starts_with(line), "{said:#?}");
+}
+
+#[test]
+fn a_key_that_was_not_used_was_not_mentioned() {
+    announces(
+        &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY"],
+        "The default panel without glm, qwen (not available): claude, gemini. `ax models` shows what is \
+         missing. Available, but not asked: openai; `--providers` names a panel of your own.\n",
+    );
+    announces(
+        &["OPENAI_API_KEY", "MISTRAL_API_KEY"],
+        "No provider of the default panel is available, so others discuss: openai, mistral. `ax models` \
+         shows what is missing.\n",
     );
 }
 

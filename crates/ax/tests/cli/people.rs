@@ -142,7 +142,10 @@ fn tables_that_make_no_sense_are_refused() {
         (&["--participants", "claude,me:dog"], "there is no kind of participant named \"dog\""),
         (&["--participants", "claude,:person"], "is not a person's name"),
         (&["--participants", "claude"], "takes 2 to 6 participants; 1 is named"),
-        (&["-p", "claude,me:person"], "is a person; name the whole panel"),
+        (
+            &["-p", "claude,me:person"],
+            "is a person, and not a provider; name the whole panel with --participants",
+        ),
     ] {
         user.ax(&[&["discuss", "q"], args].concat())
             .ends(2)

@@ -62,6 +62,33 @@ fn a_plan_is_a_document_with_figures() {
 }
 
 #[test]
+fn a_limit_of_one_call_was_used_up_before_anything_was_asked() {
+    let user = User::new();
+    let expected = "--max-calls: must be at least 5: 4 for the first answers, 1 for the decision";
+    for more in [&[][..], &["--dry-run"]] {
+        let args = [&["discuss", "q", "--max-calls", "1"][..], more].concat();
+        user.ax(&args).ends(2).says(&[expected, "Nothing was asked"]).prints_nothing();
+    }
+    user.ax(&["history"]).ends(0).says(&["No discussions found"]);
+    let said = user.ax(&["discuss", "q", "--max-calls", "5"]).ends(5);
+    assert!(!said.out.trim().is_empty(), "{said:#?}");
+}
+
+#[test]
+fn a_judge_that_gives_the_verdict_was_planned_as_asked_twice_for_nothing() {
+    let user = User::new();
+    let debate = ["discuss", "q", "--dry-run", "--pattern", "debate", "-p", "claude,gemini,mistral"];
+    let planned = |more: &[&str]| user.ax(&[&debate[..], more].concat()).ends(0).out;
+    let out = planned(&["--judge", "mistral"]);
+    assert!(out.contains("mistral, then the verdict\n"), "{out}");
+    let out = planned(&["--judge", "mistral", "--swap-check"]);
+    assert!(out.contains("mistral, then again in the other order\n"), "{out}");
+    let last =
+        "mistral, then again in the other order, then the verdict, then the verdict in the other order\n";
+    assert!(out.contains(last), "{out}");
+}
+
+#[test]
 fn limits_are_kept_in_a_plan() {
     let user = User::new();
     let args = ["discuss", "q", "--dry-run", "--json", "--max-calls", "7", "--max-tokens", "9000"];

@@ -52,6 +52,29 @@ fn prompts_are_shown_without_asking_anyone() {
 }
 
 #[test]
+fn flags_of_a_discussion_that_shape_prompts_were_refused() {
+    let user = User::new();
+    let said =
+        |flags: &[&str]| user.ax(&[&["prompts", "synthesis", "Tabs or spaces?"], flags].concat()).ends(0).out;
+    let usual = said(&[]);
+    assert!(!usual.contains("You are claude in a discussion"), "{usual}");
+    assert!(said(&["--show-names"]).contains("You are claude in a discussion with "));
+    assert!(said(&["--temperature", "0.3"]).contains("temperature 0.3, "));
+    assert!(said(&["--max-tokens-per-turn", "100"]).contains("answer up to 100 tokens"));
+    assert!(said(&["--early-exit"]).contains("End with a line like `Confidence: 0.75`."));
+    assert!(
+        said(&["--provider-prompts", "claude=Count first."]).contains("# Your own brief\n\nCount first.")
+    );
+    let file = user.write("notes.txt", "We are five.");
+    assert!(said(&["--file", &file]).contains("> We are five."));
+    let piped = user.ax_hearing(&["prompts", "synthesis", "-"], "Vim or Emacs?").ends(0);
+    assert!(piped.out.contains("Vim or Emacs?"), "{piped:#?}");
+    // The pattern has no default here.
+    let help = user.ax(&["prompts", "--help"]).ends(0);
+    assert!(!help.out.contains("The pattern [default"), "{help:#?}");
+}
+
+#[test]
 fn b09_an_option_with_a_comma_was_two_options_in_prompts() {
     let user = User::new();
     for options in [&["-o", "Postgres, managed", "-o", "SQLite"][..], &["-o", "\"Postgres, managed\",SQLite"]]
@@ -67,7 +90,8 @@ fn b09_an_option_with_a_comma_was_two_options_in_prompts() {
 #[test]
 fn prompts_offered_a_moderator_and_could_not_be_told_who_that_is() {
     let user = User::new();
-    let moderated = ["prompts", "dialogue", "-p", "claude,glm", "--consensus", "moderator"];
+    // No dialogue: its partners may agree, and then no moderator is asked.
+    let moderated = ["prompts", "roundtable", "-p", "claude,glm", "--consensus", "moderator"];
     user.ax(&moderated).ends(2).says(&["--synthesizer: the moderator method needs a synthesizer"]);
     let with = [&moderated[..], &["--synthesizer", "glm"]].concat();
     let said = user.ax(&with).ends(0);

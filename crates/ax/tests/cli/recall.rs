@@ -61,6 +61,17 @@ fn bad_recalls_are_refused() {
 }
 
 #[test]
+fn a_refusal_of_a_discussion_too_far_back_named_no_flag() {
+    let user = User::new();
+    user.ax(&["discuss", TOPIC]).ends(0);
+    let none = "there is only 1 discussion, so there is no last~99";
+    for (flag, named) in [("--recall-from=last~99", "--recall-from"), ("--continue=last~99", "--continue")] {
+        let said = user.ax(&["discuss", TOPIC, flag]).ends(2);
+        said.says(&[&format!("{named}: {none}")]).prints_nothing();
+    }
+}
+
+#[test]
 fn the_next_question_goes_to_the_same_panel() {
     let user = User::new();
     user.ax(&["discuss", TOPIC, "-p", "claude,gemini", "--pattern", "roundtable", "-r", "1"]).ends(0);

@@ -105,6 +105,20 @@ fn s2_a_server_open_to_everybody_is_refused() {
 }
 
 #[test]
+fn a_port_that_cannot_be_used_was_told_in_the_words_of_the_system() {
+    let user = User::new();
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = other.local_addr().unwrap().port().to_string();
+    let said = user.ax(&["serve", "--offline", "--port", &port]).ends(3).prints_nothing();
+    let expected = format!("error: another program uses port {port} of 127.0.0.1; choose one with --port\n");
+    assert_eq!(said.err, expected);
+    for wrong in ["99999", "web", "-1"] {
+        let expected = "for '--port <PORT>': must be a whole number from 0 to 65535";
+        user.ax(&["serve", "--port", wrong]).ends(2).says(&[expected]).prints_nothing();
+    }
+}
+
+#[test]
 fn discussions_of_other_processes_can_be_watched_and_steered() {
     let user = User::new();
     let running = user.start(&["--pattern", "round-robin", "--rounds", "2"]);

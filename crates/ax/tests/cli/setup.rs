@@ -107,10 +107,10 @@ fn d10_prices_are_imported_as_litellm_writes_them() {
         ("long.json", &" ".repeat(33 * 1024 * 1024), "is larger than 32 MiB, so it is not a price table"),
     ] {
         let file = user.write(name, text);
-        user.ax(&["prices", "import", &file]).ends(3).says(&[expected]);
+        user.ax(&["prices", "import", &file]).ends(2).says(&[expected]);
     }
-    user.ax(&["prices", "import", "https://x/y.json"]).ends(3).says(&["it is an address; download it first"]);
-    user.ax(&["prices", "import", "nowhere.json"]).ends(3).says(&["there is no such file"]);
+    user.ax(&["prices", "import", "https://x/y.json"]).ends(2).says(&["it is an address; download it first"]);
+    user.ax(&["prices", "import", "nowhere.json"]).ends(2).says(&["there is no such file"]);
     assert_eq!(user.ax(&["prices"]).ends(0).out, out);
 }
 
@@ -129,6 +129,49 @@ fn the_doctor_says_what_to_fix() {
     }
     user.configure("[providers.claude]\nmodle = 'x'");
     assert!(user.ax(&["doctor"]).ends(3).out.contains("did you mean model?"));
+}
+
+#[test]
+fn models_did_not_say_what_their_prices_mean_or_which_is_asked_by_default() {
+    let said = User::new().ax(&["models"]).ends(0);
+    let said = said.says(&[
+        "USD per million tokens: input / output / cached. * marks the model that is asked if none is named.",
+    ]);
+    let json = User::new().ax(&["models", "--json"]).ends(0).json();
+    for provider in json.as_array().unwrap() {
+        let (name, model) = (provider["name"].as_str().unwrap(), provider["model"].as_str().unwrap());
+        let of_it = |it: &&str| it.trim_start_matches(['*', ' ']).starts_with(&format!("{name}/"));
+        let marked: Vec<&str> = said.out.lines().filter(of_it).filter(|it| it.starts_with("* ")).collect();
+        let listed = provider["models"].as_array().unwrap().iter().any(|it| it["name"] == model);
+        assert_eq!(marked.len(), usize::from(listed), "{name}: {marked:?}");
+        assert!(marked.iter().all(|it| it.starts_with(&format!("* {name}/{model} "))), "{marked:?}");
+    }
+}
+
+#[test]
+fn the_doctor_put_all_mistakes_of_the_configuration_in_one_line_and_stopped() {
+    let user = User::new();
+    user.configure("[defaults]\nround = 3\nthreshold = 7\n[providers.claude]\nmodle = 'x'\n[zzz]");
+    let found = user.ax(&["doctor", "--json"]).ends(3).json();
+    let of = |what: &str| -> Vec<String> {
+        let rows = found.as_array().unwrap().iter().filter(|it| it["what"] == what);
+        rows.map(|it| it["found"].as_str().unwrap().to_owned()).collect()
+    };
+    let (file, told) = (user.config().display().to_string(), of("configuration"));
+    let expected =
+        ["did you mean rounds?", "did you mean model?", "no section named zzz", "must be from 0 to 1"];
+    for mistake in expected {
+        let lines = told.iter().filter(|it| it.starts_with(&file) && it.contains(mistake));
+        assert_eq!(lines.count(), 1, "{mistake}: {told:#?}");
+    }
+    assert_eq!(told.len(), expected.len(), "{told:#?}");
+    for what in ["data", "database", "clock", "port", "prices", "providers"] {
+        assert_eq!(of(what).len(), 1, "{what}: {found:#}");
+    }
+    user.configure("[broken");
+    let said = user.ax(&["doctor", "--live"]).ends(3);
+    assert!(said.out.contains("line 1") && said.out.contains("ok     data"), "{said:#?}");
+    assert!(!user.database().exists(), "which database is meant is unknown");
 }
 
 /// A server that answers every request alike.
@@ -188,20 +231,41 @@ fn an_unknown_provider_is_an_error_unless_voices_are_simulated() {
     user.ax(&["discuss", "q", "-p", "cluade,gemini", "--simulate", "latency=0ms"]).ends(0);
 }
 
-#[test]
-fn one_provider_is_refused_with_what_to_do() {
+/// A user on whose path is one coding CLI, and who has no key.
+fn with_a_program() -> User {
     let user = User::new();
     let program = user.write("claude", "#!/bin/sh\n");
     std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let folder = std::path::Path::new(&program).parent().unwrap().to_str().unwrap().to_owned();
     let user = user.with("PATH", &folder);
     user.configure("");
-    let said = user.ax(&["discuss", "q"]).ends(4).prints_nothing();
-    said.says(&["only claude is available", "-p claude,claude", "--offline", "glm: no key: set ZAI_API_KEY"]);
+    user
+}
+
+#[test]
+fn one_coding_cli_was_refused_although_the_documents_say_that_one_is_enough() {
+    let user = with_a_program();
+    let said = user.ax(&["discuss", "q", "--dry-run", "--json"]).ends(0);
+    let plan = said.json();
+    let seats: Vec<_> =
+        plan["participants"].as_array().unwrap().iter().map(|it| &it["participant"]).collect();
+    assert_eq!(seats, ["claude", "claude-2"]);
+    let line = "Only claude is available, so it takes 2 seats: a panel of one family. \
+                `ax models` shows what the others lack.\n";
+    assert!(said.err.starts_with(line), "{said:#?}");
+    let found = user.ax(&["doctor"]).ends(0).out;
+    let line = "providers      1 of 15 is available, and takes 2 seats; other vendors bring other views\n";
+    assert!(found.contains(line), "{found}");
+}
+
+#[test]
+fn the_exit_code_for_unavailable_providers_depended_on_others_that_are_not_named() {
+    let user = with_a_program();
     let glm = "--providers: glm is not available: there is no key in ZAI_API_KEY or ZHIPUAI_API_KEY; \
                set ZAI_API_KEY or ZHIPUAI_API_KEY, run `ax keys set glm`; \
                `--offline` uses simulated voices";
-    user.ax(&["discuss", "q", "-p", "claude,glm"]).ends(2).says(&[glm]);
+    user.ax(&["discuss", "q", "-p", "claude,glm"]).ends(4).says(&[glm]).prints_nothing();
+    user.ax(&["discuss", "q", "-p", "claude,claude,glm"]).ends(2).says(&[glm]).prints_nothing();
     user.ax(&["discuss", "q", "--simulate", "latency=0ms"]).ends(0);
 }
 

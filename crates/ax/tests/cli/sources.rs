@@ -34,6 +34,8 @@ fn sources_name_who_said_what_a_sentence_rests_on() {
         let out = user.ax(args).ends(0).out.replace('\\', "");
         assert!(0 < notes(&out), "{args:?}: {out}");
     }
+    let shown = user.ax(&["show", "last", "--sources"]).ends(0).out;
+    assert!(shown.contains(". Headings, transitions and short sentences don't count.*"), "{shown}");
     for args in [&["show", "last"][..], &["export", "last", "--as", "markdown"]] {
         assert_eq!(notes(&user.ax(args).ends(0).out.replace('\\', "")), 0, "{args:?}");
     }

@@ -55,7 +55,7 @@ fn the_first_ctrl_c_concludes_and_the_second_aborts() {
     let user = User::new();
     let mut running = answered(&user, MANY);
     running.signal("-INT");
-    running.wait_for_line("Stopping");
+    running.wait_for_line("Stopping: only a verdict, the answer and votes are still asked for.");
     let said = running.end().ends(130).says(&["Done in"]);
     assert!(!said.out.trim().is_empty());
     let mut running = answered(&user, MANY);

@@ -33,7 +33,7 @@ fn usage_is_a_table_with_a_sum_even_when_quiet() {
     let user = User::new();
     let said = user.ax(&["discuss", "Tabs or spaces?", "-p", "claude,gemini", "--quiet", "--usage"]).ends(0);
     let lines: Vec<Vec<&str>> = said.err.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[0], ["calls", "read", "written", "cost"]);
+    assert_eq!(lines[0], ["calls", "tokens", "read", "written", "cost"]);
     let names: Vec<&str> = lines[1..].iter().map(|line| line[0]).collect();
     assert_eq!(names, ["claude", "gemini", "all"]);
     let calls: Vec<&str> = lines[1..].iter().map(|line| line[1]).collect();

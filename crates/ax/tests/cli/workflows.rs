@@ -53,6 +53,21 @@ fn run<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
+fn the_lines_of_a_step_began_with_the_end_of_an_id_and_its_type_was_that_of_its_pattern() {
+    let user = User::new();
+    let file = user.write("seed.yaml", SEED);
+    let planned = user.ax(&["run", &file, "--input", "a chat service", "--offline", "--dry-run"]).ends(0).out;
+    assert!(planned.contains("discuss-options (discuss)"), "{planned}");
+    let said = user.ax(&run(&file, &["--input", "a chat service"])).ends(0);
+    let said =
+        said.says(&["  gather-requirements begins (prompt)\n", "  discuss-options begins (discuss)\n"]);
+    let below = said.err.lines().filter_map(|it| it.strip_prefix("    ")?.split_once(": "));
+    let mut steps: Vec<&str> = below.map(|it| it.0).collect();
+    steps.dedup();
+    assert_eq!(steps, ["gather-requirements", "discuss-options", "document-decision"], "{said:#?}");
+}
+
+#[test]
 fn b11_the_workflow_of_the_seed_runs_as_printed() {
     let user = User::new();
     let file = user.write("seed.yaml", SEED);
@@ -119,12 +134,64 @@ fn b11_mistakes_are_printed_with_their_lines_and_nothing_is_asked() {
     let file =
         user.write("w.yaml", "workflowId: w\nversion: 1.0.0\nsteps:\n  - stepId: a\n    type: promt\n");
     let said = user.ax(&run(&file, &[])).ends(2);
-    let place = format!("{file}:5:11: there is no step type promt");
+    let place = format!("error: {file}:5:11: there is no step type promt");
     said.says(&[&place, "    type: promt", "Nothing was asked"]).prints_nothing();
     user.ax(&run("nothing.yaml", &[])).ends(2).says(&["there is no workflow nothing.yaml"]);
     let six = six(&user);
-    user.ax(&run(&six, &["--input", "{no"])).ends(2).says(&["--input: is no JSON"]);
+    user.ax(&run(&six, &["--input", "{no"])).ends(2).says(&["--input: is not valid JSON"]);
     user.ax(&run(&six, &["--set", "x"])).ends(2).says(&["--set: must be KEY=VALUE"]);
+    let said = user.ax(&run(&six, &["--input", "@nothing.json"])).ends(2);
+    assert_eq!(said.err, "error: --input @nothing.json: there is no such file\n");
+}
+
+#[test]
+fn the_place_of_a_mistake_was_told_twice() {
+    let user = User::new();
+    let file = user.write("prose.md", "# Title\n\nOne: two: three\n");
+    let said = user.ax(&["run", &file]).ends(2).prints_nothing();
+    let expected = format!(
+        "error: {file}:3:9: mapping values are not allowed in this context\n    One: two: three\n\
+         Nothing was asked and nothing was spent.\n"
+    );
+    assert_eq!(said.err, expected);
+}
+
+/// A workflow of one prompt with this configuration.
+fn one_prompt(user: &User, config: &str) -> String {
+    let step = format!("  - {{ stepId: one, type: prompt, config: {{ {config} }} }}\n");
+    user.write("one.yaml", &format!("workflowId: one\nversion: 1.0.0\nsteps:\n{step}"))
+}
+
+#[test]
+fn a_run_without_the_input_that_it_uses_asked_about_an_empty_object() {
+    let user = User::new();
+    let refused = "error: --input: is missing, and the step one uses {{input}}; a file can have a default for \
+                   it: {{input | default: 'TEXT'}}\n";
+    for config in ["prompt: 'Say {{input}}'", "system: Be brief."] {
+        let file = one_prompt(&user, config);
+        user.ax(&run(&file, &[])).ends(2).says(&[refused]).prints_nothing();
+        user.ax(&["workflow", "check", &file]).ends(0);
+        user.ax(&run(&file, &["--input", "tabs"])).ends(0);
+    }
+    let file = one_prompt(&user, "prompt: \"Say {{input | default: 'hello'}}\"");
+    let said = user.ax(&run(&file, &["--json"])).ends(0).json();
+    assert!(said["output"]["content"].as_str().is_some_and(|it| it.contains("ay hello")), "{said:#}");
+    let file = one_prompt(&user, "prompt: 'Say {{input.what}}'");
+    let warning = "the workflow uses fields of its input, and none is given; they stay as written";
+    user.ax(&run(&file, &[])).ends(0).says(&[warning]);
+}
+
+#[test]
+fn a_run_without_providers_was_refused_with_a_place_in_the_file() {
+    let user = User::new();
+    user.configure("");
+    let file = six(&user);
+    let said = user.ax(&["run", &file]).ends(4).prints_nothing();
+    let refused = user.ax(&["discuss", "q"]).ends(4).prints_nothing();
+    assert_eq!(said.err.replace("`ax run --help`", "`ax discuss --help`"), refused.err);
+    let file = one_prompt(&user, "prompt: x, provider: claude");
+    let said = user.ax(&["run", &file]).ends(4).prints_nothing();
+    said.says(&[":4:42: providers: claude is not available: there is no key in ANTHROPIC_API_KEY\n"]);
 }
 
 #[test]

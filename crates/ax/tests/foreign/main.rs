@@ -147,7 +147,7 @@ fn mistakes_are_told_under_the_flag() {
         ),
         (&["--number-scale", "cubic"], "[possible values: linear, logarithmic]"),
         (&["--anchor", "grok"], "--anchor: grok does not take part; the participants are claude, glm"),
-        (&["--meaning", "acme"], "--meaning: has the form provider/model, unlike \"acme\""),
+        (&["--meaning", "acme"], "--meaning: must have the form provider/model, not \"acme\""),
         (&["--meaning", "acme/e-1"], "--meaning: no provider has the embedding model acme/e-1"),
         (&["--alarms", "boredom"], "[possible values: repetition, diminishing-returns, drift]"),
         (&["--hints", "claude"], "lacks the ="),
@@ -160,7 +160,7 @@ fn mistakes_are_told_under_the_flag() {
         ax(&user, &[&TABLE[..], args].concat()).ends(2).says(&[expected]).prints_nothing();
     }
     let elsewhere = ax(&user, &["discuss", "q", "--attempts", "3"]).ends(2);
-    elsewhere.says(&["--attempts: applies only to the pattern estimate; leave this out"]);
+    elsewhere.says(&["--attempts: applies only to the pattern estimate; choose it, or leave this out"]);
 }
 
 fn options_are_keys_of_the_configuration() {

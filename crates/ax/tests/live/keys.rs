@@ -57,6 +57,30 @@ fn a_pause_takes_effect_and_is_resumed() {
 }
 
 #[test]
+fn the_keys_of_a_paused_discussion_were_those_of_a_running_one() {
+    let mut terminal = running("600ms");
+    terminal.types("p");
+    terminal.sees("Paused. p resumes");
+    terminal.types("?");
+    terminal.sees("p resume · s conclude with what was said");
+    terminal.types("?");
+    terminal.until(|shown| shown.contains("Paused. p resumes") && !shown.contains("p resume ·"));
+    terminal.types("q");
+    terminal.ends(0);
+}
+
+#[test]
+fn the_number_of_a_seat_that_there_is_not_ended_following() {
+    let mut terminal = running("4s");
+    terminal.types("1");
+    terminal.until(|shown| shown.contains("\n claude ──"));
+    terminal.types("9?");
+    terminal.until(|shown| shown.contains("p pause") && shown.contains("\n claude ──"));
+    terminal.types("q");
+    terminal.ends(130);
+}
+
+#[test]
 fn a_paused_discussion_is_concluded_with_s() {
     let mut terminal = running("600ms");
     terminal.types("p");

@@ -182,7 +182,7 @@ fn know(voices: &WorldVoices, evaluation: &Evaluation) {
 }
 
 fn is_held(evaluation: &Evaluation, protocol: usize) -> bool {
-    evaluation.protocols[protocol].way.is_held()
+    evaluation.protocols[protocol].way.needs_discussion()
 }
 
 fn questions(count: usize) -> Vec<Question> {

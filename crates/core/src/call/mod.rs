@@ -7,6 +7,7 @@ mod census;
 pub mod grants;
 pub mod lane;
 pub mod ledger;
+pub(crate) mod quoting;
 pub mod retry;
 pub mod tokens;
 
@@ -25,6 +26,8 @@ use crate::{
     },
     vocabulary::{form::Form, prose::Prose},
 };
+
+use quoting::{quoted_lines, with_quoted};
 
 pub use crate::model::effort::Effort;
 
@@ -49,6 +52,9 @@ pub struct Call {
     pub messages: Vec<Message>,
     /// The form of the answer, if it must have one.
     pub shape: Option<Shape>,
+    /// The forms in which the participants vote: lines of others that look like such a reply are
+    /// quoted in every request of the discussion.
+    pub quoted_forms: Vec<&'static Form>,
     /// The mark between the prose of the answer and its structure, if its form has prose.
     pub mark: Option<Arc<str>>,
     /// The participants that the prose may cite in markers, which are taken out of it.
@@ -196,25 +202,20 @@ impl Call {
         }
     }
 
-    /// A text of others: without markers, and as a quotation if the reader of the answer could take
-    /// it for one.
+    /// A text of others: without markers, and with what the reader of an answer could take for one
+    /// as a quotation.
     fn neutralised(&self, text: &str) -> String {
         // No other participant knows the nonce; should a text have it, it must not look like a
         // fence.
-        let text = &without(text, &self.nonce);
-        let is_recognised = self.shape.as_ref().is_some_and(|it| (it.form.recognises)(text));
-        if is_recognised { quoted(&defused(text)) } else { defused(text) }
+        let text = without(text, &self.nonce);
+        let form = self.shape.as_ref().map(|it| it.form);
+        with_quoted(&defused(&text), &quoted_lines(&text, form, &self.quoted_forms))
     }
 }
 
 /// The text without this nonce, however it is capitalised.
 fn without(text: &str, nonce: &str) -> String {
     Mask::default().received(text, nonce)
-}
-
-/// The text with `>` before every line.
-fn quoted(text: &str) -> String {
-    text.split('\n').map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
 }
 
 /// Replaces the brackets of markers like `[CONSENSUS_CHECK]` with parentheses.

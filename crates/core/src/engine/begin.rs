@@ -93,7 +93,7 @@ impl Expected {
         let Some(claim) = begun.map_err(OpenError::Store)? else {
             return Ok(engine.run(self.id).await?);
         };
-        let (feed, control) = (Feed::new(), self.control.clone());
+        let (feed, control) = (Feed::new(&engine.0.member.suspicion), self.control.clone());
         engine.register(&claim, &control);
         let feed_handle = feed.feed_handle();
         let run = run_begun(services, claim.clone(), feed, control.clone(), facts);

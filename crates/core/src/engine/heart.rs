@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures::{StreamExt, stream::BoxStream};
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
 use crate::{
     engine::{
@@ -19,13 +19,13 @@ use crate::{
     seams::{Beat, Claim, Duty, Pulse, Release, StoreError, Wake},
 };
 
-/// How often a beat that failed is tried again, as a share of the interval.
+/// A failed beat is retried after the interval divided by this number.
 const RETRIES: u32 = 4;
 
-/// How often an outage of the store is warned of.
+/// How often a warning is logged during an outage of the store.
 const WARNINGS: Duration = Duration::from_secs(30);
 
-/// After how many looks a claim that is known on one side only is lost or given back.
+/// The number of looks after which a claim known on one side only is cancelled or released.
 const SURE: u32 = 3;
 
 /// Beats and passes the store's news on, until the engine is dropped.
@@ -40,7 +40,7 @@ pub(crate) async fn beat_on(engine: Weak<Inner>, mut news: BoxStream<'static, Wa
             wake = news.next() => match (wake, engine.upgrade()) {
                 (Some(wake), Some(inner)) => inner.pass_on(&wake),
                 (_, None) => return,
-                // A store that has no more news can still be beaten in.
+                // The heartbeat continues even if the store has no more news.
                 (None, Some(_)) => news = futures::stream::pending().boxed(),
             },
             _ = ticks.tick() => heart.beat(&engine).await,
@@ -52,16 +52,15 @@ pub(crate) async fn beat_on(engine: Weak<Inner>, mut news: BoxStream<'static, Wa
 #[derive(Default)]
 struct Heart {
     observer: Observer,
-    /// Claims that were found only on one side, here or in the store, and in how many looks in a
-    /// row.
+    /// Claims found on one side only, here or in the store, with the number of consecutive looks.
     doubtful: HashMap<(DiscussionId, u64), u32>,
-    /// When it was last warned that the store can't be written, in an outage.
+    /// When the latest warning of the current outage of the store was logged.
     warned: Option<Instant>,
 }
 
 impl Heart {
-    /// Beats until it is known whether this node lives. Meanwhile its lease may end, also while the
-    /// store gives no answer at all.
+    /// Beats until the store has said whether this node counts as alive. Its lease may end
+    /// meanwhile, even if the store gives no answer at all.
     async fn beat(&mut self, engine: &Weak<Inner>) {
         tokio::select! {
             () = self.beat_until_known(engine) => {}
@@ -77,8 +76,8 @@ impl Heart {
             match inner.services.store.beat(node, duty).await {
                 Ok(Some(pulse)) => {
                     inner.member.beaten(begun, &pulse);
-                    self.warned = None;
-                    inner.set_deaf(false);
+                    self.check_writing(&inner).await;
+                    inner.set_held_back(false);
                     self.look(&inner, node, &pulse, Look { begun, done: Instant::now() }).await;
                     return;
                 }
@@ -87,7 +86,7 @@ impl Heart {
                     return inner.come_back().await;
                 }
                 Err(error) => {
-                    self.warn(&error);
+                    self.warn("the heartbeat of this process", &error);
                     inner.member.set_outage(Some(error.to_string()));
                 }
             }
@@ -98,14 +97,33 @@ impl Heart {
     }
 
     /// Warns when an outage begins, and every [`WARNINGS`] while it lasts.
-    fn warn(&mut self, error: &StoreError) {
+    fn warn(&mut self, what: &str, error: &StoreError) {
         if self.warned.is_none_or(|it| WARNINGS <= it.elapsed()) {
             self.warned = Some(Instant::now());
-            tracing::warn!(%error, "the heartbeat of this process can't be written to the store");
+            tracing::warn!(%error, "{what} can't be written to the store");
         }
     }
 
-    /// Reaps the dead and compares the claims. What fails is done at the next beat.
+    /// Ends the outage if there is one, unless a write has failed and nothing else can be written
+    /// either.
+    async fn check_writing(&mut self, inner: &Inner) {
+        let member = &inner.member;
+        if member.suspicion.is_raised() {
+            // The next beat must not come too late.
+            match timeout(member.interval(), inner.services.store.try_writing()).await {
+                Ok(Err(error @ StoreError::Unavailable(_))) => {
+                    self.warn("a discussion", &error);
+                    return member.set_outage(Some(error.to_string()));
+                }
+                Err(_) => return,
+                Ok(_) => member.suspicion.settle(),
+            }
+        }
+        self.warned = None;
+        member.set_outage(None);
+    }
+
+    /// Reaps dead nodes and compares the claims. Whatever fails is tried again at the next beat.
     async fn look(&mut self, inner: &Arc<Inner>, node: NodeId, pulse: &Pulse, look: Look) {
         let lease_ms = inner.member.node().lease_ms;
         let own = Beat { node, beat: 0, lease_ms };
@@ -146,10 +164,10 @@ async fn hold_back_after_lease(engine: &Weak<Inner>) {
         let Some(inner) = engine.upgrade() else { return };
         let lease = Duration::from_millis(inner.member.node().lease_ms);
         let left = lease.saturating_sub(inner.member.beat_age().unwrap_or_default());
-        if inner.member.is_deaf() {
-            inner.set_deaf(true);
+        if inner.member.lease_has_ended() {
+            inner.set_held_back(true);
         }
-        // Once it has ended, a run may still begin.
+        // A run may still begin after the lease has ended, so the loop continues.
         let wait = left.max(inner.member.interval() / RETRIES);
         drop(inner);
         sleep(wait).await;
@@ -181,9 +199,10 @@ impl Inner {
         }
     }
 
-    /// Lets no run place a new call while the store can't be reached for longer than a lease.
-    fn set_deaf(&self, deaf: bool) {
-        self.running().values().for_each(|it| it.control.hold_back(deaf));
+    /// Sets whether runs hold back new calls, as they must while the store has been out of reach
+    /// for longer than a lease.
+    fn set_held_back(&self, held_back: bool) {
+        self.running().values().for_each(|it| it.control.hold_back(held_back));
     }
 
     fn cancel(&self, claim: &Claim) {
@@ -196,7 +215,7 @@ impl Inner {
 
     /// Drops all runs of a node that was considered dead, calls included: others run them now.
     pub(super) fn lose_everything(&self, node: NodeId) {
-        // Only once, whether a beat or a claim has told so first.
+        // Only once, whether a beat or a claim noticed it first.
         if !self.member.renew(node) {
             return;
         }

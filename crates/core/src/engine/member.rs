@@ -19,6 +19,7 @@ use tokio::{
 
 use crate::{
     model::{id::NodeId, time::Timestamp},
+    record::suspicion::Suspicion,
     seams::{Node, Pulse, Store, StoreError},
 };
 
@@ -32,6 +33,8 @@ pub(crate) struct Member {
     /// Why the store could not be written when the outage began; `None` while there is none.
     outage: watch::Sender<Option<String>>,
     pub(crate) counts: Counts,
+    /// Raised by writes that failed.
+    pub(crate) suspicion: Arc<Suspicion>,
     /// Notified when the next beat should come at once.
     pub(crate) soon: Arc<Notify>,
 }
@@ -56,6 +59,7 @@ struct Health {
 
 impl Member {
     pub(crate) fn new(node: Node) -> Self {
+        let soon: Arc<Notify> = Arc::default();
         Member {
             node: Mutex::new(node),
             joined: tokio::sync::Mutex::default(),
@@ -63,7 +67,8 @@ impl Member {
             health: Mutex::default(),
             outage: watch::Sender::default(),
             counts: Counts::default(),
-            soon: Arc::default(),
+            suspicion: Arc::new(Suspicion::new(soon.clone())),
+            soon,
         }
     }
 
@@ -108,7 +113,6 @@ impl Member {
     }
 
     pub(crate) fn beaten(&self, begun: Instant, pulse: &Pulse) {
-        self.set_outage(None);
         *locked(&self.health) = Some(Health { beaten: begun, nodes: pulse.beats.len(), at: pulse.at });
     }
 
@@ -121,6 +125,18 @@ impl Member {
             }
             begins_or_ends
         });
+    }
+
+    /// Notes the outcome of a write: if the store was unavailable, the next beat finds out why.
+    pub(crate) fn note<T>(&self, done: &Result<T, StoreError>) {
+        if matches!(done, Err(StoreError::Unavailable(_))) {
+            self.suspicion.raise();
+        }
+    }
+
+    /// Whether there is an outage of the store.
+    pub(crate) fn has_outage(&self) -> bool {
+        self.outage.borrow().is_some()
     }
 
     /// The outages of the store from now on; see [`Engine::outages`].
@@ -146,7 +162,7 @@ impl Member {
     }
 
     /// Whether it could not beat for a lease, so that others may take it for dead.
-    pub(crate) fn is_deaf(&self) -> bool {
+    pub(crate) fn lease_has_ended(&self) -> bool {
         let lease = Duration::from_millis(self.node().lease_ms);
         self.beat_age().is_some_and(|age| lease <= age)
     }

@@ -63,7 +63,7 @@ pub use order::Order;
 /// Why a discussion could not be opened. Nothing was spent.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum OpenError {
-    /// The order is not acceptable; has all reasons at once.
+    /// The order is not acceptable, for all of these reasons.
     #[error("{}", list(.0))]
     Refused(Vec<Refusal>),
     /// A spending cap of the account has no room for it.
@@ -115,7 +115,7 @@ pub enum SayError {
     Store(#[from] StoreError),
 }
 
-/// Why a run failed, other than by a failure that the discussion records. What was recorded is
+/// Why a run failed, apart from failures that the discussion itself records. What was recorded is
 /// kept.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RunError {
@@ -184,8 +184,8 @@ pub(crate) struct Running {
 }
 
 impl Engine {
-    /// An engine with these services. The store and people know it as this node, from its first
-    /// claim on.
+    /// An engine with these services. From its first claim on, the store and people know it as this
+    /// node.
     #[must_use]
     pub fn new(services: services::Services, node: Node) -> Self {
         Engine(Arc::new(Inner {
@@ -228,7 +228,7 @@ impl Engine {
         let facts = self.ordered(&order)?;
         self.check_caps(&order.spec).await?;
         let store = &self.0.services.store;
-        Ok(briefly(|| store.enqueue(id, facts.clone(), queueing)).await?)
+        Ok(self.write_briefly(|| store.enqueue(id, facts.clone(), queueing)).await?)
     }
 
     /// Refuses an order, new or to be resumed, for which the account's caps have too little left.
@@ -281,7 +281,7 @@ impl Engine {
         queueing: Queueing,
     ) -> Result<Created, OpenError> {
         let (facts, store) = (self.forked(fork, order.into()).await?, &self.0.services.store);
-        Ok(briefly(|| store.enqueue(id, facts.clone(), queueing)).await?)
+        Ok(self.write_briefly(|| store.enqueue(id, facts.clone(), queueing)).await?)
     }
 
     /// The first facts of a fork, or the reasons for refusing it.
@@ -384,7 +384,7 @@ impl Engine {
         Ok(claim)
     }
 
-    /// Gives a claim up that was not run, for other nodes as it says.
+    /// Releases a claim that was not run; `how` says when other nodes may claim the discussion.
     pub async fn give_up(&self, claim: Claim, how: Release) {
         self.0.give_up(claim, how).await;
     }
@@ -392,15 +392,15 @@ impl Engine {
     /// Runs a discussion that this process has claimed.
     #[must_use]
     pub fn run_claimed(&self, claim: Claim) -> Handle {
-        let (feed, control) = (Feed::new(), Arc::new(Control::unread()));
+        let (feed, control) = (Feed::new(&self.0.member.suspicion), Arc::new(Control::unread()));
         self.register(&claim, &control);
         let feed_handle = feed.feed_handle();
         let run = run_recorded(self.0.services.clone(), claim.clone(), feed, control.clone());
         self.launch(claim, feed_handle, control, run)
     }
 
-    /// Does something in the store as a node: it joins first, and once more under a new id if it
-    /// was considered dead meanwhile. Retries while the store is unavailable for a moment.
+    /// Does something in the store as a node. Joins first, and again under a new id if the node was
+    /// considered dead meanwhile. Retries while the store is briefly unavailable.
     pub(crate) async fn as_node<'s, T>(
         &'s self,
         act: impl Fn(NodeId) -> BoxFuture<'s, Result<T, StoreError>>,
@@ -409,11 +409,13 @@ impl Engine {
         let joined = || async {
             let node = inner.member.join(&*inner.services.store).await?;
             self.start_heart();
-            act(node).await
+            let done = act(node).await;
+            inner.member.note(&done);
+            done
         };
         match briefly(joined).await {
             Err(StoreError::Gone(gone)) => {
-                // What it ran is run by others now, whether a beat or a claim tells so first.
+                // Other nodes run its discussions now, whether a beat or a claim noticed it first.
                 inner.lose_everything(gone);
                 briefly(joined).await
             }
@@ -449,7 +451,10 @@ impl Engine {
                     engine.0.give_up(claim, Release::Failed).await;
                 }
                 // Released, so that other nodes can go on.
-                Err(_) => engine.0.give_up(claim, Release::Failed).await,
+                Err(error) => {
+                    tracing::warn!(%id, %error, "a run ended before its discussion was over");
+                    engine.0.give_up(claim, Release::Failed).await;
+                }
             }
             ended
         });
@@ -487,9 +492,9 @@ impl Engine {
     }
 
     /// Ends this node: whatever it still holds can be claimed by others at once.
-    pub async fn part(&self) -> Result<(), StoreError> {
+    pub async fn deregister(&self) -> Result<(), StoreError> {
         match self.0.member.joined() {
-            Some(node) => self.0.services.store.part(node).await,
+            Some(node) => self.0.services.store.deregister(node).await,
             None => Ok(()),
         }
     }
@@ -498,7 +503,7 @@ impl Engine {
     pub async fn send(&self, id: DiscussionId, command: Command) -> Result<CommandId, StoreError> {
         let store = &self.0.services.store;
         match command {
-            // Twice is as good as once.
+            // Sending one of these twice has the same effect as once.
             Command::Pause | Command::Resume | Command::Stop | Command::Abort => {
                 briefly(|| store.send(id, command.clone())).await
             }
@@ -577,8 +582,8 @@ impl Inner {
     pub(crate) async fn give_up(&self, claim: Claim, how: Release) {
         let store = self.services.store.clone();
         if let Err(StoreError::Unavailable(_)) = store.release(claim.clone(), how).await {
+            let feed = Feed::new(&self.member.suspicion);
             tokio::spawn(async move {
-                let feed = Feed::new();
                 drop(patiently(&feed, || store.release(claim.clone(), how)).await);
             });
         }

@@ -32,6 +32,8 @@ pub struct NodeHealth {
     pub held: usize,
     /// Whether it is ending.
     pub draining: bool,
+    /// Whether its store can't be written at the moment.
+    pub outage: bool,
     /// How far the store's clock is ahead of its own, in ms.
     pub skew_ms: Option<i64>,
     /// Claims since its start.
@@ -47,10 +49,11 @@ pub struct NodeHealth {
 }
 
 impl NodeHealth {
-    /// Whether it can be relied on: it beat in the store within a lease, and it is not ending.
+    /// Whether it can be relied on: it beat in the store within a lease, can write to it, and is
+    /// not ending.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        !self.draining && self.beat_age.is_some_and(|age| age < self.lease)
+        !self.draining && !self.outage && self.beat_age.is_some_and(|age| age < self.lease)
     }
 
     /// Whether its clock differs from the store's by more than 2 s.
@@ -109,6 +112,19 @@ impl Engine {
         Abilities { patterns: Some(patterns.collect()), providers: services.voices.providers() }
     }
 
+    /// Writes to the store, and retries while it is briefly unavailable.
+    pub(super) async fn write_briefly<T, A: Future<Output = Result<T, StoreError>>>(
+        &self,
+        write: impl Fn() -> A,
+    ) -> Result<T, StoreError> {
+        let noted = || async {
+            let done = write().await;
+            self.0.member.note(&done);
+            done
+        };
+        briefly(noted).await
+    }
+
     /// The outages of the store, as the heartbeat of this process notices them: the reason when one
     /// begins, and `None` when it is over.
     #[must_use]
@@ -130,6 +146,7 @@ impl Engine {
             nodes: member.nodes(),
             held: self.running().len(),
             draining: self.0.leaving.load(Ordering::SeqCst),
+            outage: member.has_outage(),
             skew_ms: member.skew_ms(now),
             claims: count(&member.counts.claims),
             takeovers: count(&member.counts.takeovers),

@@ -17,7 +17,7 @@ pub struct Ask {
     pub(crate) coverage: Coverage,
     pub(crate) temperature: Option<f64>,
     pub(crate) max_tokens: Option<u32>,
-    /// The shortest length limit that is worth trying, where the usual one has proved too short.
+    /// The shortest length limit worth trying, set once the usual one has proved too short.
     pub(crate) least_tokens: Option<u32>,
     pub(crate) retries: Retries,
     /// How much the model should think, if not as its form says.
@@ -37,7 +37,7 @@ pub struct Ask {
     pub(crate) stop: Vec<String>,
     /// Hides the participants' names, if set.
     pub(crate) mask: Option<Arc<Mask>>,
-    /// Set beneath the floor if an empty answer is one that can't be read, rather than a failure.
+    /// Set beneath the floor: whether an empty answer is a failed call or an unreadable reply.
     pub(crate) if_empty: IfEmpty,
     /// Set beneath the floor if this asks for a summary of a part of the talk.
     pub(crate) stretch: Option<Stretch>,
@@ -47,7 +47,7 @@ pub struct Ask {
     pub(crate) public: Option<fn(&str) -> String>,
     /// The topic, repeated before the prompt where much talk is shown.
     pub(crate) repeated: Option<Repeated>,
-    /// The question to a small model in its place.
+    /// What a small model is asked instead.
     pub(crate) compact: Option<Arc<CompactAsk>>,
     /// Set beneath the floor if the form is asked for as lines: the reminder for a reply that can't
     /// be read.
@@ -75,7 +75,7 @@ pub struct CompactAsk {
     pub prompt: Arc<str>,
     /// The length limit of the answer, if not that of the usual question.
     pub max_tokens: Option<u32>,
-    /// The form as lines, for a model that nothing holds to a JSON schema.
+    /// The form as lines, for a model that can't be held to a JSON schema.
     pub lines: Option<LineForm>,
 }
 
@@ -112,14 +112,14 @@ pub enum Hears {
     /// All turns so far, for the writer of a synthesis: sorted by round, phase and provider, so
     /// that it doesn't depend on which participant was fastest (INV-DISC-012), and under labels
     /// drawn for it alone, the writer's own turns included.
-    Alphabetically,
+    ForSynthesis,
     /// The turns from this place in the transcript on.
     Since(usize),
     /// Nothing but the question.
     Nothing,
 }
 
-/// Which turns have to be shown of a talk that doesn't fit a window.
+/// Which turns must be shown if the talk doesn't fit the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Coverage {
     /// Every speaker's first and newest turns.
@@ -127,7 +127,7 @@ pub(crate) enum Coverage {
     /// All turns, at least in part, if there is room for that; else like `Recent`.
     EveryTurn,
     /// All turns, at least in part.
-    NothingLess,
+    EveryTurnRequired,
 }
 
 impl Ask {

@@ -112,8 +112,8 @@ impl Floor {
         Ok(found)
     }
 
-    /// Requests the vectors that are not known yet; the inner error is why words have to be
-    /// compared.
+    /// Requests the vectors that are not known yet; the inner error says why words must be compared
+    /// instead.
     async fn measure(
         &mut self,
         step: &Step,

@@ -108,8 +108,8 @@ impl Floor {
     }
 
     /// The panel of a sub-discussion: everyone that takes turns in this one. People are left out,
-    /// because they would have to answer in every sub-discussion, and so are judges and others
-    /// aside, because they must not hear one side alone.
+    /// because they would have to answer in every sub-discussion, and so are judges and others that
+    /// stand aside, because they must not hear one side alone.
     pub(crate) fn sub_participants(&self) -> Vec<Participant> {
         let sits = |it: &Participant| !it.is_person() && !it.aside;
         let speakers = self.speakers().into_iter().filter(sits);
@@ -155,9 +155,9 @@ impl Floor {
         let level_ms = state.spec.recursion.map_or(total_ms, |recursion| {
             recursion.strategy.level_ms(total_ms, recursion.max_depth, depth + 1)
         });
-        // INV-DISC-610: never more than what is left above. There the share for the synthesis is
-        // deducted, unless every level has the same time, its own share included: time below
-        // doesn't count for the level above.
+        // INV-DISC-610: never more than the level above has left, less its share for the synthesis.
+        // Nothing is deducted if every level has the same fixed time, which includes its own share:
+        // then time below doesn't count for the level above.
         let fixed = state.spec.recursion.is_some_and(|it| it.strategy == TimeoutStrategy::Fixed);
         let left_ms = if fixed { self.left_ms() } else { self.remaining_ms() };
         Lineage { root, parent: state.id, depth: depth + 1, chain, level_ms: level_ms.min(left_ms) }

@@ -11,11 +11,12 @@ use crate::{
         continuation::joined,
         group::{Asked, ask_group},
         halt::{Halt, Why},
-        reading::{Misread, Reader, Reminder, Understood, recorded, shape},
+        reading::{Misread, Reader, Reminder, Understood, recorded, reminding, shape},
     },
     model::{
         event::{Event, UnreadReply},
         id::Step,
+        language::Language,
         participant::Participant,
         reading::Source,
         transcript::Turn,
@@ -107,10 +108,11 @@ impl Floor {
                 understood.extend(self.give_up(reader_of, &unread).await?);
                 break;
             };
-            let usual = self.record.state.spec.manner.max_tokens;
+            let spec = &self.record.state.spec;
+            let (usual, language) = (spec.manner.max_tokens, Language::of(&spec.topic));
             let reminded = |it: Unreadable| {
                 let finishing = reader_of(&it.asked.who.name).finishing();
-                it.reminded(next, finishing, usual)
+                it.reminded(next, finishing, usual, language)
             };
             asked = unread.into_iter().map(reminded).collect();
         }
@@ -267,7 +269,14 @@ fn sort_out<'r, R: Reader + 'r>(
                 let participant = turn.participant.clone();
                 understood.push((asked.step, Understood { participant, source, value }));
             }
-            Err(wrong) => unread.push(Unreadable { asked, turn, text, wrong, is_kept }),
+            Err(wrong) => {
+                let wrong = if asked.ask.lines_reminder.is_some() && !is_kept {
+                    reader.wrong_in_lines(&text, wrong)
+                } else {
+                    wrong
+                };
+                unread.push(Unreadable { asked, turn, text, wrong, is_kept });
+            }
         }
     }
     (understood, unread)
@@ -293,10 +302,11 @@ fn read_from<R: Reader>(reader: &R, asked: &Asked, text: &str) -> Result<(Source
 }
 
 /// The reminder for a reply that was cut off at its token limit and could not be read, with half
-/// the words that this limit is enough for.
-fn cut_off(limit: u32, form: &str) -> String {
+/// the length that this limit is enough for.
+fn cut_off(limit: u32, language: Language, form: &str) -> String {
     let words = (limit / TOKENS_PER_WORD / 2).max(LEAST_WORDS);
-    format!("Your answer was cut off. Give it again in at most {words} words. {form}")
+    let (times, unit) = language.unit();
+    format!("Your answer was cut off. Give it again in at most {} {unit}. {form}", words * times)
 }
 
 /// Tokens that a limit has for each word asked for.
@@ -309,10 +319,11 @@ impl Unreadable {
     /// The same question again, together with the unreadable reply and what was wrong with it. A
     /// reply that was cut off is to be finished if its beginning is kept, else it gets twice the
     /// room; `usual` is the limit of questions that set none.
-    fn reminded(self, reminder: &Reminder, finishing: &str, usual: u32) -> Asked {
+    fn reminded(self, reminder: &Reminder, finishing: &str, usual: u32, language: Language) -> Asked {
         let Unreadable { asked, turn, wrong, is_kept, .. } = self;
         let is_cut_off = turn.finish.is_cut_off();
         let mut ask = asked.ask;
+        let words = ask.lines_reminder.unwrap_or(reminder.words);
         ask.exchange.push(Message::Ask(ask.prompt.clone()));
         // Some vendors refuse empty messages.
         if !turn.text.trim().is_empty() {
@@ -323,13 +334,9 @@ impl Unreadable {
         } else if is_kept {
             finishing.into()
         } else if is_cut_off {
-            let words = ask.lines_reminder.unwrap_or(reminder.words);
-            cut_off(ask.max_tokens.unwrap_or(usual), words).into()
-        } else if let Some(words) = ask.lines_reminder {
-            // What is wrong is said of the usual form, which this participant does not know.
-            format!("Your answer could not be read. {words}").into()
+            cut_off(ask.max_tokens.unwrap_or(usual), language, words).into()
         } else {
-            reminder.about(&wrong).into()
+            reminding(&wrong, words).into()
         };
         if is_cut_off && !is_kept {
             let limit = ask.max_tokens.unwrap_or(usual);

@@ -53,7 +53,7 @@ impl Floor {
     pub(crate) fn labels_for(&self, asked: &Asked) -> Labels {
         match &asked.ask.mask {
             Some(mask) => Labels { mask: mask.clone(), own: true },
-            None if asked.ask.hears == Hears::Alphabetically => {
+            None if asked.ask.hears == Hears::ForSynthesis => {
                 Labels { mask: self.relabelled(&asked.who, "writing", &[]), own: true }
             }
             None => Labels { mask: self.mask().clone(), own: false },

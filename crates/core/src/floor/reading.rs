@@ -44,6 +44,12 @@ pub trait Reader: Send + Sync {
         self.read(reply)
     }
 
+    /// What is wrong with a reply to a form in lines, which has other words than the usual one. The
+    /// default is what is `wrong` with it by the usual form.
+    fn wrong_in_lines(&self, _reply: &str, wrong: Misread) -> Misread {
+        wrong
+    }
+
     /// Guesses the value of a reply that doesn't have the form.
     fn infer(&self, _reply: &str) -> Option<Self::Value> {
         None
@@ -82,11 +88,21 @@ impl Misread {
         Misread(wrong.into())
     }
 
-    /// Its beginning: it may quote a reply of any length.
+    /// Its beginning for the record: it may quote a reply of any length.
     pub(crate) fn shortened(&self) -> String {
-        let told: String = self.0.chars().take(LONGEST_MISTAKE).collect();
-        let rest = if told.len() < self.0.len() { " …" } else { "" };
-        format!("{told}{rest}")
+        self.cut(&self.0, LONGEST_ON_RECORD)
+    }
+
+    /// Its beginning for a reminder, which has to stay short.
+    fn told(&self) -> String {
+        let words: usize = self.0.split_inclusive(char::is_whitespace).take(MOST_WORDS).map(str::len).sum();
+        self.cut(&self.0[..words], LONGEST_MISTAKE)
+    }
+
+    /// The beginning with at most this many characters, marked if it is not all of it.
+    fn cut(&self, beginning: &str, most: usize) -> String {
+        let told: String = beginning.chars().take(most).collect();
+        if told.len() == self.0.len() { told } else { format!("{} …", told.trim_end()) }
     }
 }
 
@@ -95,18 +111,24 @@ impl Misread {
 pub struct Reminder {
     /// The purpose in the step's name: `remind1`, `strict`.
     pub purpose: &'static str,
-    /// The text that follows the description of what was wrong.
+    /// The text that follows the description of what was wrong: the form, and never the task. At
+    /// most 27 words, so that a reminder as it is sent has 45.
     pub words: &'static str,
 }
 
-/// The most characters of the description that are repeated.
-const LONGEST_MISTAKE: usize = 300;
+/// The most characters of a description that are recorded.
+const LONGEST_ON_RECORD: usize = 300;
 
-impl Reminder {
-    /// The text of the reminder: what was wrong, and what to do about it.
-    pub(crate) fn about(&self, wrong: &Misread) -> String {
-        format!("Your answer could not be read: {}. {}", wrong.shortened(), self.words)
-    }
+/// The most characters of it that a reminder repeats.
+const LONGEST_MISTAKE: usize = 80;
+
+/// The most words of it that a reminder repeats.
+const MOST_WORDS: usize = 11;
+
+/// A reminder as it is sent: what was wrong, and what to do about it.
+#[must_use]
+pub fn reminding(wrong: &Misread, words: &str) -> String {
+    format!("Your answer could not be read: {}. {words}", wrong.told())
 }
 
 /// A structured reply that was read.
@@ -237,14 +259,27 @@ mod tests {
 
     #[test]
     fn a_long_mistake_made_a_long_reminder() {
-        let reminder = &YEARS.reminders[0];
-        let short = reminder.about(&Misread::new("it is not a year"));
+        let words = YEARS.reminders[0].words;
+        let sent = |wrong: String| reminding(&Misread::new(wrong), words);
+        let short = sent("it is not a year".to_owned());
         assert_eq!(short, "Your answer could not be read: it is not a year. Answer with the year alone.");
-        let quoted = Misread::new("ä".repeat(100_000));
-        let expected = format!(
-            "Your answer could not be read: {} …. Answer with the year alone.",
-            "ä".repeat(LONGEST_MISTAKE)
+        let unspaced = sent("年".repeat(100_000));
+        let expected = "年".repeat(LONGEST_MISTAKE);
+        assert_eq!(
+            unspaced,
+            format!("Your answer could not be read: {expected} …. Answer with the year alone.")
         );
-        assert_eq!(reminder.about(&quoted), expected);
+        let of_words = sent("a b\nc d e f g h i j k l m".to_owned());
+        assert_eq!(
+            of_words,
+            "Your answer could not be read: a b\nc d e f g h i j k …. Answer with the year alone."
+        );
+    }
+
+    #[test]
+    fn a_long_mistake_is_recorded_to_a_certain_length() {
+        let recorded = |length: usize| Misread::new("ä".repeat(length)).shortened();
+        assert_eq!(recorded(LONGEST_ON_RECORD), "ä".repeat(LONGEST_ON_RECORD));
+        assert_eq!(recorded(LONGEST_ON_RECORD + 1), format!("{} …", "ä".repeat(LONGEST_ON_RECORD)));
     }
 }

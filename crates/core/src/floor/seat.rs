@@ -257,6 +257,7 @@ impl Seat {
             messages: view.messages,
             labels: self.labels.mask.clone(),
             shape: ask.shape.as_ref().map(|shape| shape.labelled(&self.labels.mask)),
+            quoted_forms: floor.services.registry.quoted_forms(&spec),
             mark: ask.mark.clone(),
             cited: ask.cited.clone(),
             stop: ask.stop.clone(),

@@ -106,7 +106,7 @@ pub(super) fn select_turns(ask: &Ask, window: &Window<'_>, rooms: Rooms) -> Sele
         return SelectedTurns { words: rooms.limit(0, window), ..SelectedTurns::default() };
     }
     let usual = Selection::of(ask, window, rooms.beside_answer(rooms.words));
-    let every = usual.coverage == Coverage::NothingLess;
+    let every = usual.coverage == Coverage::EveryTurnRequired;
     let needed = share::least(window.talk, usual.stretch, every) + usual.summary_size(window);
     let selected = usual.whole(ask, window).or_else(|| shortened(ask, window, rooms));
     let selected = selected.or_else(|| {
@@ -126,7 +126,7 @@ fn unfit(ask: &Ask, window: &Window<'_>, rooms: Rooms) -> Unfit {
     let cap = rooms.refused.unwrap_or(rooms.cap);
     let room = Rooms { cap, ..rooms }.beside_answer(rooms.least);
     let selection = Selection::of(ask, window, room);
-    let every = selection.coverage == Coverage::NothingLess;
+    let every = selection.coverage == Coverage::EveryTurnRequired;
     let shown = share::least(window.talk, selection.stretch, every);
     // Where turns are left out, a notice says so.
     let notice = if every || selection.shows_all_at_least(window) { 0 } else { notice_size(window) };
@@ -161,7 +161,7 @@ impl Selection {
         let Some(Stretch { from, to }) = ask.stretch else {
             return match ask.hears {
                 Hears::Since(from) => Selection::since(from, ask, window, room),
-                Hears::Everything | Hears::Alphabetically | Hears::Nothing => {
+                Hears::Everything | Hears::ForSynthesis | Hears::Nothing => {
                     Selection::fitted(ask, window, room)
                 }
             };
@@ -170,7 +170,7 @@ impl Selection {
             stretch: Stretched { from, to, keeps_first: false },
             before: Before::Openings,
             summary: window.summary.is_some() && from > 0,
-            coverage: Coverage::NothingLess,
+            coverage: Coverage::EveryTurnRequired,
             room,
             sum_up: None,
             tight: None,
@@ -233,7 +233,7 @@ impl Selection {
         let excerpts = match self.coverage {
             Coverage::Recent => self.recent(window, room),
             Coverage::EveryTurn => every().or_else(|| self.recent(window, room)),
-            Coverage::NothingLess => every(),
+            Coverage::EveryTurnRequired => every(),
         };
         Some(self.shown(ask, window, &excerpts?))
     }
@@ -360,7 +360,7 @@ fn beginning(text: &str, most: u64, all: u64, family: Family) -> &str {
 fn arranged(ask: &Ask, window: &Window<'_>, mut turns: Vec<Arc<Turn>>) -> Vec<Arc<Turn>> {
     if let Some(mask) = &ask.mask {
         turns.sort_by_key(|turn| (turn.round, mask.place(&turn.participant)));
-    } else if ask.hears == Hears::Alphabetically {
+    } else if ask.hears == Hears::ForSynthesis {
         let mut phases: BTreeMap<&str, usize> = BTreeMap::new();
         for turn in window.transcript {
             let next = phases.len();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::{
     call::{
         Message,
+        quoting::quoted_lines,
         tokens::{self, Family},
     },
     floor::{
@@ -22,6 +23,7 @@ use crate::{
         transcript::{Bill, Finish, Turn},
     },
     registry::SumUp,
+    vocabulary::form::Form,
 };
 
 /// The messages of one request, and what had to be left out.
@@ -79,6 +81,7 @@ impl View {
     pub(crate) fn masked(
         self,
         ask: &Ask,
+        quoted_forms: &[&'static Form],
         mask: &Mask,
         known: impl Fn(&Arc<Turn>) -> Option<Arc<Turn>>,
     ) -> View {
@@ -91,7 +94,8 @@ impl View {
             Message::Found { .. } | Message::Ask(_) => message.masked(mask),
         };
         let messages: Vec<Message> = self.messages.into_iter().map(masked).collect();
-        let bytes = system.len() + messages.iter().map(|it| size(ask, it)).sum::<usize>();
+        let sizes = messages.iter().map(|it| size(ask, quoted_forms, it));
+        let bytes = system.len() + sizes.sum::<usize>();
         View { system, messages, bytes, ..self }
     }
 }
@@ -160,7 +164,7 @@ pub(crate) fn view(who: &str, ask: &Ask, window: &Window<'_>) -> View {
     let too_large = window.bound.filter(|it| it.total < counted + max_tokens);
     let too_large = too_large.map(|it| Unfit { needed: counted + max_tokens, room: it.total });
     // A judge, a writer and a summariser get no turn as their own.
-    let sees_own = ask.mask.is_none() && ask.hears != Hears::Alphabetically && ask.stretch.is_none();
+    let sees_own = ask.mask.is_none() && ask.hears != Hears::ForSynthesis && ask.stretch.is_none();
     let is_own = |turn: &Turn| sees_own && turn.participant == who;
     let said = heard.turns.into_iter().map(|turn| Message::Said { own: is_own(&turn), turn });
     // In a retry the question stands before the failed answer; the current prompt comes last.
@@ -221,15 +225,19 @@ fn hint(heard: &SelectedTurns, window: &Window<'_>) -> Option<String> {
     })
 }
 
-/// The most bytes of a turn as it is shown: where a form is asked for, each line may get a `> `.
-fn shown_size(ask: &Ask, text: &str) -> usize {
-    let lines = if ask.shape.is_some() { 1 + text.matches('\n').count() } else { 0 };
+/// The most bytes of a turn as it is shown: where a form is asked for, each line may get a `> `,
+/// and else the lines that look like a vote.
+fn shown_size(ask: &Ask, quoted_forms: &[&'static Form], text: &str) -> usize {
+    let lines = match ask.shape {
+        Some(_) => 1 + text.matches('\n').count(),
+        None => quoted_lines(text, None, quoted_forms).into_iter().filter(|it| *it).count(),
+    };
     text.len() + 2 * lines
 }
 
-fn size(ask: &Ask, message: &Message) -> usize {
+fn size(ask: &Ask, quoted_forms: &[&'static Form], message: &Message) -> usize {
     match message {
-        Message::Said { turn, .. } => shown_size(ask, &turn.text),
+        Message::Said { turn, .. } => shown_size(ask, quoted_forms, &turn.text),
         Message::Found { topic, text } => topic.len() + text.len(),
         Message::Ask(text) => text.len(),
     }
@@ -410,7 +418,7 @@ mod tests {
     fn inv_disc_012_a_synthesis_hears_by_name_not_by_speed() {
         let transcript =
             [turn("cyd", 1, "c1"), turn("ann", 1, "a1"), turn("bob", 2, "b2"), turn("ann", 2, "a2")];
-        let ask = Ask::new("", "now").hearing(Hears::Alphabetically);
+        let ask = Ask::new("", "now").hearing(Hears::ForSynthesis);
         assert_eq!(heard(&shown("cyd", &transcript, &ask, 100_000, None)), ["a1", "c1", "a2", "b2", "now"]);
     }
 
@@ -427,7 +435,7 @@ mod tests {
             of("refining", "bob", "draft 2"),
             turn("cyd", 2, "later"),
         ];
-        let ask = Ask::new("", "now").hearing(Hears::Alphabetically);
+        let ask = Ask::new("", "now").hearing(Hears::ForSynthesis);
         let expected = ["draft 1", "why", "no", "draft 2", "later", "now"];
         assert_eq!(heard(&shown("cyd", &transcript, &ask, 100_000, None)), expected);
     }
@@ -455,7 +463,7 @@ mod tests {
             [turn("ann", 1, "I am Ann"), turn("bob", 1, "no, ANN's wrong"), turn("ann", 2, "annex")];
         let prompt = format!("{}, go on\n> @ann, as ann said\nbob", crate::model::mention::mention("bob"));
         let ask = Ask::new("", prompt).masked(&mask);
-        let view = shown("ann", &transcript, &ask, 100_000, None).masked(&ask, &mask, |_| None);
+        let view = shown("ann", &transcript, &ask, 100_000, None).masked(&ask, &[], &mask, |_| None);
         assert_eq!(
             heard(&view),
             ["no, @QV's wrong", "I am @QV", "annex", "@KX, go on\n> @QV, as @QV said\nbob"]

@@ -61,8 +61,8 @@ impl Contents {
         self.root(id).map(|it| Some(it.claim(runner.node)))
     }
 
-    /// The turn of a tenant that has not waited before: that of the first in the queue, or else
-    /// after all turns that were ever given.
+    /// The turn of a tenant that has not waited before: that of the first in the queue or, if the
+    /// queue is empty, the next after all turns ever given.
     pub(super) fn next_turn(&self) -> u64 {
         let waiting = self.discussions.values().filter(|it| it.is_waiting()).map(|it| it.queued.turn);
         waiting.min().or_else(|| self.turns.values().max().copied()).unwrap_or_default()
@@ -184,7 +184,8 @@ impl Discussion {
         request.able.include(&state.spec.pattern, state.flow, &needs(&state.spec))
     }
 
-    /// Counts a run that died without progress, and puts the discussion aside if it was the last.
+    /// Counts a run that died without progress, and sets the discussion aside as stuck after the
+    /// last attempt. Returns whether it did.
     fn is_given_up(&mut self) -> bool {
         let (seq, queued) = (self.state.seq, &mut self.queued);
         if let Some(claimed_at) = queued.claimed_at {
@@ -211,12 +212,12 @@ impl Queued {
     }
 
     /// Lets any node claim it at once.
-    pub(super) fn call_up(&mut self) {
+    pub(super) fn make_claimable(&mut self) {
         (self.ready_at, self.attempts, self.stuck) = (Instant::now(), 0, false);
     }
 
-    /// Notes that a claim ended in good order.
-    pub(super) fn settle_in(&mut self) {
+    /// Clears the attempts, because a claim ended in good order.
+    pub(super) fn reset_attempts(&mut self) {
         (self.attempts, self.claimed_at, self.stuck) = (0, None, false);
     }
 }

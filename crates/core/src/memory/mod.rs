@@ -344,7 +344,7 @@ impl Contents {
         discussion.commands.push(command);
         discussion.run = Run::Runnable;
         if discussion.holder.is_none() {
-            discussion.queued.call_up();
+            discussion.queued.make_claimable();
         }
         let number = CommandId(discussion.commands.len() as u64);
         self.notify(&Wake::Commands(id));
@@ -403,7 +403,7 @@ impl Discussion {
         };
         if then != Then::Continue {
             self.holder = None;
-            self.queued.settle_in();
+            self.queued.reset_attempts();
         }
         self.state.seq
     }

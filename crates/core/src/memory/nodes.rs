@@ -46,7 +46,7 @@ impl Nodes for MemoryStore {
         })
     }
 
-    fn part(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn deregister(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             self.lock().delete_node(node);
             Ok(())

@@ -18,6 +18,9 @@ pub struct Agent {
     /// Its name for people. Models see it in the agent's own system text only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
+    /// What it is, in a few words: `security engineer`. Only its own system text has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
     /// Its own part of the system text, under its heading; empty if the profile has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,

@@ -6,9 +6,14 @@ use std::{collections::BTreeMap, sync::LazyLock};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Language {
     name: Option<&'static str>,
+    /// Whether the question itself seems to name the language of the answer.
+    asks_for_one: bool,
     /// Whether its script has spaces between words, so that lengths can be given in words.
     pub has_spaces: bool,
 }
+
+/// Characters for each word, in scripts without spaces.
+const CHARACTERS_PER_WORD: u32 = 2;
 
 /// How many characters of a script outweigh one European function word, as in a Japanese question
 /// about a product with an English name.
@@ -19,6 +24,10 @@ const CHINESE: &str = "吗嗎呢吧们們这這你您么麼哪怎该該应还";
 
 const GERMAN: &str = "German";
 
+/// Function words that are parts of names as well, *Los Angeles*, or words of other languages, *sin
+/// tax*. They count only beside another function word of their language.
+const NEVER_ALONE: &str = "plus mit am im von los las sin son par hay";
+
 /// The short words of each language that decide. A word of several languages stands in each of
 /// their lists.
 const FUNCTION_WORDS: &[(Option<&str>, &str)] = &[
@@ -26,7 +35,7 @@ const FUNCTION_WORDS: &[(Option<&str>, &str)] = &[
         Some("English"),
         "the of and to is are was be in on for with this that it its or not no do does did should would could can will \
          what which who how why when where we our you your they their from at by as than if more most better best \
-         an any use using have has must may about into between",
+         a an any use using have has must may about into between",
     ),
     (
         Some(GERMAN),
@@ -37,25 +46,25 @@ const FUNCTION_WORDS: &[(Option<&str>, &str)] = &[
     ),
     (
         Some("French"),
-        "le la les des du de un une et ou est sont pas ne que qui quel quelle quels quelles comment pourquoi quand où \
+        "le la les des du de un une et ou a est sont pas ne que qui quel quelle quels quelles comment pourquoi quand où \
          faut doit devons devrait nous notre vous votre pour dans sur avec sans plus mieux ce cette ces il elle on au \
          aux en par se son sa leur entre peut être",
     ),
     (
         Some("Spanish"),
-        "el la los las un una unos unas y o de del que qué cuál cuáles cómo cuándo dónde quién es son está no para por \
+        "el la los las un una unos unas y o a de del que qué cuál cuáles cómo cuándo dónde quién es son está no para por \
          con sin en más mejor debe deben debería deberíamos nosotros nuestro nuestra su se lo al como entre puede ser \
          hay muy",
     ),
     // Not named, but no other language may be taken for sure where these fit as well.
     (
         None,
-        "o os as um uma e ou de do da dos das no na não que qual quais como quando onde é são para por com sem em mais \
+        "o os a as um uma e ou de do da dos das no na não que qual quais como quando onde é são para por com sem em mais \
          melhor deve devemos se ao entre pode ser nós nosso",
     ),
     (
         None,
-        "il lo la i gli le un una e o di del della dei che chi quale quali come quando dove è sono non per con senza in \
+        "il lo la i gli le un una e o a di del della dei che chi quale quali come quando dove è sono non per con senza in \
          più meglio deve dobbiamo si al tra può essere nostro da se",
     ),
     (
@@ -85,21 +94,59 @@ static LISTS_WITH: LazyLock<BTreeMap<&'static str, Vec<usize>>> = LazyLock::new(
     lists
 });
 
+/// A preposition and the names of languages that may come after it: *in German*, *auf Deutsch*.
+const NAMED_AFTER: &[(&str, &str)] = &[
+    (
+        "in",
+        "english german french spanish italian portuguese dutch polish russian ukrainian turkish swedish danish \
+         norwegian finnish greek hebrew arabic hindi japanese chinese mandarin korean \
+         italiano inglese tedesco francese spagnolo",
+    ),
+    (
+        "auf",
+        "deutsch englisch französisch spanisch italienisch portugiesisch niederländisch polnisch russisch türkisch \
+         schwedisch japanisch chinesisch koreanisch arabisch",
+    ),
+    (
+        "en",
+        "français anglais allemand espagnol italien portugais néerlandais russe japonais chinois arabe \
+         español inglés alemán francés italiano portugués japonés chino",
+    ),
+    ("em", "português inglês alemão francês espanhol"),
+    ("het", "nederlands engels duits frans"),
+];
+
+/// The same where the name and its particle are one word, or the name has cases.
+const NAMED_WITHIN: &str = "語で|用中文|用英文|用英语|用英語|用德语|用德語|用日语|用日語|用法语|用法語|한국어로|영어로|독일어로|일본어로|\
+                            по-русски|по-английски|по-немецки|на русском|на английском|на немецком";
+
 impl Language {
     /// The language of this question.
     #[must_use]
     pub fn of(question: &str) -> Self {
         let (words, best) = by_function_words(question);
-        match by_script(question) {
+        let found = match by_script(question) {
             Some((characters, language)) if OUTWEIGHS * words < characters => language,
-            _ => Language { name: best, has_spaces: true },
-        }
+            _ => Language { name: best, asks_for_one: false, has_spaces: true },
+        };
+        Language { asks_for_one: asks_for_one(question), ..found }
     }
 
     /// Its name, or a description where it is not sure.
     #[must_use]
     pub fn told(self) -> &'static str {
+        // Right even where the language that is named is only a part of the subject.
+        if self.asks_for_one {
+            return "the language of the question, or the one that it asks for";
+        }
         self.name.unwrap_or("the language of the question")
+    }
+
+    /// How lengths are told, with the number of these units for each word: in words, or in
+    /// characters where its script has no spaces.
+    #[must_use]
+    pub fn unit(self) -> (u32, &'static str) {
+        if self.has_spaces { (1, "words") } else { (CHARACTERS_PER_WORD, "characters") }
     }
 
     /// Whether it writes all nouns with a capital, so that a capital marks no name.
@@ -108,20 +155,83 @@ impl Language {
     }
 }
 
+/// Whether a question names a language, as in *answer in German* or *in plain English*.
+fn asks_for_one(question: &str) -> bool {
+    let lower = question.to_lowercase();
+    let written: Vec<&str> = words(&lower).collect();
+    let is_named = |(preposition, names): &(&str, &str)| {
+        let names: Vec<&str> = names.split_whitespace().collect();
+        let mut places = written.iter().enumerate().filter(|it| it.1 == preposition);
+        // One word may stand between them: *in plain English*.
+        places.any(|(at, _)| written[at + 1..].iter().take(2).any(|it| names.contains(it)))
+    };
+    NAMED_AFTER.iter().any(is_named) || NAMED_WITHIN.split('|').any(|it| lower.contains(it))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty())
+}
+
+/// How much a word tells about the language of a question.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// It decides.
+    Decides,
+    /// It counts beside a word of the same language that decides.
+    Supports,
+    /// It may be a part of a name, or an abbreviation: *Disney Plus*, *MIT*.
+    Ignored,
+}
+
+/// The weight of a function word as it is written here.
+fn weight(word: &str, is_first: bool) -> Weight {
+    let is_lower = !word.contains(char::is_uppercase);
+    let is_capitals = !word.contains(char::is_lowercase);
+    match (is_lower, is_first) {
+        (true, _) if NEVER_ALONE.split(' ').any(|it| it == word) => Weight::Supports,
+        (true, _) => Weight::Decides,
+        // A question may begin with a name: *Von Neumann architecture*.
+        (false, true) if !is_capitals => Weight::Supports,
+        (false, _) => Weight::Ignored,
+    }
+}
+
 /// How many function words of the likeliest European language there are, and its name if no other
 /// language fits as well.
 fn by_function_words(question: &str) -> (usize, Option<&'static str>) {
-    let words = question.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
-    let mut counts: Vec<(usize, Option<&str>)> = FUNCTION_WORDS.iter().map(|(name, _)| (0, *name)).collect();
-    for word in words {
+    let mut counts = vec![Count::default(); FUNCTION_WORDS.len()];
+    for (place, word) in words(question).enumerate() {
+        let weight = weight(word, place == 0);
         for position in LISTS_WITH.get(word.to_lowercase().as_str()).into_iter().flatten() {
-            counts[*position].0 += 1;
+            counts[*position].add(weight);
         }
     }
-    let most = counts.iter().map(|it| it.0).max().unwrap_or(0);
-    let mut best = counts.iter().filter(|it| it.0 == most);
-    let name = best.next().and_then(|it| it.1);
+    let most = counts.iter().map(Count::words).max().unwrap_or(0);
+    let mut best = FUNCTION_WORDS.iter().zip(&counts).filter(|it| it.1.words() == most);
+    let name = best.next().and_then(|it| it.0.0);
     (most, name.filter(|_| 0 < most && best.next().is_none()))
+}
+
+/// The function words of one language in a question.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    deciding: usize,
+    supporting: usize,
+}
+
+impl Count {
+    fn add(&mut self, weight: Weight) {
+        match weight {
+            Weight::Decides => self.deciding += 1,
+            Weight::Supports => self.supporting += 1,
+            Weight::Ignored => {}
+        }
+    }
+
+    /// The words that count.
+    fn words(&self) -> usize {
+        if self.deciding == 0 { 0 } else { self.deciding + self.supporting }
+    }
 }
 
 /// How many characters of a script that tells the language there are, and the language.
@@ -157,16 +267,16 @@ const SCRIPTS: &[Script] = &[
     // Cyrillic, Arabic and the scripts of India are those of several languages.
     (
         |it| matches!(it, '\u{400}'..='\u{52f}' | '\u{600}'..='\u{6ff}' | '\u{900}'..='\u{dff}'),
-        Language { name: None, has_spaces: true },
+        Language { name: None, asks_for_one: false, has_spaces: true },
     ),
 ];
 
 const fn spaced(name: &'static str) -> Language {
-    Language { name: Some(name), has_spaces: true }
+    Language { name: Some(name), asks_for_one: false, has_spaces: true }
 }
 
 const fn unspaced(name: Option<&'static str>) -> Language {
-    Language { name, has_spaces: false }
+    Language { name, asks_for_one: false, has_spaces: false }
 }
 
 #[cfg(test)]
@@ -213,6 +323,55 @@ mod tests {
             "",
         ] {
             check(unsure, "the language of the question");
+        }
+    }
+
+    #[test]
+    fn a_name_or_an_abbreviation_decided_on_a_language() {
+        for unsure in [
+            "MIT vs GPL?",
+            "mit vs gpl?",
+            "AM vs FM?",
+            "Disney Plus?",
+            "Disney plus?",
+            "Von Neumann architecture: obsolete?",
+            "Die Hard?",
+            "Los Angeles?",
+            "los angeles?",
+            "Sin tax?",
+            "Las Vegas?",
+            "Par excellence?",
+            "IT SHOULD BE TABS?",
+        ] {
+            assert_eq!(Language::of(unsure).told(), "the language of the question", "{unsure}");
+        }
+        for english in [
+            "Von Neumann or Harvard?",
+            "MIT, or the GPL?",
+            "Los Angeles or Las Vegas?",
+            "Should a team of two use AM?",
+        ] {
+            assert_eq!(Language::of(english).told(), "English", "{english}");
+        }
+        assert_eq!(Language::of("Mit Rust oder mit Go?").told(), "German");
+    }
+
+    #[test]
+    fn a_language_that_the_question_asks_for_was_overruled() {
+        for asking in [
+            "tabs or spaces? Answer in German.",
+            "Should we use tabs? Explain it in simple English.",
+            "Sollten wir Tabs nehmen? Antworte auf Englisch.",
+            "Faut-il des tabulations ? Réponds en anglais.",
+            "¿Deberíamos usar Rust? Responde en inglés.",
+            "タブとスペースのどちらがよいですか? 英語で答えてください。",
+            "应该用 Rust 吗? 请用英文回答。",
+        ] {
+            let told = "the language of the question, or the one that it asks for";
+            assert_eq!(Language::of(asking).told(), told, "{asking}");
+        }
+        for named in ["Is English in decline, or not?", "Should we write the service in Rust or in Go?"] {
+            assert_eq!(Language::of(named).told(), "English", "{named}");
         }
     }
 

@@ -25,7 +25,7 @@ use crate::model::{
     transcript::Turn,
 };
 
-use cover::{is_common, ordinary_names};
+use cover::{is_common, ordinary_names, role_in_profile};
 pub(crate) use reveal::Revealed;
 pub(crate) use words::has_word;
 use words::{Word, longest_first, replaced};
@@ -43,12 +43,13 @@ pub struct Mask {
     labels: Vec<(String, String)>,
     /// The words that are covered where they stand alone.
     covers: Vec<Word>,
-    /// The names of agents that are ordinary words, such as *editor*. They are covered only where a
-    /// speaker calls itself that.
+    /// The names of agents that are ordinary words, such as *editor*, and what agents are by their
+    /// profiles, such as *security engineer*. They are covered only where a speaker calls itself
+    /// that.
     roles: Vec<Word>,
     /// The words that are covered after `@`.
     mentioned: Vec<Word>,
-    /// The names in citations, and their labels without `@`.
+    /// The names in citations, and what stands there in their place: their labels without `@`.
     cited: Vec<Word>,
     /// The labels without `@`, and the names behind them.
     codes: Vec<Word>,
@@ -64,33 +65,34 @@ impl Mask {
     /// A mask with a label for each participant, in this display order.
     #[must_use]
     pub fn new(labels: &[(&Participant, &str)]) -> Self {
-        let mut words: BTreeMap<String, String> = BTreeMap::new();
-        for (who, label) in labels {
-            for word in [&who.provider].into_iter().chain(&who.model).chain(&who.aliases) {
-                let becomes = words.entry(word.to_lowercase()).or_insert_with(|| (*label).to_owned());
-                // Two participants of one provider: the word doesn't say which of them is meant.
-                if becomes != label {
-                    SOMEONE.clone_into(becomes);
-                }
-            }
-        }
+        let providers = |who: &Participant| -> Vec<String> {
+            let words = [&who.provider].into_iter().chain(&who.model).chain(&who.aliases);
+            words.map(|it| it.to_lowercase()).collect()
+        };
+        let mut words = shared(labels, providers);
+        let by_profile = shared(labels, |who| role_in_profile(who).into_iter().collect());
         let ordinary: BTreeSet<String> = labels.iter().flat_map(|(who, _)| ordinary_names(who)).collect();
         // A participant's own name wins over any other word spelled the same.
         words.extend(labels.iter().map(|(who, label)| (who.name.to_lowercase(), (*label).to_owned())));
         let pairs = labels.iter().map(|(who, label)| (who.name.clone(), (*label).to_owned()));
         let labels: Vec<(String, String)> = pairs.collect();
         let code = |label: &str| label.strip_prefix('@').map(str::to_owned);
+        let cited = labels
+            .iter()
+            .map(|(name, label)| (name.to_lowercase(), code(label).unwrap_or_else(|| label.clone())));
+        let cited = longest_first(cited);
         let coded = labels.iter().filter_map(|(name, label)| Some((name.clone(), code(label)?)));
         let coded: Vec<(String, String)> = coded.collect();
         let worded = labels.iter().filter(|it| code(&it.1).is_none());
-        let (roles, others): (Vec<_>, Vec<_>) =
+        let (mut roles, others): (Vec<_>, Vec<_>) =
             words.clone().into_iter().partition(|(word, _)| ordinary.contains(word));
+        roles.extend(by_profile.into_iter().filter(|(word, _)| !words.contains_key(word)));
         let covers = others.into_iter().filter(|(word, _)| !is_common(word));
         Mask {
             mentioned: longest_first(words.clone()),
             covers: longest_first(covers),
             roles: longest_first(roles),
-            cited: longest_first(coded.iter().map(|(name, code)| (name.to_lowercase(), code.clone()))),
+            cited,
             codes: longest_first(coded.iter().map(|(name, code)| (code.to_lowercase(), name.clone()))),
             worded: longest_first(worded.map(|(name, label)| (label.to_lowercase(), name.clone()))),
             labels,
@@ -132,12 +134,9 @@ impl Mask {
         labels: &[(String, String)],
         order: &[String],
     ) -> Self {
-        let known = |who: &Participant| {
-            let model = models.get(&who.name).cloned().filter(|it| who.model.as_ref() != Some(it));
-            Participant { aliases: who.aliases.iter().cloned().chain(model).collect(), ..who.clone() }
-        };
-        let labelled =
-            labels.iter().filter_map(|(label, name)| Some((known(spec.seat(name)?), format!("@{label}"))));
+        let labelled = labels
+            .iter()
+            .filter_map(|(label, name)| Some((with_model(spec.seat(name)?, models), format!("@{label}"))));
         let mut labelled: Vec<(Participant, String)> = labelled.collect();
         let place = |name: &str| order.iter().position(|it| it == name).unwrap_or(usize::MAX);
         labelled.sort_by_key(|it| place(&it.0.name));
@@ -145,12 +144,12 @@ impl Mask {
     }
 
     /// The mask for a text of this panel that others are shown later: `participant 1` for the first
-    /// seat, and so on.
+    /// seat, and so on. The exact models are those that answered for the seats.
     #[must_use]
-    pub fn numbered(spec: &Spec) -> Self {
-        let labels: Vec<String> =
-            (1..=spec.participants.len()).map(|number| format!("participant {number}")).collect();
-        let labelled = spec.participants.iter().zip(labels.iter().map(String::as_str));
+    pub fn numbered(spec: &Spec, models: &BTreeMap<String, String>) -> Self {
+        let seats: Vec<Participant> = spec.participants.iter().map(|it| with_model(it, models)).collect();
+        let labels: Vec<String> = (1..=seats.len()).map(|number| format!("participant {number}")).collect();
+        let labelled = seats.iter().zip(labels.iter().map(String::as_str));
         Mask::new(&labelled.collect::<Vec<_>>()).sparing(spec)
     }
 
@@ -234,6 +233,30 @@ impl Mask {
         let text = if *text == *turn.text { turn.text.clone() } else { text.into() };
         Arc::new(Turn { participant, text, ..turn.clone() })
     }
+}
+
+/// The participant with the exact model that answers for it as a further alias.
+fn with_model(who: &Participant, models: &BTreeMap<String, String>) -> Participant {
+    let model = models.get(&who.name).cloned().filter(|it| who.model.as_ref() != Some(it));
+    Participant { aliases: who.aliases.iter().cloned().chain(model).collect(), ..who.clone() }
+}
+
+/// The labels of the participants by these words of theirs.
+fn shared(
+    labels: &[(&Participant, &str)],
+    words_of: impl Fn(&Participant) -> Vec<String>,
+) -> BTreeMap<String, String> {
+    let mut words: BTreeMap<String, String> = BTreeMap::new();
+    for (who, label) in labels {
+        for word in words_of(who) {
+            let becomes = words.entry(word).or_insert_with(|| (*label).to_owned());
+            // Two participants of one provider: the word doesn't say which of them is meant.
+            if becomes != label {
+                SOMEONE.clone_into(becomes);
+            }
+        }
+    }
+    words
 }
 
 /// The text with names in place of these labels, as older versions recorded them: words such as

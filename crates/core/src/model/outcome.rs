@@ -359,6 +359,9 @@ pub struct Response {
     /// Tokens read and written; absent for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_count: Option<u64>,
+    /// How many of them were written; absent for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_tokens: Option<u64>,
     /// The cost in USD; absent for a person, and where the price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,

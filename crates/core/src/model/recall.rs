@@ -102,6 +102,10 @@ pub struct Follows {
     /// Participants whose provider is not available any more, and who has their seats.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaced: Vec<Replaced>,
+    /// The pattern of that discussion, if this one has another because it has no options to vote
+    /// on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
 }
 
 /// A participant with another one in its place.

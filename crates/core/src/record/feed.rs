@@ -4,9 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use tokio::sync::broadcast;
 
-use crate::model::{
-    event::Fact,
-    id::{DiscussionId, Seq},
+use crate::{
+    model::{
+        event::Fact,
+        id::{DiscussionId, Seq},
+    },
+    record::suspicion::Suspicion,
 };
 
 pub use crate::model::piece::Piece;
@@ -66,11 +69,13 @@ impl Channel {
 pub(crate) struct Feed {
     channel: Arc<Channel>,
     began: Arc<OnceLock<Seq>>,
+    suspicion: Arc<Suspicion>,
 }
 
 impl Feed {
-    pub(crate) fn new() -> Self {
-        Feed { channel: Arc::default(), began: Arc::default() }
+    /// A feed whose troubles with the store raise this suspicion.
+    pub(crate) fn new(suspicion: &Arc<Suspicion>) -> Self {
+        Feed { channel: Arc::default(), began: Arc::default(), suspicion: suspicion.clone() }
     }
 
     /// Sets the number of the last fact before this run. The root sets it first; later calls do
@@ -94,6 +99,7 @@ impl Feed {
     }
 
     pub(crate) fn trouble(&self, message: &str) {
+        self.suspicion.raise();
         self.send(|| Signal::Trouble(message.into()));
     }
 
@@ -120,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_buffer_is_freed_with_the_last_subscriber_and_recreated_for_the_next() {
-        let feed = Feed::new();
+        let feed = Feed::new(&Arc::default());
         let mut first = feed.feed_handle().listen().unwrap();
         feed.trouble("one");
         assert!(matches!(first.try_recv(), Ok(Signal::Trouble(it)) if &*it == "one"));

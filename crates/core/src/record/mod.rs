@@ -1,14 +1,15 @@
 //! The record of one discussion: its facts, indexed for replay, and the only way to add to them.
 //!
 //! Submodules: [`feed`] (sends facts and text to subscribers), [`control`] (delivers commands to a
-//! running discussion), [`retry_store`] (retries while the store is unavailable) and [`failure`]
-//! (errors that end a run).
+//! running discussion), [`retry_store`] (retries while the store is unavailable), [`suspicion`]
+//! (that nothing can be written) and [`failure`] (errors that end a run).
 
 pub(crate) mod control;
 pub(crate) mod failure;
 pub mod feed;
 mod index;
 pub(crate) mod retry_store;
+pub(crate) mod suspicion;
 mod trace;
 
 use std::{collections::HashSet, marker::PhantomData, sync::Arc};
@@ -319,8 +320,8 @@ impl Record {
         self.append_then(entries, Then::Continue).await
     }
 
-    /// Adds facts and says what happens to the claim. They are durable when this returns and
-    /// visible to nobody before.
+    /// Adds facts and says what happens to the claim. They are durable when this returns, and not
+    /// visible to anyone before.
     pub(crate) async fn append_then(&mut self, entries: Vec<Entry>, then: Then) -> Result<(), Failure> {
         if entries.is_empty() && then == Then::Continue {
             return Ok(());

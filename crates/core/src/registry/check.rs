@@ -171,8 +171,10 @@ impl Registry {
         let declares =
             |options: crate::registry::Options| options.iter().any(|it| it.declared().name == name);
         let only_with = |what: &str, names: Vec<&str>| {
+            let choose = if names.len() == 1 { "choose it" } else { "choose one of them" };
             let names = names.join(" or ");
-            (!names.is_empty()).then(|| format!("applies only to the {what} {names}; leave this out"))
+            let message = || format!("applies only to the {what} {names}; {choose}, or leave this out");
+            (!names.is_empty()).then(message)
         };
         let patterns = self.patterns().iter().filter(|it| declares(it.options)).map(|it| it.name);
         let methods = self.methods().iter().filter(|it| declares(it.options)).map(|it| it.name);
@@ -384,17 +386,17 @@ mod tests {
     fn an_option_that_applies_elsewhere_is_refused_with_where() {
         refuses(&setting("pace", json!(0.7)), &[]);
         let elsewhere = |name, told| refuses(&setting(name, json!(3)), &[(told, Code::InvalidRequest)]);
-        elsewhere("depth", "depth: applies only to the window strategy deep; leave this out");
+        elsewhere("depth", "depth: applies only to the window strategy deep; choose it, or leave this out");
         elsewhere("mood", "mood: is not a known option");
         let by_lot = |name, told| {
             let mut spec = Spec { pattern: "parade".to_owned(), ..setting(name, json!(3)) };
             spec.consensus.method = "lot".to_owned();
             refuses(&spec, &[(told, Code::InvalidRequest)]);
         };
-        by_lot("quorum", "quorum: applies only to the consensus method vote; leave this out");
-        by_lot("chair", "chair: applies only to the pattern talk; leave this out");
+        by_lot("quorum", "quorum: applies only to the consensus method vote; choose it, or leave this out");
+        by_lot("chair", "chair: applies only to the pattern talk; choose it, or leave this out");
         let riot = Spec { pattern: "riot".to_owned(), ..setting("pace", json!(0.7)) };
-        let told = "pace: applies only to the pattern talk or parade; leave this out";
+        let told = "pace: applies only to the pattern talk or parade; choose one of them, or leave this out";
         let unknown = "pattern: there is no pattern named riot; there are talk, parade";
         refuses(&riot, &[(unknown, Code::InvalidPattern), (told, Code::InvalidRequest)]);
     }

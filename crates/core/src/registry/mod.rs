@@ -18,7 +18,7 @@ use crate::{
         spec::Spec,
     },
     vocabulary::{
-        form::Form,
+        form::{Form, Quotes},
         option::{Declared, Declares},
         result::ResultField,
         ruling::{RulingKind, WINDOW},
@@ -249,6 +249,16 @@ impl Registry {
         let patterns = self.all_patterns().flat_map(|it| it.forms);
         let methods = self.0.methods.iter().flat_map(|it| it.forms);
         patterns.chain(methods).copied().filter(|it| seen.insert(it.kind)).collect()
+    }
+
+    /// The forms whose replies are quoted in every request of a discussion by this spec, because
+    /// its participants vote.
+    pub(crate) fn quoted_forms(&self, spec: &Spec) -> Vec<&'static Form> {
+        let (pattern, method) = (self.pattern(&spec.pattern), self.method(&spec.consensus.method));
+        let votes = pattern.is_some_and(|it| it.votes) || method.is_some_and(|it| it.votes);
+        let of_pattern = pattern.into_iter().flat_map(|it| it.forms);
+        let forms = of_pattern.chain(method.into_iter().flat_map(|it| it.forms)).copied();
+        forms.filter(|it| votes && it.quotes == Quotes::Lines).collect()
     }
 
     /// The result fields that the pattern and the method of this spec add, once each.

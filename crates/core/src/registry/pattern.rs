@@ -62,6 +62,9 @@ pub struct Pattern {
     pub seat: fn(&mut Seating<'_>) -> Vec<Refusal>,
     /// Checks the spec and says what is missing for this pattern, before anything is spent.
     pub check: fn(&Spec) -> Vec<Refusal>,
+    /// Why a request may not give `rounds` beside these options, as a clause that says what to give
+    /// instead; usually it may.
+    pub refuses_rounds: fn(&Settings) -> Option<String>,
     /// The order in which participants speak in a round; results list their turns in it.
     pub in_turn: InTurn,
     /// Whether it has the participants vote on the options of a request.
@@ -109,6 +112,7 @@ impl Pattern {
         names_phases: false,
         seat: |_| Vec::new(),
         check: |_| Vec::new(),
+        refuses_rounds: |_| None,
         in_turn: |spec, _| spec.participants.clone(),
         votes: false,
         remarks: |_| Vec::new(),

@@ -26,6 +26,13 @@ pub trait Archive: Send + Sync {
     /// [`relevance`](crate::model::relevance). A prefix in the filter has no effect.
     fn find(&self, query: Query, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Found>, StoreError>>;
 
+    /// Indexes some of what is missing for [`find`](Archive::find), so that it has less to do:
+    /// servers call it now and then. A store that indexes fast enough when it is searched does
+    /// nothing.
+    fn index(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     /// Finds discussions by words that a person typed, most relevant first, of any age and state.
     fn search(&self, words: &str, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         let query = Query { words: content_words(words), recalling: None };

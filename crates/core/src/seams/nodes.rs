@@ -35,7 +35,7 @@ pub trait Nodes: Send + Sync {
     fn reap(&self, node: NodeId, beat: u64) -> BoxFuture<'_, Result<bool, StoreError>>;
 
     /// Deletes the row of a node that ends, and ends its claims.
-    fn part(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn deregister(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Notes that a client of this node waits for a discussion, which is aborted when the last of
     /// its clients leaves. The note ends with the node's row; without one, this returns
@@ -45,6 +45,13 @@ pub trait Nodes: Send + Sync {
     /// Ends the note of this client. Returns whether no other client of any node waits: of those
     /// that leave at the same time, one is the last.
     fn detach(&self, id: DiscussionId, client: Uuid) -> BoxFuture<'_, Result<bool, StoreError>>;
+
+    /// Fails if nothing can be written at the moment, although heartbeats may: a full disk has room
+    /// for a counter. Changes nothing. Only called after a write has failed. A store whose
+    /// heartbeats fail whenever other writes do has nothing to check.
+    fn try_writing(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     /// The time by the store's clock; `None` if it has none of its own.
     fn clock(&self) -> BoxFuture<'_, Result<Option<Timestamp>, StoreError>> {

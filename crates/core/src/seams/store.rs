@@ -339,7 +339,8 @@ pub enum StoreError {
         /// How many discussions belong to it, hidden ones included.
         discussions: u64,
     },
-    /// The store can't be used now; nothing was written. A retry may help.
+    /// The store can't be used now. Nothing was written, unless only the answer was lost, and then
+    /// the message says so. A retry may help.
     #[error("{0}")]
     Unavailable(String),
     /// The stored data is damaged. Part of it may be recoverable.

@@ -422,8 +422,8 @@ pub struct Flaw {
 pub enum Rule {
     /// The facts of a discussion are numbered from 1 without a gap.
     Numbers,
-    /// Fences never decrease: no fact was written under a newer claim than the discussion's newest
-    /// one.
+    /// Fences never decrease: no money was set aside under a newer claim than the discussion's
+    /// newest one, and what is claimed has a claim.
     Fences,
     /// A discussion that is over stays over, and no fact follows its end.
     Over,

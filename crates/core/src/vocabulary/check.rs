@@ -144,7 +144,7 @@ fn named_twice(values: &[Value]) -> Option<&Value> {
 fn not_a_model(value: &Value) -> Option<String> {
     let (provider, model) = value.as_str()?.split_once('/').unwrap_or_default();
     let is_named = !provider.is_empty() && !model.is_empty();
-    (!is_named).then(|| format!("has the form provider/model, unlike {}", in_short(value)))
+    (!is_named).then(|| format!("must have the form provider/model, not {}", in_short(value)))
 }
 
 fn mistyped_rows(value: &Value, cells: &[RowCell]) -> Option<String> {
@@ -173,7 +173,7 @@ fn mistyped_cell(row: &Map<String, Value>, cell: &RowCell) -> Option<String> {
         RowCellKind::Seat | RowCellKind::Text => value.is_string(),
         RowCellKind::Texts => are_texts(value),
     };
-    (!fits).then(|| format!("has a row with the wrong kind of {name}: {}", in_short(value)))
+    (!fits).then(|| format!("has a row with {name} of the wrong type: {}", in_short(value)))
 }
 
 fn unfit_rows(value: &Value, cells: &[RowCell], most: usize, seats: Option<&[&str]>) -> Option<String> {
@@ -199,10 +199,10 @@ fn unfit_row(row: &Value, cells: &[RowCell]) -> Option<String> {
         let texts = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
         if MOST_CELL_TEXTS < texts.len() {
             let count = texts.len();
-            return Some(format!("has {count} entries as {name}{of}; {MOST_CELL_TEXTS} are the most"));
+            return Some(format!("has {count} entries as {name}{of}; at most {MOST_CELL_TEXTS} are allowed"));
         }
         let length = texts.iter().find_map(too_long)?;
-        Some(format!("has {length} characters as {name}{of}; {LONGEST_CELL} are the most"))
+        Some(format!("has {length} characters as {name}{of}; at most {LONGEST_CELL} are allowed"))
     })
 }
 
@@ -286,8 +286,8 @@ mod tests {
         check(&text, &json!("äöü"), None);
         check(&text, &json!("four"), Some("may have at most 3 characters; this has 4"));
         check(&Kind::Embedder, &json!("openai/small"), None);
-        check(&Kind::Embedder, &json!("small"), Some("has the form provider/model, unlike \"small\""));
-        check(&Kind::Embedder, &json!("openai/"), Some("has the form provider/model, unlike \"openai/\""));
+        check(&Kind::Embedder, &json!("small"), Some("must have the form provider/model, not \"small\""));
+        check(&Kind::Embedder, &json!("openai/"), Some("must have the form provider/model, not \"openai/\""));
     }
 
     #[test]
@@ -341,7 +341,7 @@ mod tests {
         check(&rows, &json!([{ "participant": "ann" }]), Some("has a row without position"));
         let stranger = "has an unknown key \"mood\"; a row has participant, position, reasons";
         check(&rows, &json!([{ "participant": "ann", "position": "", "mood": 1 }]), Some(stranger));
-        let reasons = "has a row with the wrong kind of reasons: [1]";
+        let reasons = "has a row with reasons of the wrong type: [1]";
         check(&rows, &json!([{ "participant": "ann", "position": "", "reasons": [1] }]), Some(reasons));
         let cyd = json!({ "participant": "cyd", "position": "" });
         check(&rows, &json!([cyd]), Some("cyd does not take part; the participants are ann, bob"));

@@ -31,11 +31,24 @@ pub struct Form {
     /// else wrote it, it is shown as a quotation, which readers ignore: a participant that repeats
     /// what it was shown must not vote or judge by that.
     pub recognises: fn(&str) -> bool,
+    /// How much of such a text is quoted.
+    pub quotes: Quotes,
     /// The part of a reply that is text for people, shown as it arrives. `None` if a reply is all
     /// data; people are then shown what was read from it.
     pub prose: Option<Prose>,
     /// How much a model should think before it replies.
     pub effort: Effort,
+}
+
+/// How much is quoted of a text by somebody else that looks like a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quotes {
+    /// The whole text, where this form is asked for.
+    Text,
+    /// The lines that look like a reply, in every request of a discussion that ends with such
+    /// replies: the request for one then begins like the speeches before it, which is what
+    /// providers' caches need.
+    Lines,
 }
 
 /// The reply of a form in a dry run.
@@ -63,6 +76,7 @@ impl Form {
             sample: None,
             stub: Stub::Filled,
             recognises: |_| false,
+            quotes: Quotes::Text,
             prose: None,
             effort: Effort::ModelDefault,
         }
@@ -96,6 +110,12 @@ impl Form {
     #[must_use]
     pub const fn recognises(self, recognises: fn(&str) -> bool) -> Self {
         Form { recognises, ..self }
+    }
+
+    /// The same with only the lines quoted that look like a reply, and in all requests alike.
+    #[must_use]
+    pub const fn quoted_by_line(self) -> Self {
+        Form { quotes: Quotes::Lines, ..self }
     }
 
     /// The same with replies that begin with prose for people.

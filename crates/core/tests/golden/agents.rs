@@ -26,6 +26,7 @@ pub(crate) fn agents() -> Vec<Sample> {
     let agent = Agent {
         id: "reviewer".into(),
         display_name: Some("Rev Iewer".into()),
+        role: None,
         text: "# Your profile\n\nRead closely.".into(),
         rest: "# The discussion".into(),
         abilities: vec![Ability { id: "diffs".into(), digest: "00ff".into(), text: "# diffs".into() }],
@@ -64,4 +65,13 @@ pub(crate) fn agents() -> Vec<Sample> {
         (None, Event::Opened { spec: Arc::new(spec), flow: 1, lineage: None, fork: None, caller: None }),
         (None, seated),
     ]
+}
+
+/// An agent that has a role in its profile.
+pub(crate) fn in_roles() -> Vec<Sample> {
+    let agent = Agent { id: "reviewer".into(), role: Some("security engineer".into()), ..Agent::default() };
+    let reviewer =
+        Participant { name: "reviewer".into(), agent: Some(Arc::new(agent)), ..Participant::of("bob") };
+    let spec = Arc::new(Spec { participants: vec![reviewer], ..(*spec()).clone() });
+    vec![(None, Event::Opened { spec, flow: 1, lineage: None, fork: None, caller: None })]
 }

@@ -37,6 +37,14 @@ pub(crate) fn responses() -> Vec<Sample> {
         previous: Some("resp_1".into()),
         thinking: Thinking::Progress,
         analysis: true,
+        ..ClientOrder::default()
+    })]
+}
+
+/// What responses that continue this one keep, and what the answer repeats.
+pub(crate) fn continued_responses() -> Vec<Sample> {
+    vec![opened(ClientOrder {
+        model: "quorum".into(),
         instructions: Some("be brief\n\nspeak French".into()),
         standing: Some("speak French".into()),
         repeated: Map::from_iter([("temperature".into(), json!(0.5))]),

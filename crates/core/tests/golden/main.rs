@@ -6,6 +6,7 @@
 mod agents;
 mod callers;
 mod clients;
+mod forks;
 mod recall;
 mod sources;
 mod spending_caps;
@@ -19,8 +20,8 @@ use quorum_core::model::{
     command::{Command, CommandId, Note, Say},
     error::{Code, ErrorClass, Problem},
     event::{
-        Abandoned, Absent, Ancestor, Awaited, Broken, Conclusion, Event, Fact, FailedTurn, Fork, Lineage,
-        Noted, Placed, Retried, RetryPoint, SubConcluded, TalkEnd, UnreadReply, WindUp,
+        Abandoned, Absent, Ancestor, Awaited, Broken, Conclusion, Event, Fact, FailedTurn, Lineage, Noted,
+        Placed, Retried, RetryPoint, SubConcluded, TalkEnd, UnreadReply, WindUp,
     },
     id::{DiscussionId, Seq, Step, Tenant},
     lifecycle::Lifecycle,
@@ -122,7 +123,7 @@ fn samples() -> Vec<Fact> {
         .chain(calls(&step))
         .chain(readings(&step))
         .chain(ending())
-        .chain(forks())
+        .chain(forks::forks())
         .chain(talks())
         .chain(people())
         .chain(windows::windows())
@@ -138,7 +139,10 @@ fn samples() -> Vec<Fact> {
         .chain(sources::sources())
         .chain(thinking::only_thoughts(&step))
         .chain(clients::responses())
-        .chain(callers::callers());
+        .chain(callers::callers())
+        .chain(clients::continued_responses())
+        .chain(agents::in_roles())
+        .chain(recall::other_pattern());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -586,15 +590,5 @@ fn talks() -> Vec<Sample> {
         (Some(Step::from("2/judging/*end")), Event::TalkEnded(noticed)),
         (Some(Step::from("2/consensus-check-b/*end")), Event::TalkEnded(agreed)),
         (None, Event::Decided { decision: Arc::new(full_decision()) }),
-    ]
-}
-
-/// Facts added with forks and random orders.
-fn forks() -> Vec<Sample> {
-    let fork = Fork { of: id("01890000-0000-7000-8000-000000000003"), at: Step::new(1, "speaking", "ann") };
-    let judging = Step::new(2, "judging", "cyd");
-    vec![
-        (None, Event::Opened { spec: spec(), flow: 2, lineage: None, fork: Some(fork), caller: None }),
-        (Some(judging.purpose("order")), Event::OrderDrawn { order: vec![1, 0] }),
     ]
 }

@@ -34,9 +34,20 @@ pub(crate) fn recall() -> Vec<Sample> {
     let replaced = vec![Replaced { seat: "glm".into(), by: "qwen".into() }];
     let spec = Arc::new(Spec {
         recall: Some(Recall { most: Some(3), from: vec!["last".into()], session }),
-        follows: Some(Follows { id: followed.id, replaced }),
+        follows: Some(Follows { id: followed.id, replaced, pattern: None }),
         recalled: Some(vec![followed, recalled]),
         ..(*spec()).clone()
     });
+    vec![(None, Event::Opened { spec, flow: 1, lineage: None, fork: None, caller: None })]
+}
+
+/// A follow-up question with another pattern.
+pub(crate) fn other_pattern() -> Vec<Sample> {
+    let follows = Follows {
+        id: id("01890000-0000-7000-8000-00000000000a"),
+        replaced: Vec::new(),
+        pattern: Some("voting".into()),
+    };
+    let spec = Arc::new(Spec { follows: Some(follows), ..(*spec()).clone() });
     vec![(None, Event::Opened { spec, flow: 1, lineage: None, fork: None, caller: None })]
 }

@@ -56,9 +56,8 @@ pub(crate) static FORM: Form = Form::new(ASSESSMENT)
 
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
-    words: "Send the same answer again as one JSON object with the keys assessments, reasoning, flags, qualityScore, \
-            recommendations and shouldContinue, in this order, nothing before or after it; one entry for each debater, by \
-            its label, with all criteria.",
+    words: "Send it again as one JSON object and nothing else, with the keys assessments, reasoning, flags, qualityScore, \
+            recommendations and shouldContinue, in this order; mark every criterion.",
 }];
 
 /// Reads assessments of these debaters.
@@ -79,7 +78,7 @@ impl Assessments {
         let mut rated = Vec::new();
         for entry in objects(object, "assessments") {
             let label = text(entry, "participant").unwrap_or_default();
-            let stranger = || Misread::new(format!("{label:?} is none of the debaters"));
+            let stranger = || Misread::new(format!("none of the debaters is {label:?}"));
             let name = labels::meant(&self.mask, &label).ok_or_else(stranger)?.to_owned();
             if !self.judged.contains(&name) {
                 // A debater that has left since is known, but there is nothing to judge.
@@ -89,7 +88,7 @@ impl Assessments {
         }
         let names: BTreeSet<&str> = rated.iter().map(|it| it.participant.as_str()).collect();
         if names.len() != rated.len() || names.len() != self.judged.len() {
-            return Err(Misread::new("assessments must have one entry for each debater, once"));
+            return Err(Misread::new("each debater must be assessed, and only once"));
         }
         rated.sort_by_key(|it| self.judged.iter().position(|name| *name == it.participant));
         Ok(rated)
@@ -104,7 +103,7 @@ impl Assessments {
         if stated.is_some_and(|it| !TEN.contains(&it)) {
             return Err(Misread::new("every number must be from 0 to 10"));
         }
-        let unmarked = || Misread::new("a debater has neither criteria nor a score");
+        let unmarked = || Misread::new("a debater has no marks");
         let score = criteria.as_ref().map(|it| self.rubric.score(it)).or(stated).ok_or_else(unmarked)?;
         let revealed = |key| texts(entry, key).iter().map(|it| self.mask.reveal(it)).collect();
         let (strengths, weaknesses) = (revealed("strengths"), revealed("weaknesses"));
@@ -173,7 +172,7 @@ impl Reader for Assessments {
         Ok(Assessment {
             should_continue: flag_in(&object, "shouldContinue")?,
             quality_score: Some(
-                quality.ok_or_else(|| Misread::new("qualityScore must be a number from 0 to 10"))?,
+                quality.ok_or_else(|| Misread::new("the quality score must be a number from 0 to 10"))?,
             ),
             assessments: self.rated(&object)?,
             flags: flags(flagged.ok_or_else(|| Misread::new("flags is missing"))?)?,
@@ -188,6 +187,10 @@ impl Reader for Assessments {
             let marks = marks::read(reply, |name| self.meant(name));
             (marks != Marks::default()).then(|| self.of_marks(&marks)).ok_or(wrong)
         })
+    }
+
+    fn wrong_in_lines(&self, reply: &str, wrong: Misread) -> Misread {
+        line_form::wrong_with_assessment(reply).unwrap_or(wrong)
     }
 
     fn reminders(&self) -> &[Reminder] {
@@ -266,7 +269,7 @@ mod tests {
         reply["assessments"][0].as_object_mut().unwrap().remove("criteria");
         let read = reader().read(&reply.to_string()).unwrap();
         assert_eq!(read.assessments[1].score, 1.0);
-        unreadable("a debater has neither criteria nor a score", |it| {
+        unreadable("a debater has no marks", |it| {
             let entry = it["assessments"][0].as_object_mut().unwrap();
             entry.retain(|key, _| key != "criteria" && key != "score");
         });
@@ -292,21 +295,21 @@ mod tests {
 
     #[test]
     fn d06_scores_of_11_are_rejected() {
-        unreadable("qualityScore must be a number from 0 to 10", |it| it["qualityScore"] = json!(11));
-        unreadable("qualityScore must be a number from 0 to 10", |it| it["qualityScore"] = json!(-1));
+        unreadable("the quality score must be a number from 0 to 10", |it| it["qualityScore"] = json!(11));
+        unreadable("the quality score must be a number from 0 to 10", |it| it["qualityScore"] = json!(-1));
         let range = "every number must be from 0 to 10";
         unreadable(range, |it| it["assessments"][0]["score"] = json!(11));
         unreadable(range, |it| it["assessments"][1]["criteria"]["logic"] = json!(11));
-        let word = "qualityScore must be a number from 0 to 10";
+        let word = "the quality score must be a number from 0 to 10";
         unreadable(word, |it| it["qualityScore"] = json!("seven"));
     }
 
     #[test]
     fn d06_unknown_missing_and_duplicate_participants_are_rejected() {
-        let stranger = "\"Debater Z\" is none of the debaters";
+        let stranger = "none of the debaters is \"Debater Z\"";
         unreadable(stranger, |it| it["assessments"][0] = entry("Debater Z"));
-        unreadable("\"eve\" is none of the debaters", |it| it["assessments"][0] = entry("eve"));
-        let once = "assessments must have one entry for each debater, once";
+        unreadable("none of the debaters is \"eve\"", |it| it["assessments"][0] = entry("eve"));
+        let once = "each debater must be assessed, and only once";
         unreadable(once, |it| it["assessments"] = json!([entry("Debater A")]));
         unreadable(once, |it| {
             it["assessments"] = json!([entry("Debater A"), entry("Debater B"), entry("Debater A")]);
@@ -327,7 +330,7 @@ mod tests {
         unreadable("flags is missing", without("", "flags"));
         unreadable("drifting must be true or false", without("/flags", "drifting"));
         let novelty = without("/assessments/0/criteria", "novelty");
-        unreadable("criteria has no number for `novelty`", novelty);
+        unreadable("there is no number for `novelty`", novelty);
         assert_eq!(reader().reminders().iter().map(|it| it.purpose).collect::<Vec<_>>(), ["strict"]);
         assert_eq!(reader().give_up(), None);
     }

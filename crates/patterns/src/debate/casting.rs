@@ -62,9 +62,8 @@ pub(crate) static FORM: Form = Form::new(CASTING)
 
 pub(crate) const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
-    words: "Send the same answer again as one JSON object with the keys reasoning and positions, in this order, nothing \
-            before or after it; in positions one entry for each debater, with participant, position, persona and \
-            keyArguments.",
+    words: "Send it again as one JSON object and nothing else, with the keys reasoning and positions, in this order; \
+            each position with participant, position, persona and keyArguments.",
 }];
 
 /// Everyone's part: given by the user, assigned by a model, or a default if it can't; empty if the
@@ -165,7 +164,7 @@ impl Castings {
         let wanted: BTreeSet<&str> = self.debaters.iter().map(|it| it.name.as_str()).collect();
         let positions: BTreeSet<String> = parts.iter().map(|it| it.position.to_lowercase()).collect();
         if names != wanted || parts.len() != wanted.len() || positions.len() != parts.len() {
-            let wrong = "there must be one position for each debater, no two the same";
+            let wrong = "each debater must have one position, no two the same";
             return Err(Misread::new(wrong));
         }
         parts.sort_by_key(|part| self.debaters.iter().position(|it| it.name == part.participant));
@@ -198,9 +197,13 @@ impl Reader for Castings {
                 Some(Part { participant: who.name.clone(), position, persona, key_arguments })
             })
             .collect();
-        let incomplete = || Misread::new("every entry needs a known participant, a position and a persona");
+        let incomplete = || Misread::new("every entry needs a known debater, a position and an outlook");
         let parts = parts.filter(|it| it.len() == listed).ok_or_else(incomplete)?;
         Ok(CastList { parts: self.checked(parts)?, reasoning: text(&object, "reasoning") })
+    }
+
+    fn wrong_in_lines(&self, reply: &str, wrong: Misread) -> Misread {
+        line_form::wrong_with_casting(reply).unwrap_or(wrong)
     }
 
     fn reminders(&self) -> &[Reminder] {
@@ -361,8 +364,8 @@ mod tests {
         json!({"participant": name, "position": position, "persona": persona})
     }
 
-    const INCOMPLETE: &str = "every entry needs a known participant, a position and a persona";
-    const NOT_ONE_EACH: &str = "there must be one position for each debater, no two the same";
+    const INCOMPLETE: &str = "every entry needs a known debater, a position and an outlook";
+    const NOT_ONE_EACH: &str = "each debater must have one position, no two the same";
 
     #[track_caller]
     fn check(parts: &[Value], wrong: Option<&'static str>) {

@@ -7,6 +7,7 @@ use quorum_core::{
     model::{
         error::{Code, Refusal},
         participant::Participant,
+        settings::Settings,
         spec::Spec,
     },
     registry::Detector,
@@ -14,7 +15,10 @@ use quorum_core::{
 };
 
 use crate::{
-    debate::{DebateSpec, Format, HIGHEST_LIMIT, Judging, Mode, course::DebateCourse, rubric::Rubric},
+    debate::{
+        DebateSpec, Format, HIGHEST_LIMIT, Judging, Mode, course::DebateCourse, options::FORMAT,
+        rubric::Rubric,
+    },
     prompts::listed,
     roles,
 };
@@ -145,13 +149,23 @@ fn limits(spec: &Spec) -> Vec<Refusal> {
     vec![refuse("roundLimit", message)]
 }
 
+/// Why these options take no number of rounds: only a structured debate has one.
+pub(crate) fn refuses_rounds(settings: &Settings) -> Option<String> {
+    let format = FORMAT.of(settings).0;
+    let is_limited = format != Format::StructuredRounds;
+    is_limited.then(|| {
+        format!("a {} debate takes no number of rounds; give the round limit instead", format.name())
+    })
+}
+
 fn judging(spec: &Spec) -> Vec<Refusal> {
     let debate = order(spec);
     match (debate.format, debate.judging) {
         (Format::FreeForm | Format::ConvergenceSeeking, Judging::VerdictOnly) => {
             let format = debate.format.name();
-            let message =
-                format!("a {format} debate ends by the judge's assessments; let it judge every round");
+            let message = format!(
+                "a {format} debate ends when the judge's assessments say so; let the judge assess every round"
+            );
             vec![refuse("judging", message)]
         }
         (_, Judging::EveryRound | Judging::VerdictOnly) => Vec::new(),
@@ -164,16 +178,16 @@ fn criteria(spec: &Spec) -> Vec<Refusal> {
     let twice = rubric.ambiguous().map(|name| {
         refuse(
             "evaluationCriteria",
-            format!("`{name}` can't be told from another; give each a name of its own"),
+            format!("`{name}` is too similar to another criterion; give each a distinct name"),
         )
     });
     twice.into_iter().collect()
 }
 
-/// A spread that nothing is assigned by is a mistake.
+/// It is a mistake to choose how positions are spread if none are assigned.
 fn casting(spec: &Spec) -> Vec<Refusal> {
     let order = order(spec);
-    let message = "no positions are assigned, so there is nothing to spread; leave one of the two out";
+    let message = "contradicts casting; leave one of them out";
     (order.no_casting && order.casting.is_some()).then(|| refuse("noCasting", message)).into_iter().collect()
 }
 
@@ -210,7 +224,7 @@ fn positions(spec: &Spec) -> Vec<Refusal> {
     }
     if order.casting.is_some() {
         messages
-            .push("positions are given, so there is nothing to cast; leave one of the two out".to_owned());
+            .push("positions are given, so none can be assigned; leave out positions or casting".to_owned());
     }
     messages.into_iter().map(|it| refuse("positions", it)).collect()
 }
@@ -264,6 +278,17 @@ mod tests {
     }
 
     #[test]
+    fn d03_only_a_structured_debate_takes_a_number_of_rounds() {
+        let refuses = |format| refuses_rounds(&of(format, None).settings);
+        assert_eq!(refuses(Format::StructuredRounds), None);
+        for format in [Format::FreeForm, Format::RoundLimited, Format::ConvergenceSeeking] {
+            let name = format.name();
+            let expected = format!("a {name} debate takes no number of rounds; give the round limit instead");
+            assert_eq!(refuses(format), Some(expected));
+        }
+    }
+
+    #[test]
     fn d03_a_structured_debate_has_a_closing_round() {
         use Stage::{Closing, Next, Opening, Rebuttal};
         let stages = |rounds: u32| -> Vec<Stage> {
@@ -305,13 +330,13 @@ mod tests {
         refuses(
             &order(&debate),
             &[
-                "judging: a free-form debate ends by the judge's assessments; let it judge every round",
+                "judging: a free-form debate ends when the judge's assessments say so; let the judge assess every round",
                 "positions: there are 2 debaters and 3 positions; give one to each",
                 "positions: the position of `ann` is empty; say what is to be argued",
                 "positions: `ann` has two positions; give one to each",
                 "positions: `cyd` is not a debater; the debaters are ann and bob",
                 "positions: the position of `cyd` is the same as another's; give each its own",
-                "positions: positions are given, so there is nothing to cast; leave one of the two out",
+                "positions: positions are given, so none can be assigned; leave out positions or casting",
                 "endOn: there is no \"boredom\"; there are repetition, diminishing-returns, drift",
                 "roundLimit: must be from 1 to 1000, not 0",
             ],
@@ -335,7 +360,7 @@ mod tests {
             (
                 "evaluationCriteria",
                 json!(["Life cycle", "life-cycle"]),
-                "`life-cycle` can't be told from another; give each a name of its own",
+                "`life-cycle` is too similar to another criterion; give each a distinct name",
             ),
             ("evaluationCriteria", json!([" "]), "has an empty entry"),
             ("evaluationCriteria", json!(many), "takes up to 10 entries; there are 11"),
@@ -346,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn d02_a_position_is_no_essay() {
+    fn d02_a_position_has_a_maximum_length() {
         let part =
             |name: &str, position: String| Part { participant: name.into(), position, ..Part::default() };
         let refuse = |parts: [Part; 2], expected: &str| {
@@ -354,12 +379,12 @@ mod tests {
             refuses(&order(&debate), &[expected]);
         };
         let short = || Part { persona: "é".repeat(1_000), ..part("bob", "No.".into()) };
-        let too_long = "positions: has 1001 characters as position of ann; 1000 are the most";
+        let too_long = "positions: has 1001 characters as position of ann; at most 1000 are allowed";
         refuse([part("ann", "x".repeat(1_001)), short()], too_long);
         let argued = Part { key_arguments: vec!["x".repeat(1_001)], ..part("ann", "Yes.".into()) };
-        let too_long = "positions: has 1001 characters as keyArguments of ann; 1000 are the most";
+        let too_long = "positions: has 1001 characters as keyArguments of ann; at most 1000 are allowed";
         refuse([argued, short()], too_long);
         let many = Part { key_arguments: vec!["so".into(); 11], ..part("ann", "Yes.".into()) };
-        refuse([many, short()], "positions: has 11 entries as keyArguments of ann; 10 are the most");
+        refuse([many, short()], "positions: has 11 entries as keyArguments of ann; at most 10 are allowed");
     }
 }

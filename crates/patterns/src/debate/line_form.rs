@@ -2,13 +2,14 @@
 //! `logic: 5`, a criterion a line. They become the objects of the usual forms, so they are read and
 //! checked like those.
 
+use quorum_core::floor::reading::Misread;
 use serde_json::{Map, Value, json};
 
 use crate::{
     debate::rubric::Rubric,
     readers::{
         json::Object,
-        lines::{WrittenLine, is_nothing, lines, only},
+        lines::{self, WrittenLine, first_word, is_nothing, lines, only},
     },
 };
 
@@ -31,14 +32,31 @@ pub(super) fn assessment(reply: &str, rubric: &Rubric, is_debater: impl Fn(&str)
         "assessments": entries(&lines, rubric, is_debater),
         "reasoning": stated("reason"),
         "flags": {
-            "repetitive": word(stated("repeats")), "drifting": false, "diminishingReturns": false,
-            "convergenceReached": word(stated("met")),
+            "repetitive": first_word(stated("repeats")), "drifting": false, "diminishingReturns": false,
+            "convergenceReached": first_word(stated("met")),
         },
         "qualityScore": figure(stated("quality")),
         "recommendations": stated("next"),
-        "shouldContinue": word(goes_on),
+        "shouldContinue": first_word(goes_on),
     });
     assessment.as_object().cloned()
+}
+
+/// What is wrong with an assessment that was asked for as lines, by their words.
+pub(super) fn wrong_with_assessment(reply: &str) -> Option<Misread> {
+    let undecided = || lines::undecided(reply, &["Repeats", "Met", "Continue"]);
+    lines::missing(reply, &["Continue", "Quality", "Repeats", "Met"]).or_else(undecided)
+}
+
+/// What is wrong with positions that were asked for as lines, by their words.
+pub(super) fn wrong_with_casting(reply: &str) -> Option<Misread> {
+    let is_missing = casting(reply).is_none();
+    is_missing.then(|| Misread::new("there is no line `Debater: …` before the others"))
+}
+
+/// What is wrong with a verdict that was asked for as lines, by their words.
+pub(super) fn wrong_with_verdict(reply: &str) -> Option<Misread> {
+    lines::missing(reply, &["Summary", "Quality", "Winner"])
 }
 
 /// The lines of each debater: from its label to the next one's.
@@ -123,11 +141,6 @@ pub(super) fn may_hold_verdict(text: &str) -> bool {
 /// The text as a list of one, or of none.
 fn texts(value: &str) -> Value {
     if is_nothing(value) { json!([]) } else { json!([value]) }
-}
-
-/// `yes` of `Yes, because …`.
-fn word(value: &str) -> &str {
-    value.split(|it: char| !it.is_alphabetic()).next().unwrap_or_default()
 }
 
 /// `7,5` of `7,5 (good)`, and `7/10` of `7/10, because …`.

@@ -42,7 +42,8 @@ pub(crate) const ROUND_LIMIT: Opt<Option<u32>> = Opt::whole_or_none(
 /// The participant that judges.
 pub(crate) const JUDGE: Opt<Option<String>> = Opt::seat_in_role(
     "judge",
-    "The participant that judges; by default the strongest after the writer, or a second seat of two",
+    "The participant that judges; by default the strongest after the writer; if only two take part, one of \
+     them gets a second seat as judge",
     "judge",
 );
 
@@ -88,7 +89,7 @@ pub(crate) const POSITIONS: Opt<Rows<Part>> = Opt::rows(
 /// How the positions that a model assigns are spread (D05).
 pub(crate) const CASTING: Opt<Option<Picked<Diversity>>> = Opt::choice_or_none(
     "casting",
-    "How positions are spread, which a model assigns unless they are given; by default binary",
+    "How a model spreads the positions that it assigns if none are given; by default binary",
 );
 
 /// Whether no model assigns positions.

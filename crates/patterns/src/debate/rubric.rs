@@ -155,7 +155,7 @@ impl Rubric {
     /// The marks for all criteria, or what is wrong with them.
     pub(crate) fn read(&self, written: &Object) -> Result<Criteria, String> {
         let mark = |it: &Criterion| {
-            let missing = || format!("criteria has no number for `{}`", it.name);
+            let missing = || format!("there is no number for `{}`", it.name);
             let mark = value(written, &it.name).and_then(|it| number(it, 10.0)).ok_or_else(missing)?;
             let out_of_range = || "every number must be from 0 to 10".to_owned();
             TEN.contains(&mark).then(|| (it.name.clone(), mark)).ok_or_else(out_of_range)
@@ -218,6 +218,6 @@ mod tests {
         assert_eq!(read, Ok(expected.clone()));
         assert_eq!(rubric.score(&expected), 6.5);
         let unmarked = rubric.read(json!({"risk": 5}).as_object().unwrap());
-        assert_eq!(unmarked, Err("criteria has no number for `Cost, honestly stated`".to_owned()));
+        assert_eq!(unmarked, Err("there is no number for `Cost, honestly stated`".to_owned()));
     }
 }

@@ -82,9 +82,8 @@ pub(crate) static FORM: Form = Form::new(VERDICT)
 
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
-    words: "Send the same answer again as one JSON object with the keys summary, keyPoints, areasOfAgreement, \
-            areasOfDisagreement, insights, qualityScore and winner, in this order, nothing before or after it. The winner \
-            is a debater's label or null.",
+    words: "Send it again as one JSON object and nothing else, with the keys summary, keyPoints, areasOfAgreement, \
+            areasOfDisagreement, insights, qualityScore and winner, in this order.",
 }];
 
 /// What judges write if nobody won.
@@ -120,7 +119,7 @@ impl Verdicts {
         if NOBODY.contains(&label.trim().to_lowercase().as_str()) {
             return Ok(None);
         }
-        let stranger = || Misread::new(format!("the winner {label:?} is none of the debaters"));
+        let stranger = || Misread::new(format!("none of the debaters is the winner {label:?}"));
         let participant = self.meant(&label).ok_or_else(stranger)?;
         Ok(Some(Winner { participant, reasoning }))
     }
@@ -200,7 +199,8 @@ impl Reader for Verdicts {
             .ok_or_else(|| Misread::new("there is no JSON object with a summary in it"))?;
         let summary = text(&object, "summary").ok_or_else(|| Misread::new("the summary is empty"))?;
         let quality = value(&object, "qualityScore").and_then(|it| number(it, 100.0));
-        let quality = quality.ok_or_else(|| Misread::new("qualityScore must be a number from 0 to 100"))?;
+        let quality =
+            quality.ok_or_else(|| Misread::new("the quality score must be a number from 0 to 100"))?;
         Ok(Verdict {
             summary: self.mask.reveal(&summary),
             key_points: self.key_points(&object)?,
@@ -216,6 +216,10 @@ impl Reader for Verdicts {
     /// never guessed, and no score is invented.
     fn read_from_person(&self, reply: &str) -> Result<Verdict, Misread> {
         self.read(reply).or_else(|wrong| self.of_words(reply).ok_or(wrong))
+    }
+
+    fn wrong_in_lines(&self, reply: &str, wrong: Misread) -> Misread {
+        line_form::wrong_with_verdict(reply).unwrap_or(wrong)
     }
 
     fn reminders(&self) -> &[Reminder] {
@@ -345,15 +349,15 @@ mod tests {
     fn d07_quality_stays_within_0_and_100() {
         check(&json!({"qualityScore": 140}), Ok((None, 100.0)));
         check(&json!({"qualityScore": -1}), Ok((None, 0.0)));
-        let word = "qualityScore must be a number from 0 to 100";
+        let word = "the quality score must be a number from 0 to 100";
         check(&json!({"qualityScore": "good"}), Err(word));
     }
 
     #[test]
     fn d07_the_winner_is_one_of_the_debaters() {
-        check(&won_by("Debater C"), Err("the winner \"Debater C\" is none of the debaters"));
-        check(&won_by("Eve"), Err("the winner \"Eve\" is none of the debaters"));
-        let both = "the winner \"Debater A and Debater B\" is none of the debaters";
+        check(&won_by("Debater C"), Err("none of the debaters is the winner \"Debater C\""));
+        check(&won_by("Eve"), Err("none of the debaters is the winner \"Eve\""));
+        let both = "none of the debaters is the winner \"Debater A and Debater B\"";
         check(&won_by("Debater A and Debater B"), Err(both));
     }
 

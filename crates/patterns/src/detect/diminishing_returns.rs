@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn d_seed_bug_the_trend_is_of_numbers() {
+    fn d_seed_bug_numbers_are_compared_and_not_objects() {
         // The seed compared whole quality objects, of which none is ever less than another.
         check(vec![fresh(9.5, 3.0), fresh(9.25, 2.0), fresh(9.0, 1.0)], &[(3, 9.0)]);
     }

@@ -27,7 +27,7 @@ use crate::{
     pattern::two_speakers,
     prompts::talk,
     ranking,
-    readers::draft_check::{self, CHECK, CHECKS, DraftCheck, Objection},
+    readers::draft_check::{self, CHECK, Checks, DraftCheck, Objection},
     starters,
 };
 
@@ -129,7 +129,7 @@ async fn check_last_draft(floor: &mut Floor, author: &Participant) -> Result<(),
     let since = turns.position(|turn| turn.round == round && turn.phase == CRITIQUING.0).unwrap_or_default();
     for critic in ranking::strongest_first(critics, &spec.topic) {
         let ask = talk::check(&spec, &critic).hearing(Hears::Since(since)).about_every_turn();
-        let checked = floor.ask_for(&critic, ask, &CHECKS).await?.is_some();
+        let checked = floor.ask_for(&critic, ask, &Checks).await?.is_some();
         if checked || !floor.unread(round, CHECK).is_empty() {
             break;
         }

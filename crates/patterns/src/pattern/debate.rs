@@ -64,6 +64,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     },
     seat: seating::seat,
     check,
+    refuses_rounds: formats::refuses_rounds,
     in_turn: formats::in_turn,
     remarks,
     lacks: judging::lacks,
@@ -145,7 +146,11 @@ const JUDGING_VIEW: View = View::Sections {
                 best: 10.0,
             },
         ),
-        Section::new("", "/unassessedRounds", &View::Line { label: "Unassessed rounds", cell: Cell::Number }),
+        Section::new(
+            "",
+            "/unassessedRounds",
+            &View::Line { label: "Rounds that were not judged", cell: Cell::Number },
+        ),
         Section::new(
             "",
             "/flippedRounds",

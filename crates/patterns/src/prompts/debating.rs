@@ -11,8 +11,7 @@ use quorum_core::{
 
 use super::{
     counted, fill,
-    language::Language,
-    length::Length,
+    length::{Length, filled_form},
     listed, mentioned, mentions, quoted,
     seat::{
         SystemText, background, compact_question, covered_brief, earlier, joined, question, system_with_part,
@@ -269,7 +268,6 @@ pub(crate) fn assessment(view: &JudgeView<'_>, judged: &[String], noticed: &[Det
         ("marks", marks(judged)),
         ("noticed", remarks(view, noticed)),
         ("criteria", view.rubric.as_lines()),
-        ("language", Language::of(&view.spec.topic).told().to_owned()),
     ];
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
     let form = if view.judge.is_person() {
@@ -277,16 +275,17 @@ pub(crate) fn assessment(view: &JudgeView<'_>, judged: &[String], noticed: &[Det
     } else {
         include_str!("assessment_form.md")
     };
+    let filled = |form: &str| filled_form(view.spec, form, &values);
     view.ask(FormText {
-        usual: fill(form, &values),
-        compact: fill(include_str!("compact_assessment.md"), &values),
-        lines: Some((fill(include_str!("compact_assessment_lines.md"), &values), ASSESSMENT_LINES)),
+        usual: filled(form),
+        compact: filled(include_str!("compact_assessment.md")),
+        lines: Some((filled(include_str!("compact_assessment_lines.md")), ASSESSMENT_LINES)),
     })
 }
 
 /// The reminder for an assessment that was asked for as lines.
-pub(super) const ASSESSMENT_LINES: &str = "Send it again as lines: for each debater Debater, Strength, Weakness and a number for each \
-                                           criterion; then Reason, Repeats, Met, Quality, Next and Continue, in this order.";
+pub(super) const ASSESSMENT_LINES: &str = "Send it again as lines: for each debater Debater, Strength, Weakness and every mark; \
+                                           then Reason, Repeats, Met, Quality, Next and Continue, in this order.";
 
 /// The reminder for a verdict that was asked for as lines.
 pub(super) const VERDICT_LINES: &str = "Send it again as lines, each with its word and a colon, in this order: Summary, Agreed, \
@@ -326,16 +325,13 @@ pub(crate) fn verdict(view: &JudgeView<'_>, own: &[(u32, &Assessment)]) -> Ask {
         include_str!("verdict_form.md")
     };
     let example = debaters.first().map(|it| mention(it)).unwrap_or_default();
-    let values = [
-        ("debaters", &*view.shown(&debaters)),
-        ("example", &example),
-        ("marks", &own_marks(view, own)),
-        ("language", Language::of(&view.spec.topic).told()),
-    ];
+    let values =
+        [("debaters", &*view.shown(&debaters)), ("example", &example), ("marks", &own_marks(view, own))];
+    let filled = |form: &str| filled_form(view.spec, form, &values);
     view.ask(FormText {
-        usual: fill(form, &values),
-        compact: fill(include_str!("compact_verdict.md"), &values),
-        lines: Some((fill(include_str!("compact_verdict_lines.md"), &values), VERDICT_LINES)),
+        usual: filled(form),
+        compact: filled(include_str!("compact_verdict.md")),
+        lines: Some((filled(include_str!("compact_verdict_lines.md")), VERDICT_LINES)),
     })
 }
 
@@ -367,23 +363,20 @@ pub(crate) fn casting(spec: &Spec, spread: Diversity) -> Ask {
         usual: joined(&[include_str!("casting.md"), &question(spec), &given]).into(),
         compact: joined(&[include_str!("compact_casting.md"), &compact_question(spec), &given]).into(),
     };
-    let values = [
-        ("debaters", &*listed(&debaters)),
-        ("spread", spread.trim_end()),
-        ("language", Language::of(&spec.topic).told()),
-    ];
+    let values = [("debaters", &*listed(&debaters)), ("spread", spread.trim_end())];
+    let filled = |form: &str| filled_form(spec, form, &values);
     let form = FormText {
-        usual: fill(include_str!("casting_form.md"), &values),
-        compact: fill(include_str!("compact_casting_form.md"), &values),
-        lines: Some((fill(include_str!("compact_casting_lines.md"), &values), CASTING_LINES)),
+        usual: filled(include_str!("casting_form.md")),
+        compact: filled(include_str!("compact_casting_form.md")),
+        lines: Some((filled(include_str!("compact_casting_lines.md")), CASTING_LINES)),
     };
     let room = spec.manner.max_tokens.max(FORM_TOKENS);
     in_both_sizes(spec, system, form).temperature(0.9).max_tokens(room)
 }
 
 /// The reminder for positions that were asked for as lines.
-pub(super) const CASTING_LINES: &str = "Send it again as lines, each with its word and a colon: for each debater Debater, \
-                                        Position, Outlook and Argument, in this order; no two positions the same.";
+pub(super) const CASTING_LINES: &str = "Send it again as lines: for each debater `Debater: …`, `Position: …`, `Outlook: …` and \
+                                        `Argument: …`, in this order; no two positions the same.";
 
 #[cfg(test)]
 #[path = "debating_tests.rs"]

@@ -14,8 +14,7 @@ use serde_json::Value;
 
 use super::{
     fill,
-    language::Language,
-    length::Length,
+    length::{Length, filled_form},
     listed, mentions, minutes, minutes_for_people, plain, quoted,
     seat::{
         SystemText, background, covered_brief, earlier, joined, one_a_line, question, question_again, system,
@@ -75,8 +74,7 @@ fn voting_tokens(spec: &Spec, who: &Participant, options: &[String], usual: u32)
 /// The form of a first answer where there are no options.
 fn open_form(spec: &Spec) -> String {
     let scale = include_str!("scale_open.md").trim_end();
-    let language = Language::of(&spec.topic).told();
-    fill(include_str!("first_open_form.md").trim_end(), &[("scale", scale), ("language", language)])
+    filled_form(spec, include_str!("first_open_form.md").trim_end(), &[("scale", scale)])
 }
 
 /// Voting: a further ballot, with the voter's own last choice, if one could be read, and the
@@ -148,15 +146,14 @@ fn with_options(spec: &Spec, form: &str, options: &[String]) -> String {
     let guess = format!("{:.2}", 1.0 / options.len().max(1) as f64);
     let guess = guess.trim_end_matches('0').trim_end_matches('.');
     let scale = fill(include_str!("scale.md").trim_end(), &[("guess", guess)]);
-    let (listed, language) = (listed.join("\n"), Language::of(&spec.topic).told());
-    fill(form, &[("options", &*listed), ("scale", &scale), ("guess", guess), ("language", language)])
+    filled_form(spec, form, &[("options", &*listed.join("\n")), ("scale", &scale), ("guess", guess)])
 }
 
 /// Dialogue: whether the two agree on an answer (A10), with the system text of the turns.
 pub(crate) fn consensus_check(spec: &Spec, who: &Participant, partner: &Participant) -> Ask {
     let form =
         if who.is_person() { include_str!("consensus_words.md") } else { include_str!("consensus_form.md") };
-    let filled = |form: &str| fill(form, &[("language", Language::of(&spec.topic).told())]);
+    let filled = |form: &str| filled_form(spec, form, &[]);
     // The form has markers and no schema, so it is the same for every small model.
     let compact = filled(include_str!("compact_consensus.md"));
     let form = FormText { usual: filled(form), compact, lines: None };
@@ -214,7 +211,7 @@ pub(crate) fn synthesis(
     };
     let ask = ask
         .repeating(question_again(spec))
-        .hearing(Hears::Alphabetically)
+        .hearing(Hears::ForSynthesis)
         .max_tokens(synthesis_tokens(spec))
         .about_every_turn();
     ask.temperature(writing_temperature(spec))
@@ -245,9 +242,9 @@ const WRITING_TEMPERATURE: f64 = 0.7;
 /// Asks for the answer of a discussion as a JSON value, if it was given in another form.
 pub(crate) fn answer_value(spec: &Spec, who: &Participant, answer: &str, schema: &Value) -> Ask {
     let (answer, schema) = (quoted(answer), plain(&schema.to_string()));
-    let language = Language::of(&spec.topic).told();
-    let values = [("answer", &*answer), ("schema", &schema), ("language", language)];
-    Ask::new(writer(spec, who), fill(include_str!("answer_value.md").trim_end(), &values))
+    let values = [("answer", &*answer), ("schema", &schema)];
+    let prompt = filled_form(spec, include_str!("answer_value.md").trim_end(), &values);
+    Ask::new(writer(spec, who), prompt)
         .hearing(Hears::Nothing)
         .temperature(WRITING_TEMPERATURE)
         .max_tokens(synthesis_tokens(spec))
@@ -255,12 +252,8 @@ pub(crate) fn answer_value(spec: &Spec, who: &Participant, answer: &str, schema:
 }
 
 fn answer_form(spec: &Spec, who: &Participant, schema: &Value) -> String {
-    let (mark, language) = (synthesis_mark::mark(spec, &who.name), Language::of(&spec.topic).told());
-    let schema = plain(&schema.to_string());
-    fill(
-        include_str!("answer_form.md").trim_end(),
-        &[("schema", &*schema), ("mark", &mark), ("language", language)],
-    )
+    let (mark, schema) = (synthesis_mark::mark(spec, &who.name), plain(&schema.to_string()));
+    filled_form(spec, include_str!("answer_form.md").trim_end(), &[("schema", &*schema), ("mark", &mark)])
 }
 
 /// The task of a small model that writes: half as long, without sources and without structure.
@@ -309,9 +302,8 @@ fn sources(spec: &Spec) -> String {
 
 fn synthesis_form(spec: &Spec, who: &Participant, is_custom: bool) -> String {
     let length = length(spec, is_custom).told(&spec.topic);
-    let (mark, language) = (synthesis_mark::mark(spec, &who.name), Language::of(&spec.topic).told());
-    let values = [("length", &*length), ("mark", &mark), ("language", language)];
-    fill(include_str!("synthesis_form.md"), &values)
+    let mark = synthesis_mark::mark(spec, &who.name);
+    filled_form(spec, include_str!("synthesis_form.md"), &[("length", &*length), ("mark", &mark)])
 }
 
 /// The length of a synthesis, which fits its token limit with the structure after it. A custom task

@@ -183,7 +183,7 @@ fn a_writers_brief_named_the_participants_that_it_was_shown_under_labels() {
 fn inv_disc_012_and_200_the_writer_is_shown_everything_and_its_own_turns_like_all_others() {
     let spec = spec("voting");
     let ask = synthesis(&spec, &spec.participants[0], Writing::Synthesizer, &[vote("bob")]);
-    assert!(format!("{ask:?}").contains("Alphabetically"));
+    assert!(format!("{ask:?}").contains("ForSynthesis"));
     let asked = shown(&ask);
     for part in [
         "Participants: ann, bob and cyd.",

@@ -13,9 +13,6 @@ const TOKENS_PER_WORD: u32 = 4;
 /// Tokens that a word takes in most languages. Where the limit is tight, the length follows it.
 const USUAL_TOKENS_PER_WORD: u32 = 2;
 
-/// Characters for each word, in scripts without spaces.
-const CHARACTERS_PER_WORD: u32 = 2;
-
 /// A length in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Length {
@@ -45,8 +42,7 @@ impl Length {
     /// The line for a question in this language, whatever the limit.
     pub(crate) fn told(self, question: &str) -> String {
         let language = Language::of(question);
-        let (times, unit) =
-            if language.has_spaces { (1, "words") } else { (CHARACTERS_PER_WORD, "characters") };
+        let (times, unit) = language.unit();
         let (least, most) = (self.least.map(|it| (it * times).to_string()), (self.most * times).to_string());
         let template = match least {
             Some(_) => include_str!("length.md"),
@@ -77,6 +73,33 @@ impl Length {
 pub(crate) fn with_length(spec: &Spec, who: &Participant, task: &str, length: Length) -> String {
     let task = task.trim_end();
     if who.is_person() { task.to_owned() } else { format!("{task}\n{}", length.line(spec)) }
+}
+
+/// A form with these values, the language of the question, and its lengths in words or characters.
+pub(crate) fn filled_form(spec: &Spec, form: &str, values: &[(&str, &str)]) -> String {
+    let language = Language::of(&spec.topic);
+    let values: Vec<(&str, &str)> = values.iter().copied().chain([("language", language.told())]).collect();
+    fill(&in_units(form, language), &values)
+}
+
+/// The form with its lengths, `{{80 words}}`, as they are told in this language.
+fn in_units(form: &str, language: Language) -> String {
+    let (times, unit) = language.unit();
+    let mut out = String::with_capacity(form.len());
+    let mut rest = form;
+    while let Some((before, after)) = rest.split_once("{{") {
+        out.push_str(before);
+        let length =
+            after.split_once(" words}}").and_then(|(it, tail)| Some((it.parse::<u32>().ok()?, tail)));
+        let (piece, tail) = match length {
+            Some((words, tail)) => (format!("{} {unit}", words * times), tail),
+            None => ("{{".to_owned(), after),
+        };
+        out.push_str(&piece);
+        rest = tail;
+    }
+    out.push_str(rest);
+    out
 }
 
 #[cfg(test)]
@@ -115,6 +138,20 @@ mod tests {
         // An answer has to fit its token limit.
         check("tabs or spaces?", 200, usual, "Write 50 to 100 words in English.");
         check("tabs or spaces?", 1, usual, "Write 1 to 1 words in English.");
+    }
+
+    #[test]
+    fn forms_in_japanese_told_lengths_in_words() {
+        let form = "{{who}}: at most {{80 words}}, {{x words}} in {{language}}; 3 words";
+        let check = |topic: &str, expected: &str| {
+            let user = [("who", "{{9 words}}")];
+            assert_eq!(filled_form(&asking(topic, 2_048), form, &user), expected);
+        };
+        check("tabs or spaces?", "{{9 words}}: at most 80 words, {{x words}} in English; 3 words");
+        check(
+            "タブとスペース、どちらがよいですか?",
+            "{{9 words}}: at most 160 characters, {{x words}} in Japanese; 3 words",
+        );
     }
 
     #[test]

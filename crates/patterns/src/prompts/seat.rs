@@ -13,10 +13,7 @@ use quorum_core::model::{
 };
 
 use super::{fill, listed, mentioned, plain, quoted};
-use crate::{
-    pattern::roundtable,
-    roles::{JUDGE, MODERATOR, NEUTRAL, OPPONENT, PROPONENT},
-};
+use crate::{pattern::roundtable, roles};
 
 /// The system text of a seat in two sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,17 +30,18 @@ impl SystemText {
     }
 }
 
-/// The system text of this participant, with the manner of the pattern.
+/// The system text of this participant, with the manner of the pattern. Without a manner, as for a
+/// vote, nobody has a role.
 pub(crate) fn system(spec: &Spec, who: &Participant, manner: &str) -> SystemText {
     system_with_part(spec, who, manner, "")
 }
 
 /// The same with the participant's part in the discussion.
 pub(crate) fn system_with_part(spec: &Spec, who: &Participant, manner: &str, part: &str) -> SystemText {
-    let others: Vec<String> =
-        spec.speakers().iter().filter(|it| it.name != who.name).map(introduced).collect();
+    let named = if manner.is_empty() { mentioned } else { introduced };
+    let others: Vec<String> = spec.speakers().iter().filter(|it| it.name != who.name).map(named).collect();
     let values =
-        [("who", &*introduced(who)), ("others", &listed(&others)), ("manner", &one_a_line(manner.trim()))];
+        [("who", &*named(who)), ("others", &listed(&others)), ("manner", &one_a_line(manner.trim()))];
     let earlier = earlier_for_speakers(spec);
     let usual = joined(&[
         &fill(include_str!("frame.md"), &values),
@@ -68,13 +66,22 @@ pub(crate) fn system_with_part(spec: &Spec, who: &Participant, manner: &str, par
 }
 
 /// The text with every sentence of ours on a line of its own, which small models follow better.
-/// Quotations and lists stay as they are.
+/// Quotations and lists stay as they are, and a number stays before its text.
 pub(crate) fn one_a_line(text: &str) -> String {
     let lines = text.split('\n').map(|line| match line.starts_with(['>', '-', '`']) {
         true => line.to_owned(),
-        false => line.replace(". ", ".\n").replace("? ", "?\n"),
+        false => {
+            let (number, rest) = line.split_at(list_number(line));
+            format!("{number}{}", rest.replace(". ", ".\n").replace("? ", "?\n"))
+        }
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The length of the number that a line of a list begins with, `1. `; 0 if there is none.
+pub(super) fn list_number(line: &str) -> usize {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    if 0 < digits && line[digits..].starts_with(". ") { digits + 2 } else { 0 }
 }
 
 fn without_empty_lines(text: &str) -> String {
@@ -85,7 +92,8 @@ fn without_empty_lines(text: &str) -> String {
 /// Participants that don't speak are not introduced: nobody should argue to please a certain judge,
 /// and a fork that only changes the judge can reuse the debaters' answers.
 fn introduced(who: &Participant) -> String {
-    let is_plain = [Role::SPEAKER, PROPONENT, OPPONENT, NEUTRAL, MODERATOR, JUDGE].contains(&who.role);
+    let of_a_debate = || roles::OF_A_DEBATE.iter().any(|it| it.name == who.role.name());
+    let is_plain = who.role == Role::SPEAKER || of_a_debate();
     if is_plain { mentioned(who) } else { format!("{} ({})", mentioned(who), who.role) }
 }
 

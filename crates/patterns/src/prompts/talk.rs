@@ -7,8 +7,7 @@ use quorum_core::{
 
 use super::{
     fill,
-    language::Language,
-    length::{Length, with_length},
+    length::{Length, filled_form, with_length},
     mentioned, mentions,
     seat::{SystemText, one_a_line, question_again, system},
 };
@@ -56,7 +55,7 @@ pub(crate) fn refine(spec: &Spec, who: &Participant, draft: u32) -> Ask {
 /// Critique: a critic's check of the last draft, as a form.
 pub(crate) fn check(spec: &Spec, who: &Participant) -> Ask {
     let form = if who.is_person() { include_str!("check_words.md") } else { include_str!("check_form.md") };
-    let filled = |form: &str| fill(form, &[("language", Language::of(&spec.topic).told())]);
+    let filled = |form: &str| filled_form(spec, form, &[]);
     let form = FormText {
         usual: filled(form),
         compact: filled(include_str!("compact_check.md")),

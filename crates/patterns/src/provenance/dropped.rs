@@ -31,6 +31,9 @@ pub(super) fn views(state: &State, decision: &Decision) -> Views {
 }
 
 pub(super) fn dropped(answer: &str, views: &Views, talk: &Talk<'_>) -> Vec<DroppedView> {
+    if views.held.is_empty() {
+        return Vec::new();
+    }
     let units = units(answer);
     let sentences = units.iter().map(|it| &answer[it.bytes.clone()]);
     let mentions: Vec<&str> = sentences.chain(views.reported.iter().map(String::as_str)).collect();

@@ -136,6 +136,11 @@ fn spelled_out(word: &str) -> Option<String> {
     if word.len() < 3 || 9 < word.len() {
         return None;
     }
+    // Most words begin with none of these letters; only the others are put in lower case.
+    let first = word.chars().next().and_then(|it| it.to_lowercase().next());
+    if !first.is_some_and(|it| "tfsenohzvda".contains(it)) {
+        return None;
+    }
     let word = word.to_lowercase();
     WORDS.iter().find(|it| it.0 == word).map(|it| it.1.to_string())
 }

@@ -24,22 +24,13 @@ pub(super) struct Quote {
 
 /// The longest quotation of each sentence that has one, in the first turn that has it.
 pub(super) fn quotes(sentences: &[&[Word]], turns: &[Vec<Word>]) -> Vec<Quote> {
-    let mut runs: Vec<(u64, usize)> = Vec::new();
-    for (sentence, words) in sentences.iter().enumerate() {
-        let length = length(words);
-        runs.extend(hashes(words, length).map(|hash| (hash, sentence)));
-    }
-    runs.sort_unstable();
-    runs.dedup();
+    let runs = [WORDS, CHARACTERS].map(|length| (length, Runs::of(sentences, length)));
     let mut longest: Vec<Option<Quote>> = vec![None; sentences.len()];
     for (turn, words) in turns.iter().enumerate() {
-        for length in [WORDS, CHARACTERS] {
-            let is_unspaced = length == CHARACTERS;
-            look_up(&runs, words, length, |sentence, at| {
-                if is_unspaced == (self::length(sentences[sentence]) == CHARACTERS) {
-                    let found = words[at].start..words[at + length - 1].end;
-                    extend(&mut longest[sentence], Quote { sentence, turn, chars: found });
-                }
+        for (length, runs) in &runs {
+            runs.look_up(words, *length, |sentence, at| {
+                let found = words[at].start..words[at + length - 1].end;
+                extend(&mut longest[sentence], Quote { sentence, turn, chars: found });
             });
         }
     }
@@ -77,16 +68,49 @@ const MOST_ALIKE: usize = 50;
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Calls `found` with each sentence and each place in these words at which they have the same run.
-fn look_up(runs: &[(u64, usize)], words: &[Word], length: usize, mut found: impl FnMut(usize, usize)) {
-    if runs.is_empty() {
-        return;
+/// The runs of one length in all sentences for which that is a quotation.
+struct Runs {
+    /// The hash of each run and its sentence, sorted, each once.
+    runs: Vec<(u64, usize)>,
+    /// A filter: the lowest bits of the hashes. Nearly all runs of a talk are in no sentence.
+    filter: [u64; 64],
+}
+
+impl Runs {
+    fn of(sentences: &[&[Word]], length: usize) -> Runs {
+        let (mut runs, mut filter) = (Vec::new(), [0; 64]);
+        for (sentence, words) in sentences.iter().enumerate().filter(|it| self::length(it.1) == length) {
+            runs.extend(hashes(words, length).map(|hash| (hash, sentence)));
+        }
+        runs.iter().for_each(|(hash, _)| filter[slot(*hash)] |= bit(*hash));
+        runs.sort_unstable();
+        runs.dedup();
+        Runs { runs, filter }
     }
-    for (at, hash) in hashes(words, length).enumerate() {
-        let first = runs.partition_point(|it| it.0 < hash);
-        let same = runs[first..].iter().take(MOST_ALIKE).take_while(|it| it.0 == hash);
-        same.for_each(|it| found(it.1, at));
+
+    /// Calls `found` with each sentence and each place in these words at which they have the same
+    /// run.
+    fn look_up(&self, words: &[Word], length: usize, mut found: impl FnMut(usize, usize)) {
+        if self.runs.is_empty() {
+            return;
+        }
+        for (at, hash) in hashes(words, length).enumerate() {
+            if self.filter[slot(hash)] & bit(hash) == 0 {
+                continue;
+            }
+            let first = self.runs.partition_point(|it| it.0 < hash);
+            let same = self.runs[first..].iter().take(MOST_ALIKE).take_while(|it| it.0 == hash);
+            same.for_each(|it| found(it.1, at));
+        }
     }
+}
+
+fn slot(hash: u64) -> usize {
+    (hash >> 6) as usize % 64
+}
+
+fn bit(hash: u64) -> u64 {
+    1 << (hash % 64)
 }
 
 /// The parts of a line in quotation marks, and lines that are quotations, in Unicode scalar values.

@@ -25,6 +25,8 @@ pub(super) struct Word {
 #[derive(Debug, Default)]
 pub(super) struct Vocabulary {
     terms: BTreeMap<String, Term>,
+    /// Which beginnings of words the terms have.
+    beginnings: Beginnings,
     /// The term of each spelling that was met.
     spellings: BTreeMap<String, Option<Term>>,
 }
@@ -39,22 +41,23 @@ impl Vocabulary {
         let names: BTreeSet<String> = names.flat_map(relevance::terms).collect();
         let mut vocabulary = Vocabulary::default();
         for text in texts {
-            let mut words: Vec<String> = Vec::new();
-            scan(text, |word, _| words.push(word.to_owned()));
-            let folded: Vec<String> = words.iter().flat_map(|it| relevance::words(it)).collect();
+            let words = SpelledWords::of(text);
+            let folded: Vec<String> = words.all_folded().cloned().collect();
             let is_function_word = relevance::function_words(&folded);
-            for word in words {
-                let is_content = match relevance::words(&word).first() {
-                    Some(folded) => !is_function_word(folded),
-                    None => false,
-                };
-                if is_content && let Some(term) = term_of(&word).filter(|it| !names.contains(it)) {
-                    let next = vocabulary.terms.len() as Term;
-                    vocabulary.terms.entry(term).or_insert(next);
+            for (word, folded) in words.each_once() {
+                let is_content = folded.first().is_some_and(|it| !is_function_word(it));
+                if is_content && let Some(term) = term_of(word).filter(|it| !names.contains(it)) {
+                    vocabulary.add(term);
                 }
             }
         }
         vocabulary
+    }
+
+    fn add(&mut self, term: String) {
+        self.beginnings.add(&term);
+        let next = self.terms.len() as Term;
+        self.terms.entry(term).or_insert(next);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -63,6 +66,9 @@ impl Vocabulary {
 
     /// The number of this word, in lower case, if it is a content word.
     fn term(&mut self, word: &str) -> Option<Term> {
+        if !self.beginnings.may_begin(word) {
+            return None;
+        }
         if let Some(known) = self.spellings.get(word) {
             return *known;
         }
@@ -84,10 +90,74 @@ impl Vocabulary {
 
     /// The content words of a text, each once.
     pub(super) fn terms(&mut self, text: &str) -> Vec<Term> {
-        let mut terms: Vec<Term> = self.read(text).1.into_iter().map(|it| it.1).collect();
-        terms.sort_unstable();
-        terms.dedup();
-        terms
+        each_once(&self.read(text).1)
+    }
+}
+
+/// Content words without their places, sorted, each once.
+pub(super) fn each_once(terms: &[(usize, Term)]) -> Vec<Term> {
+    let mut terms: Vec<Term> = terms.iter().map(|it| it.1).collect();
+    terms.sort_unstable();
+    terms.dedup();
+    terms
+}
+
+/// The spelled words of a text, each folded once however often it stands there.
+struct SpelledWords {
+    /// Each word, in the order of their first places, with its folded words.
+    words: Vec<(String, Vec<String>)>,
+    /// The whole text, as indices of `words`.
+    text: Vec<usize>,
+}
+
+impl SpelledWords {
+    fn of(text: &str) -> SpelledWords {
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        let mut read = SpelledWords { words: Vec::new(), text: Vec::new() };
+        scan(text, |word, _| {
+            let index = known.get(word).copied().unwrap_or_else(|| {
+                let index = read.words.len();
+                known.insert(word.to_owned(), index);
+                read.words.push((word.to_owned(), relevance::words(word)));
+                index
+            });
+            read.text.push(index);
+        });
+        read
+    }
+
+    fn all_folded(&self) -> impl Iterator<Item = &String> {
+        self.text.iter().flat_map(|it| &self.words[*it].1)
+    }
+
+    fn each_once(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.words.iter().map(|(word, folded)| (word.as_str(), folded.as_slice()))
+    }
+}
+
+/// A filter: which pairs of first letters the terms have. Most words of a talk are not in the
+/// answer, and this tells so without looking them up.
+#[derive(Debug, Default)]
+struct Beginnings([u64; 16]);
+
+impl Beginnings {
+    fn add(&mut self, term: &str) {
+        let bit = Beginnings::bit(term);
+        self.0[bit / 64] |= 1 << (bit % 64);
+    }
+
+    /// Whether this word may have one of the terms. A plain word begins as its term does, because
+    /// only endings are cut; other words are always looked up.
+    fn may_begin(&self, word: &str) -> bool {
+        let is_plain = word.bytes().all(|it| it.is_ascii_alphanumeric());
+        let bit = Beginnings::bit(word);
+        !is_plain || self.0[bit / 64] & (1 << (bit % 64)) != 0
+    }
+
+    /// Of 1,024: the lowest five bits of each of the first two bytes.
+    fn bit(word: &str) -> usize {
+        let mut bytes = word.bytes().map(|it| usize::from(it & 31));
+        32 * bytes.next().unwrap_or_default() + bytes.next().unwrap_or_default()
     }
 }
 
@@ -107,20 +177,23 @@ fn scan(text: &str, mut take: impl FnMut(&str, Word)) {
     let (mut start, mut place) = (0, 0);
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
-        let is_apart = is_unspaced(letter);
-        if is_apart || !is_part(letter, letters.peek().copied(), &word) {
-            end_word(&mut word, start, place, &mut take);
-        }
+        let is_apart = !letter.is_ascii() && is_unspaced(letter);
         if is_apart {
+            end_word(&mut word, start, place, &mut take);
             let next = letters.peek().copied().filter(|it| is_unspaced(*it));
             let pair: String = [Some(letter), next].into_iter().flatten().collect();
             let hash = hash_of(letter.encode_utf8(&mut [0; 4]));
             take(&pair, Word { start: place, end: place + 1, hash, is_unspaced: true });
-        } else if is_part(letter, letters.peek().copied(), &word) {
+        } else if letter.is_ascii_alphanumeric() || is_part(letter, letters.peek().copied(), &word) {
             if word.is_empty() {
                 start = place;
             }
-            word.extend(letter.to_lowercase());
+            match letter.is_ascii() {
+                true => word.push(letter.to_ascii_lowercase()),
+                false => word.extend(letter.to_lowercase()),
+            }
+        } else {
+            end_word(&mut word, start, place, &mut take);
         }
         place += 1;
     }
@@ -185,5 +258,26 @@ mod tests {
         let terms = vocabulary.terms("Cheap migrations, and a database or two.");
         assert_eq!(terms.len(), 3);
         assert!(vocabulary.terms("Rents rose.").is_empty());
+    }
+
+    #[test]
+    fn the_filter_of_beginnings_passes_every_form_of_a_content_word() {
+        let text = "Policies 3.5 Zürich STRASSEN zu\u{308}ge ab 标签 naïve Is go";
+        let mut vocabulary = Vocabulary::of([text].into_iter(), [].into_iter());
+        let all = vocabulary.len();
+        for spelled in ["policy", "3.5", "zurich", "straße", "züge", "标签", "NAIVE"] {
+            assert_eq!(vocabulary.terms(spelled).len(), 1, "{spelled} of {all}");
+        }
+        for spelled in ["rents", "4.5", "标", ""] {
+            assert!(vocabulary.terms(spelled).is_empty(), "{spelled}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_stands_twice_is_counted_twice_in_finding_the_language() {
+        let words = SpelledWords::of("war war war over");
+        assert_eq!(words.all_folded().collect::<Vec<_>>(), ["war", "war", "war", "over"]);
+        let once: Vec<_> = words.each_once().map(|it| it.0).collect();
+        assert_eq!(once, ["war", "over"]);
     }
 }

@@ -10,7 +10,7 @@ use super::{
     markers::{self, Cited},
     numbers::KnownNumbers,
     quotes::{Quote, quotes},
-    scan::{Term, Vocabulary, Word},
+    scan::{Term, Vocabulary, Word, each_once},
     units::{Kind, Unit, units},
 };
 use crate::detect::words;
@@ -30,8 +30,11 @@ pub(super) fn sources(answer: Answer<'_>, talk: &Talk<'_>) -> Vec<SourcedSentenc
     let mut vocabulary = Vocabulary::of([answer.text].into_iter(), talk.names());
     let record = Record::of(talk, &mut vocabulary);
     let part = |unit: &Unit| &answer.text[unit.bytes.clone()];
-    let read: Vec<(Vec<Word>, Vec<Term>)> =
-        units.iter().map(|unit| (vocabulary.read(part(unit)).0, vocabulary.terms(part(unit)))).collect();
+    let mut read = |unit: &Unit| {
+        let (words, terms) = vocabulary.read(part(unit));
+        (words, each_once(&terms))
+    };
+    let read: Vec<(Vec<Word>, Vec<Term>)> = units.iter().map(&mut read).collect();
     let words: Vec<&[Word]> = read.iter().map(|it| &*it.0).collect();
     let mut quoted: Vec<Option<Quote>> = vec![None; units.len()];
     for quote in quotes(&words, &record.index.words) {

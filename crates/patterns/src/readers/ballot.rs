@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::readers::{
     Ballot, Confidence, confidence,
     json::{last_object_with, may_hold, text, value},
-    spoken_vote,
+    lines, spoken_vote,
     unquoted::unwrapped,
 };
 
@@ -46,13 +46,19 @@ pub(crate) static FORM: Form = Form::new(BALLOT)
         ],
     })
     .sample(crate::samples::ballot::sample)
-    .recognises(|text| may_hold(text, "choice") || spoken_vote::may_hold(text));
+    .recognises(may_hold_ballot)
+    .quoted_by_line();
+
+fn may_hold_ballot(text: &str) -> bool {
+    let states_confidence = |line: &str| confidence::in_last_line(line).is_some();
+    may_hold(text, "choice") || spoken_vote::may_hold(text) || text.lines().any(states_confidence)
+}
 
 const REMINDERS: &[Reminder] = &[
     Reminder {
         purpose: "remind1",
-        words: "Send the same answer again as one JSON object with the keys reasoning, choice and confidence, in this order, \
-                nothing before or after it. Keep your reasons and your choice.",
+        words: "Send the same answer again as one JSON object and nothing else, with the keys reasoning, choice and \
+                confidence, in this order.",
     },
     Reminder {
         purpose: "remind2",
@@ -60,6 +66,11 @@ const REMINDERS: &[Reminder] = &[
                 {\"reasoning\": \"…\", \"choice\": \"…\", \"confidence\": …}",
     },
 ];
+
+/// What is wrong with a vote for this. It comes last, for it may be long.
+fn no_option(written: &str) -> Misread {
+    Misread::new(format!("none of the options is {written:?}"))
+}
 
 /// Reads ballots on these options.
 pub(crate) struct Ballots {
@@ -69,11 +80,6 @@ pub(crate) struct Ballots {
 impl Ballots {
     pub(crate) fn on(options: &[String]) -> Self {
         Ballots { options: options.to_vec() }
-    }
-
-    fn no_option(&self, written: &str) -> Misread {
-        let options: Vec<String> = self.options.iter().map(|it| format!("{it:?}")).collect();
-        Misread::new(format!("{written:?} is none of the options {}", options.join(", ")))
     }
 
     /// The option that a form names: quoted or not, alone or with a reason after it.
@@ -150,7 +156,7 @@ impl Reader for Ballots {
         let written = text(&object, "choice").or_else(number);
         let written = written.ok_or_else(|| Misread::new("the choice is no text"))?;
         let choice = self.named(&written).or_else(|| at_place(&written, &self.options));
-        let choice = choice.ok_or_else(|| self.no_option(&written))?.clone();
+        let choice = choice.ok_or_else(|| no_option(&written))?.clone();
         let confidence =
             value(&object, "confidence").and_then(confidence::from_value).unwrap_or(Confidence::UNSTATED);
         Ok(Ballot { choice, confidence, reasoning: text(&object, "reasoning").unwrap_or_default() })
@@ -163,7 +169,7 @@ impl Reader for Ballots {
         let (first, rest) = reply.split_once('\n').unwrap_or((reply, ""));
         let (choice, rest) = match self.option(reply) {
             Some(choice) => (choice, ""),
-            None => (self.option(first).ok_or_else(|| self.no_option(first))?, rest),
+            None => (self.option(first).ok_or_else(|| no_option(first))?, rest),
         };
         let stated = rest.lines().find_map(confidence::in_last_line);
         let reasons = rest.lines().filter(|line| confidence::in_last_line(line).is_none());
@@ -172,6 +178,12 @@ impl Reader for Ballots {
             confidence: stated.unwrap_or(Confidence::clamped(1.0)),
             reasoning: reasons.collect::<Vec<_>>().join("\n").trim().to_owned(),
         })
+    }
+
+    fn wrong_in_lines(&self, reply: &str, wrong: Misread) -> Misread {
+        let lines = lines::lines(reply);
+        let named = || lines::only(&lines, "choice").map_or(wrong, no_option);
+        lines::missing(reply, &["Choice"]).unwrap_or_else(named)
     }
 
     fn reminders(&self) -> &[Reminder] {
@@ -231,7 +243,8 @@ fn repeated(first: &str, again: &str) -> String {
 /// around it.
 fn plain(option: &str) -> String {
     let kept = option.chars().filter(|it| !QUOTES.contains(it));
-    kept.flat_map(char::to_lowercase).collect::<String>().trim().to_owned()
+    // Upper case first: `ß` and `SS` are the same letters, and only the lower case of `SS` is `ss`.
+    kept.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect::<String>().trim().to_owned()
 }
 
 /// Quotation marks, straight and typographic.
@@ -367,8 +380,20 @@ mod tests {
         };
         check("Tabs, I think.", "there is no JSON object with a choice in it");
         check(r#"{"choice": true}"#, "the choice is no text");
-        check(r#"{"choice": 7}"#, r#""7" is none of the options "tabs", "spaces""#);
-        check(r#"{"choice": "both"}"#, r#""both" is none of the options "tabs", "spaces""#);
+        check(r#"{"choice": 7}"#, r#"none of the options is "7""#);
+        check(r#"{"choice": "both"}"#, r#"none of the options is "both""#);
+    }
+
+    #[test]
+    fn a_voter_that_was_asked_for_lines_is_told_what_was_wrong_with_them() {
+        let reader = Ballots::on(&owned(&["tabs", "spaces"]));
+        let check = |reply: &str, wrong: &'static str| {
+            let usual = reader.read(reply).unwrap_err();
+            assert_eq!(reader.wrong_in_lines(reply, usual), Misread::new(wrong), "{reply}");
+        };
+        check("Tabs, I think.", "there is no line `Choice: …`");
+        check("They adapt.\nChoice: both\nConfidence: 1", r#"none of the options is "both""#);
+        check("Choice: tabs\nChoice: spaces", "the lines `Choice: …` contradict each other");
     }
 
     #[test]
@@ -407,6 +432,8 @@ mod tests {
         alike("tabs", "« tabs »");
         alike("can't", "can’t");
         alike("Straße", "STRAßE");
+        alike("Straße", "STRASSE");
+        alike("οδός", "ΟΔΌΣ");
         refuses(&["C", "C++", "C#", "c sharp"], &[]);
         refuses(&["a,b", "a, b"], &[]);
     }

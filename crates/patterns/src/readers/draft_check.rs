@@ -2,7 +2,7 @@
 
 use quorum_core::{
     call::Effort,
-    floor::reading::{Misread, Reminder, Static},
+    floor::reading::{Misread, Reader, Reminder},
     vocabulary::{
         form::Form,
         view::{Cell, Column, View},
@@ -60,21 +60,43 @@ pub(crate) static FORM: Form = Form::new(CHECK)
     .sample(crate::samples::draft_check::sample)
     .recognises(|text| may_hold(text, "ready") || may_hold(text, "open") || lines::may_hold(text, "ready"));
 
-/// Reads checks.
-pub(crate) const CHECKS: Static<DraftCheck> = Static {
-    form: &FORM,
-    schema,
-    read,
-    reminders: &[Reminder {
-        purpose: "remind1",
-        words: "Answer again with one JSON object and nothing else: \
-                {\"open\": a list of {\"objection\": …, \"breaks\": …}, \"ready\": true or false}.",
-    }],
-};
+const REMINDERS: &[Reminder] = &[Reminder {
+    purpose: "remind1",
+    words: "Send it again as one JSON object and nothing else, keys in this order: \
+            {\"open\": [{\"objection\": …, \"breaks\": …}], \"ready\": true or false}.",
+}];
 
-fn schema() -> Option<Value> {
+/// Reads checks.
+pub(crate) struct Checks;
+
+impl Reader for Checks {
+    type Value = DraftCheck;
+
+    fn form(&self) -> &'static Form {
+        &FORM
+    }
+
+    fn schema(&self) -> Option<Value> {
+        Some(schema())
+    }
+
+    fn read(&self, reply: &str) -> Result<DraftCheck, Misread> {
+        read(reply)
+    }
+
+    fn wrong_in_lines(&self, reply: &str, wrong: Misread) -> Misread {
+        let undecided = || lines::undecided(reply, &["Ready"]);
+        lines::missing(reply, &["Ready"]).or_else(undecided).unwrap_or(wrong)
+    }
+
+    fn reminders(&self) -> &[Reminder] {
+        REMINDERS
+    }
+}
+
+fn schema() -> Value {
     let words = |what: &str| json!({ "type": "string", "description": what });
-    Some(json!({
+    json!({
         "type": "object",
         "properties": {
             "open": {
@@ -83,7 +105,7 @@ fn schema() -> Option<Value> {
                 "items": {
                     "type": "object",
                     "properties": {
-                        "objection": words("The objection, in at most 30 words"),
+                        "objection": words("The objection"),
                         "breaks": words("What fails because of it"),
                     },
                     "required": ["objection", "breaks"],
@@ -94,7 +116,7 @@ fn schema() -> Option<Value> {
         },
         "required": ["open", "ready"],
         "additionalProperties": false,
-    }))
+    })
 }
 
 fn read(reply: &str) -> Result<DraftCheck, Misread> {
@@ -147,13 +169,13 @@ fn objections(object: &Object) -> Result<Vec<Objection>, Misread> {
 
 #[cfg(test)]
 mod tests {
-    use quorum_core::floor::reading::{Reader, recorded};
+    use quorum_core::floor::reading::recorded;
 
     use super::*;
 
     #[track_caller]
     fn check(reply: &str, ready: bool, open: &[(&str, &str)]) {
-        let check = CHECKS.read(reply).unwrap();
+        let check = Checks.read(reply).unwrap();
         let found: Vec<(&str, &str)> =
             check.open.iter().map(|it| (it.objection.as_str(), it.breaks.as_str())).collect();
         assert_eq!((check.ready, found), (ready, open.to_vec()), "{reply}");
@@ -161,7 +183,7 @@ mod tests {
 
     #[track_caller]
     fn refuses(reply: &str, wrong: &'static str) {
-        assert_eq!(CHECKS.read(reply), Err(Misread::new(wrong)), "{reply}");
+        assert_eq!(Checks.read(reply), Err(Misread::new(wrong)), "{reply}");
     }
 
     #[test]
@@ -182,6 +204,10 @@ mod tests {
         refuses("> {\"open\": [], \"ready\": true}", "there is no JSON object with open and ready in it");
         refuses(r#"{"open": [], "ready": 1}"#, "ready is neither true nor false");
         refuses(r#"{"open": 2, "ready": true}"#, "open is no list");
+        let in_lines = |reply: &str| Checks.wrong_in_lines(reply, Misread::new("something else")).0;
+        assert_eq!(in_lines("It is ready."), "there is no line `Ready: …`");
+        assert_eq!(in_lines("Ready: maybe"), "the line `Ready: …` says neither yes nor no");
+        assert_eq!(in_lines("Ready: no"), "something else");
         refuses(
             r#"{"open": [{"what": "no"}], "ready": true}"#,
             "an open objection has no text under the key objection",
@@ -190,14 +216,14 @@ mod tests {
 
     #[test]
     fn the_schema_asks_for_the_objections_before_the_verdict() {
-        let schema = CHECKS.schema().unwrap();
+        let schema = Checks.schema().unwrap();
         assert_eq!(schema["required"], json!(["open", "ready"]));
         assert_eq!(schema["properties"]["open"]["items"]["required"], json!(["objection", "breaks"]));
     }
 
     #[test]
     fn a_check_is_told_in_one_line() {
-        let told = |reply: &str| recorded(&CHECKS, &CHECKS.read(reply).unwrap());
+        let told = |reply: &str| recorded(&Checks, &Checks.read(reply).unwrap());
         let ready = told(r#"{"open": [], "ready": true}"#);
         assert_eq!(ready.told.as_deref(), Some("checked the last draft: ready, no objection open"));
         let open =

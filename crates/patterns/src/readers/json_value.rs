@@ -17,8 +17,8 @@ pub(crate) static FORM: Form = Form::new(ANSWER_VALUE)
 /// The one stricter repetition.
 pub(crate) const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
-    words: "Send it again. Begin with the JSON value itself: no heading, no comment, no code fence. Give every \
-            required key, no other key, and each value of the type that the schema names.",
+    words: "Send it again. Begin with the JSON value itself, without a heading, a comment or a code fence; give every \
+            required key and no other.",
 }];
 
 /// The text of the value, if it is one and satisfies the schema.
@@ -28,7 +28,7 @@ pub(crate) fn fitting(schema: &Value, text: &str) -> Result<String, Misread> {
         .map_err(|error| Misread::new(format!("it is not a JSON value: {error}")))?;
     match mismatch(schema, &value) {
         None => Ok(text.to_owned()),
-        Some(wrong) => Err(Misread::new(format!("it does not satisfy the schema: {wrong}"))),
+        Some(wrong) => Err(Misread::new(format!("by the schema, {wrong}"))),
     }
 }
 

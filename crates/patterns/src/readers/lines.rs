@@ -1,7 +1,13 @@
 //! Reads forms that are written as lines, `Choice: tabs`. Small models that nothing holds to a
 //! schema write them more reliably than JSON.
 
-use crate::readers::unquoted::{own_words, unwrapped, without_code};
+use quorum_core::floor::reading::Misread;
+use serde_json::Value;
+
+use crate::readers::{
+    json::flag,
+    unquoted::{own_words, unwrapped, without_code},
+};
 
 /// One line of a reply, outside quotations and code.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +36,32 @@ pub(crate) fn only<'l>(lines: &'l [WrittenLine], key: &str) -> Option<&'l str> {
     let values = values(lines, key);
     let last = values.last()?;
     values.iter().all(|it| it.eq_ignore_ascii_case(last)).then_some(*last)
+}
+
+/// What is wrong with a form in lines that lacks one of these, or in which two of them contradict
+/// each other.
+pub(crate) fn missing(reply: &str, keys: &[&str]) -> Option<Misread> {
+    let lines = lines(reply);
+    let key = keys.iter().find(|key| only(&lines, &key.to_lowercase()).is_none())?;
+    let is_there = !values(&lines, &key.to_lowercase()).is_empty();
+    let wrong = match is_there {
+        true => format!("the lines `{key}: …` contradict each other"),
+        false => format!("there is no line `{key}: …`"),
+    };
+    Some(Misread::new(wrong))
+}
+
+/// What is wrong with a form in lines in which one of these says neither yes nor no.
+pub(crate) fn undecided(reply: &str, keys: &[&str]) -> Option<Misread> {
+    let lines = lines(reply);
+    let says = |key: &str| only(&lines, &key.to_lowercase()).map(|it| Value::from(first_word(it)));
+    let key = keys.iter().find(|key| says(key).is_some_and(|it| flag(&it).is_none()))?;
+    Some(Misread::new(format!("the line `{key}: …` says neither yes nor no")))
+}
+
+/// `yes` of `Yes, because …`.
+pub(crate) fn first_word(value: &str) -> &str {
+    value.split(|it: char| !it.is_alphabetic()).next().unwrap_or_default()
 }
 
 /// Whether the text could hold a line with this key.
@@ -82,6 +114,19 @@ mod tests {
         check("> Choice: tabs\nso\n```\nChoice: tabs\n```\nend", &[("", "so"), ("", "end")]);
         check("<said-1 by=\"ann\">\nChoice: tabs\n</said-1>", &[]);
         assert!(may_hold("so\n- **Choice:** tabs", "choice") && !may_hold("the choice", "choice"));
+    }
+
+    #[test]
+    fn what_is_wrong_with_lines_is_said_by_their_words() {
+        let missing = |reply: &str| missing(reply, &["Ready", "Open"]).map(|it| it.0.to_string());
+        assert_eq!(missing("Open: it\nReady: no"), None);
+        assert_eq!(missing("Open: it").as_deref(), Some("there is no line `Ready: …`"));
+        let both = missing("Ready: yes\nReady: no");
+        assert_eq!(both.as_deref(), Some("the lines `Ready: …` contradict each other"));
+        let undecided = |reply: &str| undecided(reply, &["Ready"]).map(|it| it.0.to_string());
+        assert_eq!((undecided("Ready: Yes, I think."), undecided("Open: it")), (None, None));
+        let maybe = undecided("Ready: maybe");
+        assert_eq!(maybe.as_deref(), Some("the line `Ready: …` says neither yes nor no"));
     }
 
     #[test]

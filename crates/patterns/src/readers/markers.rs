@@ -63,7 +63,7 @@ const REMINDERS: &[Reminder] = &[
     },
     Reminder {
         purpose: "remind2",
-        words: "Without it your answer counts as a no. Copy these lines and fill them in:\n\
+        words: "Without it your answer counts as no. Copy these lines and fill them in:\n\
                 [REASONING]\n…\n[PROPOSED_SOLUTION]\n…\n[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES or NO\n\
                 [CONFIDENCE]\n0 to 100",
     },

@@ -53,8 +53,8 @@ pub(crate) static FORM: Form = Form::new(ANSWER)
 
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "remind1",
-    words: "Send the same answer again as one JSON object with the keys reasoning, answer and confidence, \
-            in this order, nothing before or after it.",
+    words: "Send the same answer again as one JSON object and nothing else, with the keys reasoning, answer and \
+            confidence, in this order.",
 }];
 
 /// Reads short answers.

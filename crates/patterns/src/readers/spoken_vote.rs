@@ -34,18 +34,23 @@ pub(crate) fn read<'o>(reply: &str, options: &'o [String]) -> Option<(&'o String
     let own = without_code(&own_words(reply));
     let mut voted: Vec<(&String, Option<Confidence>)> = Vec::new();
     for line in own.lines() {
-        let line: String = line.chars().map(|it| if it.is_whitespace() { ' ' } else { it }).collect();
-        voted.extend(sentences(&line).filter_map(|sentence| in_sentence(sentence, options)));
+        voted.extend(
+            sentences(&with_plain_spaces(line)).filter_map(|sentence| in_sentence(sentence, options)),
+        );
     }
     let (choice, _) = *voted.first()?;
     let stated = voted.iter().find_map(|it| it.1).or_else(|| own.lines().find_map(confidence::in_last_line));
     voted.iter().all(|it| it.0 == choice).then_some((choice, stated))
 }
 
-/// Whether the text could hold a vote in plain words.
+/// Whether a sentence of the text begins like a vote, whatever it votes for.
 pub(crate) fn may_hold(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    ["vote", "choice", "choose"].iter().any(|word| lower.contains(word))
+    let begins_like_vote = |sentence: &str| after_beginning(sentence.trim_start_matches(MARKDOWN)).is_some();
+    text.lines().any(|line| sentences(&with_plain_spaces(line)).any(begins_like_vote))
+}
+
+fn with_plain_spaces(line: &str) -> String {
+    line.chars().map(|it| if it.is_whitespace() { ' ' } else { it }).collect()
 }
 
 /// Whether a line is a vote and nothing else: `Choice: tabs`.
@@ -202,6 +207,30 @@ mod tests {
         }
         let weeks = ["2 weeks", "1 week"].map(str::to_owned);
         assert_eq!(read("Choice: 2", &weeks), None, "the number could be meant as a part of an option");
+    }
+
+    #[test]
+    fn a_speech_that_only_mentions_votes_was_quoted_in_ballots() {
+        for vote in [
+            "I choose tabs.",
+            "So it is.\nWell. my\u{a0}vote is for tabs.",
+            "- **Choice**: tabs",
+            "Vote：tabs",
+            "# My choice",
+            "I vote for",
+        ] {
+            assert!(may_hold(vote), "{vote}");
+        }
+        for mention in [
+            "Whoever has to choose has a choice: tabs or spaces.",
+            "They vote. We choose. I voted.",
+            "I chose tabs; the choice of tabs is mine.",
+            "> I choose tabs.",
+            "bob: I vote tabs",
+            "",
+        ] {
+            assert!(!may_hold(mention), "{mention}");
+        }
     }
 
     #[test]

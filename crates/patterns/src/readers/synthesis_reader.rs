@@ -7,6 +7,7 @@ use quorum_core::{
     call::Effort,
     floor::reading::{Misread, Reader, Reminder},
     model::{
+        language::Language,
         outcome::{Claim, Dissent, Structure},
         spec::Spec,
     },
@@ -59,13 +60,16 @@ pub(crate) struct Syntheses {
     mark: Arc<str>,
     /// The schema of the answer, if it must be a JSON value.
     schema: Option<Value>,
+    /// How lengths are told.
+    language: Language,
 }
 
 impl Syntheses {
     pub(crate) fn of(spec: &Spec, writer: &str) -> Self {
         let seated = spec.participants.iter().map(|it| it.name.clone()).collect();
         let schema = spec.answer_schema().cloned();
-        Syntheses { seated, mark: synthesis_mark::mark(spec, writer).into(), schema }
+        let (mark, language) = (synthesis_mark::mark(spec, writer).into(), Language::of(&spec.topic));
+        Syntheses { seated, mark, schema, language }
     }
 
     /// Reads a reply whose text before the mark must be a JSON value.
@@ -179,8 +183,16 @@ impl Reader for Syntheses {
     }
 
     fn finishing(&self) -> &'static str {
-        "Your answer was cut off. Repeat the sentence that was cut off, finish in at most 120 words from there, and \
-         then write the line with the mark and the JSON object as asked."
+        match self.language.has_spaces {
+            true => {
+                "Your answer was cut off. Repeat the sentence that was cut off, finish in at most 120 words from \
+                 there, and then write the line with the mark and the JSON object as asked."
+            }
+            false => {
+                "Your answer was cut off. Repeat the sentence that was cut off, finish in at most 240 characters \
+                 from there, and then write the line with the mark and the JSON object as asked."
+            }
+        }
     }
 
     fn reminders(&self) -> &[Reminder] {

@@ -37,10 +37,25 @@ fn everyone(mind: &dyn Mind) -> Vec<Voice> {
     everyone
 }
 
-/// The answer that most of those who spoke hold. Without a majority there is none: naming one could
-/// contradict the verdict of a judge.
+/// The answer that is proposed: that of a majority, or else of the debater that the judge finds
+/// ahead, or else the one with the most holders, the strongest first. `None` if nobody stated any.
 fn leading(mind: &dyn Mind, everyone: &[Voice]) -> Option<usize> {
-    (0..mind.answers().len()).find(|it| everyone.len() < 2 * holders(everyone, *it).len())
+    let answers = mind.answers();
+    let held = || (0..answers.len()).map(|it| (it, holders(everyone, it).len()));
+    let majority = held().find(|(_, count)| everyone.len() < 2 * count).map(|(answer, _)| answer);
+    let heavier = |one: &(usize, usize), other: &(usize, usize)| {
+        one.1.cmp(&other.1).then_with(|| answers[one.0].strength.total_cmp(&answers[other.0].strength))
+    };
+    let most = || held().filter(|(_, count)| 0 < *count).max_by(heavier).map(|(answer, _)| answer);
+    majority.or_else(|| ahead(mind, everyone)).or_else(most)
+}
+
+/// The answer of the debater that the judges find ahead, if they agree.
+fn ahead(mind: &dyn Mind, everyone: &[Voice]) -> Option<usize> {
+    let is_ahead = |it: &&Voice| mind.asked().contains(&format!(", with {} ahead", it.name));
+    let mut found = everyone.iter().filter(is_ahead);
+    let (first, second) = (found.next(), found.next());
+    first.filter(|_| second.is_none()).and_then(|it| it.holds)
 }
 
 fn text(mind: &dyn Mind, everyone: &[Voice], leading: Option<usize>) -> String {
@@ -50,12 +65,13 @@ fn text(mind: &dyn Mind, everyone: &[Voice], leading: Option<usize>) -> String {
 }
 
 fn lead(mind: &dyn Mind, everyone: &[Voice], leading: Option<usize>) -> String {
-    let Some(leading) = leading else {
-        let is_open = everyone.iter().all(|it| it.holds.is_none());
-        return mind.phrase(if is_open { "synthesis.open" } else { "synthesis.split" }, &[]);
-    };
+    let Some(leading) = leading else { return mind.phrase("synthesis.open", &[]) };
     let (count, all) = (holders(everyone, leading).len(), everyone.len());
-    let sentence = if count == all { "synthesis.united" } else { "synthesis.leaning" };
+    let sentence = match count {
+        _ if count == all => "synthesis.united",
+        _ if all < 2 * count => "synthesis.leaning",
+        _ => "synthesis.split",
+    };
     let position = mind.answers()[leading].position.clone();
     let (count, all) = (count.to_string(), all.to_string());
     mind.phrase(sentence, &[("position", &position), ("count", &count), ("all", &all)])

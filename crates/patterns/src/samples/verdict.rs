@@ -14,8 +14,13 @@ pub(crate) fn sample(mind: &dyn Mind, _: Option<&Value>) -> String {
     let names: Vec<&str> = heard.iter().map(|it| it.name.as_str()).collect();
     let names = mind.list(&names);
     let stood: Vec<String> = heard.iter().map(|it| stood(mind, it)).collect();
-    let mean = heard.iter().map(|it| score(mind, it)).sum::<f64>() / heard.len().max(1) as f64;
-    let best = heard.iter().max_by(|one, other| score(mind, one).total_cmp(&score(mind, other)));
+    let all: Vec<f64> = heard.iter().map(|it| mark(mind, it)).collect();
+    let mean = all.iter().sum::<f64>() / all.len().max(1) as f64;
+    let better = |one: &&Voice, other: &&Voice| {
+        let marks = mark(mind, one).total_cmp(&mark(mind, other));
+        marks.then_with(|| score(mind, one).total_cmp(&score(mind, other)))
+    };
+    let best = heard.iter().max_by(better);
     json(&Verdict {
         summary: mind.phrase("judge.summary", &[("names", &names), ("points", &stood.join(" "))]),
         key_points: heard.iter().map(key_points).collect(),
@@ -25,6 +30,16 @@ pub(crate) fn sample(mind: &dyn Mind, _: Option<&Value>) -> String {
         quality_score: Some((mean * 10.0).round()),
         insights: heard.iter().filter_map(|it| insight(mind, it)).take(2).collect(),
     })
+}
+
+/// The mean of the marks that the judge gave it, as the question repeats them; without any, how
+/// well it argued.
+fn mark(mind: &dyn Mind, heard: &Voice) -> f64 {
+    let rounds = mind.asked().lines().filter_map(|it| it.strip_prefix("- round ")?.split_once(": "));
+    let marks = rounds.flat_map(|(_, marks)| marks.split(", ")).filter_map(|it| it.rsplit_once(' '));
+    let own = marks.filter(|(name, _)| *name == heard.name).filter_map(|(_, mark)| mark.parse().ok());
+    let own: Vec<f64> = own.collect();
+    if own.is_empty() { score(mind, heard) } else { own.iter().sum::<f64>() / own.len() as f64 }
 }
 
 /// How well it argued, 0 to 10: a lasting impression, a mood, and a bonus for having answered the

@@ -96,6 +96,12 @@ impl Expression {
         Some(Expression { path, filters })
     }
 
+    /// Whether a default stands in for a value that is not known.
+    #[must_use]
+    pub fn has_default(&self) -> bool {
+        self.filters.iter().any(|it| matches!(it, Filter::Default(_)))
+    }
+
     /// The value; `None` if the path is unknown and no default is given.
     #[must_use]
     pub fn value(&self, scope: &dyn Scope) -> Option<Value> {

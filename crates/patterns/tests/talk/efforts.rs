@@ -1,5 +1,5 @@
-//! The effort that calls ask for: little for votes, checks, casting and summaries, much for
-//! judging and writing, and as it likes for what it says.
+//! The effort that calls ask for: little for votes, checks, casting and summaries, much for judging
+//! and writing, and the model's own default for speeches.
 
 use std::collections::BTreeMap;
 

@@ -11,7 +11,7 @@ use quorum_core::{
         event::Fork,
         id::{DiscussionId, Step},
         outcome::Outcome,
-        participant::Participant,
+        participant::{Participant, Role},
         spec::{Limits, Spec},
     },
     seams::Store,
@@ -78,6 +78,19 @@ async fn every_pattern_asks_for_first_answers_with_the_same_question() {
         assert!(told(&outcome).starts_with("The first answers alone would have decided"), "{}", pattern.name);
         assert_eq!(outcome.field::<f64>("firstAgreement"), Some(1.0), "{}", pattern.name);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_first_answer_named_the_role_of_whoever_gave_it() {
+    let mut order = order("roundtable", "synthesis");
+    order.participants[0].role = Role::named("manager");
+    let (_, table) = hold(order, panel()).await;
+    let begins = |step: &str| {
+        let asked = table.panel.asked().into_iter().find(|it| it.step.as_str() == step).unwrap();
+        asked.named(asked.call.system.split(" in a discussion").next().unwrap())
+    };
+    assert_eq!(begins("0/first/ann"), "You are ann");
+    assert_eq!(begins("1/speaking/ann"), "You are ann (manager)");
 }
 
 #[tokio::test(start_paused = true)]

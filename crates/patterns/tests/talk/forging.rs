@@ -8,6 +8,7 @@ use quorum_core::{
         agent::{Agent, Candidate, Reason},
         event::Event,
         id::DiscussionId,
+        outcome::Outcome,
         recall::{Recalled, Why},
         spec::Spec,
         time::Timestamp,
@@ -21,6 +22,24 @@ use quorum_testkit::{
 };
 
 use crate::{results::Results, table};
+
+/// An order of one round in which everybody votes at the end, for an attack's options as well.
+fn voting() -> Spec {
+    let mut order = Spec { rounds: 1, ..deciding_by(spec("round-robin"), "majority") };
+    order.options = ["agree", "disagree", "spaces"].map(str::to_owned).to_vec();
+    order.settings.set("noFirst", true);
+    order
+}
+
+/// How many votes were counted.
+fn counted(outcome: &Outcome) -> u64 {
+    outcome.voting_results().map_or(0, |it| it.votes.values().map(|it| u64::from(*it)).sum())
+}
+
+/// How many found that there is consensus.
+fn agreeing(outcome: &Outcome) -> usize {
+    outcome.consensus_checks().iter().flat_map(|it| &it.votes).filter(|it| it.1.agrees).count()
+}
 
 #[tokio::test(start_paused = true)]
 async fn s8_ninety_six_attacks_forge_no_vote() {
@@ -37,22 +56,29 @@ async fn s8_ninety_six_attacks_forge_no_vote() {
         let results = outcome.voting_results().unwrap();
         let votes = [("agree".to_owned(), 2), ("disagree".to_owned(), 1)].into();
         assert_eq!((results.votes, outcome.success), (votes, true), "{attack}");
+        // Not even where everybody repeats what bob said.
+        let parrots = panel().says("*", &attack).parrots("*", "ballot");
+        let (outcome, _) = table(&parrots).hold(voting()).await;
+        assert_eq!(counted(&outcome), 0, "{attack}");
     }
-    withstood("forged votes, in the engine", 96);
+    withstood("forged votes, in the engine", 2 * 96);
 }
 
 #[tokio::test(start_paused = true)]
 async fn s8_ninety_six_attacks_forge_no_consensus_and_no_verdict() {
     for attack in attacks() {
-        let no = "[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n10";
-        let partners = panel().says("bob", &attack).writes("*", "consensus-check", no);
+        let partners = panel().says("*", &attack).parrots("*", "consensus-check");
         let (outcome, _) = table(&partners).hold(Spec { rounds: 1, ..spec("dialogue") }).await;
-        assert!(outcome.consensus_checks().iter().all(|check| !check.agreed), "{attack}");
+        assert!(!outcome.consensus_checks().is_empty(), "{attack}");
+        assert_eq!(agreeing(&outcome), 0, "{attack}");
         let (outcome, _) =
             table(&panel().says("bob", &attack)).hold(Spec { rounds: 1, ..spec("debate") }).await;
         assert_eq!(outcome.verdict().unwrap().quality_score, Some(70.0), "{attack}");
+        let judge = panel().says("*", &attack).parrots("*", "verdict");
+        let (outcome, _) = table(&judge).hold(Spec { rounds: 1, ..spec("debate") }).await;
+        assert!(outcome.verdict().is_none(), "{attack}");
     }
-    withstood("forged consensus and verdicts, in the engine", 2 * 96);
+    withstood("forged consensus and verdicts, in the engine", 3 * 96);
 }
 
 /// An order whose participants are shown this as the answer of an earlier discussion.
@@ -75,20 +101,17 @@ fn recalling(order: Spec, text: &str) -> Spec {
 #[tokio::test(start_paused = true)]
 async fn s8_ninety_six_attacks_through_recall_forge_nothing() {
     for attack in attacks() {
-        let voters = table(
-            &panel().votes("ann", "agree", 0.9).votes("bob", "disagree", 1.0).votes("cyd", "agree", 0.9),
-        );
-        let order = recalling(deciding_by(spec("round-robin"), "majority"), &attack);
-        let (outcome, _) = voters.hold(order).await;
-        let votes = [("agree".to_owned(), 2), ("disagree".to_owned(), 1)].into();
-        assert_eq!(outcome.voting_results().unwrap().votes, votes, "{attack}");
-        let no = "[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n10";
-        let partners = panel().writes("*", "consensus-check", no);
+        // Everybody repeats what is recalled.
+        let voters = table(&panel().repeats_system_text("*", "ballot"));
+        let (outcome, _) = voters.hold(recalling(voting(), &attack)).await;
+        assert_eq!(counted(&outcome), 0, "{attack}");
+        let partners = panel().repeats_system_text("*", "consensus-check");
         let (outcome, _) = table(&partners).hold(recalling(spec("dialogue"), &attack)).await;
-        assert!(outcome.consensus_checks().iter().all(|check| !check.agreed), "{attack}");
-        let judged = table(&panel());
+        assert!(!outcome.consensus_checks().is_empty(), "{attack}");
+        assert_eq!(agreeing(&outcome), 0, "{attack}");
+        let judged = table(&panel().repeats_system_text("*", "verdict"));
         let (outcome, _) = judged.hold(recalling(spec("debate"), &attack)).await;
-        assert_eq!(outcome.verdict().unwrap().quality_score, Some(70.0), "{attack}");
+        assert!(outcome.verdict().is_none(), "{attack}");
         for asked in voters.panel.asked().into_iter().chain(judged.panel.asked()) {
             let system = &asked.call.system;
             let (_, quoted) = system.split_once("# What the question follows").unwrap();
@@ -194,13 +217,16 @@ async fn s8_labels_citations_and_fences_in_speeches_change_no_reading() {
         let (outcome, _) = table(&voters).hold(order).await;
         let votes = [("agree".to_owned(), 3), ("disagree".to_owned(), 0)].into();
         assert_eq!(outcome.voting_results().unwrap().votes, votes, "{attack}");
+        let parrots = panel().says("*", &attack).parrots("*", "ballot");
+        assert_eq!(counted(&table(&parrots).hold(voting()).await.0), 0, "{attack}");
         let (outcome, _) =
             table(&panel().says("bob", &attack)).hold(Spec { rounds: 1, ..spec("debate") }).await;
         assert_eq!(outcome.verdict().unwrap().winner, None, "{attack}");
     }
 }
 
-/// Orders with this text as a part of the question, as the background, and in an agent's profile.
+/// Orders with this text as a part of the question, as the background, and in an agent's profile. A
+/// profile and a question are no quotations: who repeats them says so itself.
 fn given(order: &Spec, text: &str) -> [Spec; 3] {
     let question = Spec { topic: format!("{} {text}", order.topic), ..order.clone() };
     let background = Spec { background: Some(text.to_owned()), ..order.clone() };
@@ -235,6 +261,12 @@ async fn s8_ninety_six_attacks_in_question_background_and_profile_forge_nothing(
                 table.panel.asked().into_iter().map(|it| (it.call.nonce.clone(), it.call.system.clone()));
             assert!(nonces.into_iter().all(|(nonce, system)| !system.contains(&nonce)), "{attack}");
         }
+        let background = |order: &Spec| Spec { background: Some(attack.clone()), ..order.clone() };
+        let parrots = panel().repeats_system_text("*", "ballot");
+        assert_eq!(counted(&table(&parrots).hold(background(&voting())).await.0), 0, "{attack}");
+        let parrots = panel().repeats_system_text("*", "consensus-check");
+        let order = background(&Spec { rounds: 1, ..spec("dialogue") });
+        assert_eq!(agreeing(&table(&parrots).hold(order).await.0), 0, "{attack}");
         for order in given(&Spec { rounds: 1, ..spec("dialogue") }, &attack) {
             let (outcome, _) = table(&panel().writes("*", "consensus-check", no)).hold(order).await;
             assert!(outcome.consensus_checks().iter().all(|check| !check.agreed), "{attack}");

@@ -20,7 +20,7 @@ use quorum_testkit::{
     spec::spec,
 };
 
-use crate::table;
+use crate::{small_models, table};
 
 fn order(pattern: &str, topic: &str) -> Spec {
     let manner = Manner { temperature: 0.7, max_tokens: 2_048 };
@@ -88,7 +88,11 @@ async fn a_panel_whose_names_are_words() {
 #[tokio::test(start_paused = true)]
 async fn small_models_that_nothing_holds_to_a_schema() {
     let panel = panel().window("*", 8_192).ignores_schemas("*").says("*", "Tabs adapt.");
-    let panel = panel.writes("cyd", "casting", crate::small_models::CASTING);
+    let panel = panel
+        .writes("cyd", "casting", small_models::CASTING)
+        .writes("cyd", "assessment", small_models::ASSESSMENT)
+        .writes("cyd", "verdict", small_models::VERDICT)
+        .writes_at("cyd", "1/judging/cyd", "The width was settled, and the rest can wait.");
     check("small", order("debate", "tabs or spaces?"), panel).await;
 }
 

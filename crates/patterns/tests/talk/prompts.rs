@@ -1,10 +1,10 @@
 //! Every prompt as it is sent, for twenty questions and all patterns: whole, in the right language,
 //! blind where it has to be, and with one system text for each seat.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use quorum_core::{
-    call::{Message, MessageRole, tokens::Family},
+    call::{Call, Message, MessageRole, tokens::Family},
     model::{
         participant::Participant,
         spec::{Manner, Spec},
@@ -12,9 +12,10 @@ use quorum_core::{
 };
 use quorum_patterns::PATTERNS;
 use quorum_testkit::{
-    panel::{AskedCall, panel},
+    panel::{AskedCall, Panel, panel},
     spec::{deciding_by, spec},
     table::Table,
+    wording::breaches,
 };
 use serde_json::{Value, json};
 
@@ -55,9 +56,29 @@ fn order(pattern: &str, topic: &str) -> Spec {
 }
 
 async fn asked_in(order: Spec) -> Vec<AskedCall> {
-    let table: Table = table(&panel());
+    asked_of(panel(), order).await
+}
+
+async fn asked_of(panel: Panel, order: Spec) -> Vec<AskedCall> {
+    let table: Table = table(&panel);
     table.hold(order).await;
     table.panel.asked()
+}
+
+/// The same with options, which are voted on at the end.
+fn with_options(order: Spec, method: &str) -> Spec {
+    Spec { options: ["tabs", "spaces"].map(str::to_owned).to_vec(), ..deciding_by(order, method) }
+}
+
+/// Whether the pattern itself has the participants vote.
+fn votes_itself(pattern: &str) -> bool {
+    ["voting", "settle"].contains(&pattern)
+}
+
+/// Whether it asks for an answer before the talk, blind. Where the pattern votes, that is its first
+/// round.
+fn is_blind_first(asked: &AskedCall) -> bool {
+    asked.step.as_str().starts_with("0/first/") && !votes_itself(&asked.call.spec.pattern)
 }
 
 /// The last message.
@@ -80,9 +101,10 @@ async fn every_prompt_as_sent_is_whole_and_in_the_language_of_its_question() {
             for asked in asked_in(order(pattern.name, topic)).await {
                 let (step, task) = (asked.step.to_string(), task(&asked));
                 let ours = format!("{}\n\n{task}", asked.call.system);
-                for wrong in ["{{", "}}", "\n\n\n", "\u{f8f0}", "\u{f8f1}", "majority"] {
+                for wrong in ["{{", "}}", "\n\n\n", "\u{f8f0}", "\u{f8f1}"] {
                     assert!(!ours.contains(wrong), "{step}: {wrong:?} in\n{ours}");
                 }
+                assert_eq!(breaches_in(&asked, topic), [""; 0], "{step}:\n{ours}");
                 assert!(ours.contains(topic), "{step}: the question is missing in\n{ours}");
                 let last = task.lines().last().unwrap();
                 assert!(last.ends_with(&format!(" in {language}.")), "{topic}: {step} ends with {last:?}");
@@ -91,6 +113,31 @@ async fn every_prompt_as_sent_is_whole_and_in_the_language_of_its_question() {
             }
         }
     }
+}
+
+/// The rules of wording that a request breaks, in what is ours of it.
+fn breaches_in(asked: &AskedCall, topic: &str) -> Vec<&'static str> {
+    let sent = format!("{}\n{}", asked.call.system, task(asked)).replace(topic, "");
+    let ours: Vec<&str> = sent.lines().filter(|line| !line.starts_with('>')).collect();
+    // A dialogue's check is about consensus, and so are the minutes of its checks.
+    let is_of_a_dialogue = asked.call.spec.pattern == "dialogue" && kind(asked).is_some();
+    let is_allowed = |breach: &&str| is_of_a_dialogue && *breach == "consensus";
+    breaches(&ours.join("\n")).into_iter().filter(|it| !is_allowed(it)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_breach_of_wording_in_what_is_sent_is_found() {
+    let asked = asked_in(order("synthesis", "tabs or spaces?")).await.swap_remove(0);
+    assert_eq!(breaches_in(&asked, "tabs or spaces?"), [""; 0]);
+    let saying = |text: &str| {
+        let system = format!("{}\n{text}", asked.call.system).into();
+        let call = Arc::new(Call { system, ..(*asked.call).clone() });
+        breaches_in(&AskedCall { call, ..asked.clone() }, "tabs or spaces?")
+    };
+    assert_eq!(saying("Find a majority."), ["majority"]);
+    assert_eq!(saying("Say “so”."), ["quotation marks that are not ASCII"]);
+    assert_eq!(saying(&"so ".repeat(201)), ["a line that is too long"]);
+    assert_eq!(saying("> Find a majority."), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -144,48 +191,112 @@ async fn a_writer_and_a_judge_are_shown_no_turn_as_their_own() {
     }
 }
 
+/// What this seat is asked as itself: its turns, checks and votes.
+fn is_of_the_seat(asked: &AskedCall) -> bool {
+    let is_own = kind(asked).is_none_or(|kind| ["ballot", "consensus-check"].contains(&kind));
+    // Those who take no turns vote once, after a debate.
+    is_own && !asked.call.participant.aside
+}
+
+/// Whether one text has only paragraphs of the other, in the same order.
+fn is_part_of(part: &str, whole: &str) -> bool {
+    let mut paragraphs = whole.split("\n\n");
+    part.split("\n\n").all(|wanted| paragraphs.any(|it| it == wanted))
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_seat_has_one_system_text_from_its_first_turn_to_its_last_vote() {
     for (pattern, method) in
         PATTERNS.iter().flat_map(|it| ["unanimous", "voting"].map(|method| (it.name, method)))
     {
-        let asked = asked_in(deciding_by(order(pattern, "tabs or spaces?"), method)).await;
-        let speaks =
-            |it: &&AskedCall| kind(it).is_none_or(|kind| ["ballot", "consensus-check"].contains(&kind));
-        let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        // Those who take no turns vote once, after a debate.
-        for it in asked.iter().filter(speaks).filter(|it| !it.call.participant.aside) {
-            let seat = it.call.participant.name.clone();
-            texts.entry(seat).or_default().push(it.call.system.to_string());
-        }
-        assert!(1 < texts.len(), "{pattern}");
-        for (seat, texts) in texts {
-            // A vote that is not open is not repeated.
-            assert!(
-                1 < texts.len() || ["voting", "settle"].contains(&pattern),
-                "{pattern}, {method}: {seat} was asked once"
-            );
-            assert!(texts.iter().all(|it| *it == texts[0]), "{pattern}, {method}: {seat} {texts:#?}");
+        let plain = deciding_by(order(pattern, "tabs or spaces?"), method);
+        for order in [plain.clone(), with_options(plain, method)] {
+            let asked = asked_in(order.clone()).await;
+            let (firsts, asked): (Vec<_>, Vec<_>) =
+                asked.into_iter().filter(is_of_the_seat).partition(is_blind_first);
+            let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+            for it in &asked {
+                let seat = it.call.participant.name.clone();
+                texts.entry(seat).or_default().push(it.call.system.to_string());
+            }
+            assert!(1 < texts.len(), "{pattern}");
+            for (seat, texts) in &texts {
+                // A vote that is not open is not repeated.
+                assert!(
+                    1 < texts.len() || votes_itself(pattern),
+                    "{pattern}, {method}: {seat} was asked once"
+                );
+                assert!(texts.iter().all(|it| *it == texts[0]), "{pattern}, {method}: {seat} {texts:#?}");
+            }
+            // The exception: a blind first answer is asked for with the frame alone.
+            let is_asked_first = !order.options.is_empty() && !votes_itself(pattern);
+            assert_eq!(!firsts.is_empty(), is_asked_first, "{pattern}, {method}");
+            for it in firsts {
+                let (frame, text) = (&it.call.system, &texts[&it.call.participant.name][0]);
+                assert!(
+                    is_part_of(frame, text) && **frame != **text,
+                    "{pattern}, {method}: {frame}\n\n{text}"
+                );
+            }
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_request_begins_with_the_turns_of_the_request_before() {
+    let says = "Whoever has to choose, has the choice: a vote is a vote.\nI choose tabs.\nMy vote: tabs.";
     for pattern in PATTERNS {
-        let mut before: BTreeMap<String, Vec<Message>> = BTreeMap::new();
-        for it in asked_in(order(pattern.name, "tabs or spaces?")).await {
-            // A writer and a judge see all turns in an order of their own, a check only the last
-            // ones.
-            if matches!(kind(&it), Some("synthesis" | "check" | "assessment" | "verdict" | "casting")) {
-                continue;
+        let plain = order(pattern.name, "tabs or spaces?");
+        let voted = ["majority", "voting"].map(|method| with_options(plain.clone(), method));
+        for order in voted.into_iter().chain([plain]) {
+            let method = order.consensus.method.clone();
+            let mut before: BTreeMap<String, (String, Vec<(MessageRole, String)>)> = BTreeMap::new();
+            for it in asked_of(panel().says("*", says), order).await {
+                // A writer and a judge see all turns in an order of their own, a check only the
+                // last ones, and a first answer has a system text of its own.
+                let others = ["synthesis", "check", "assessment", "verdict", "casting"];
+                if kind(&it).is_some_and(|it| others.contains(&it)) || is_blind_first(&it) {
+                    continue;
+                }
+                let (seat, step) = (it.call.participant.name.clone(), &it.step);
+                let system = it.call.system.to_string();
+                let mut turns = it.call.render();
+                turns.truncate(said(&it));
+                if let Some((text, earlier)) = before.get(&seat) {
+                    assert_eq!(*text, system, "{}, {method}: {step}", pattern.name);
+                    assert_eq!(turns[..earlier.len()], *earlier, "{}, {method}: {step}", pattern.name);
+                }
+                before.insert(seat, (system, turns));
             }
-            let turns: Vec<Message> = it.call.messages[..said(&it)].to_vec();
-            let seat = it.call.participant.name.clone();
-            let earlier = before.insert(seat, turns.clone()).unwrap_or_default();
-            assert_eq!(turns[..earlier.len()], earlier, "{}: {}", pattern.name, it.step);
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_vote_in_a_speech_is_quoted_alike_in_the_talk_and_in_the_ballot() {
+    let speech = "They adapt.\nI choose tabs.\nNobody has to choose twice.";
+    let asked = asked_of(
+        panel().says("ann", speech),
+        Spec { rounds: 2, ..with_options(order("round-robin", "tabs or spaces?"), "majority") },
+    )
+    .await;
+    let shown = |it: &AskedCall| {
+        let ann = it.call.labels.label("ann").unwrap();
+        let fence = format!("by=\"{ann}\" round=\"1\">\n");
+        let said = it.call.render().into_iter().map(|it| it.1).find(|it| it.contains(&fence))?;
+        let (_, text) = said.split_once(&fence)?;
+        text.rsplit_once('\n').map(|it| it.0.to_owned())
+    };
+    let bob = asked.iter().filter(|it| it.call.participant.name == "bob");
+    let texts: Vec<(Option<&str>, String)> = bob.filter_map(|it| Some((kind(it), shown(it)?))).collect();
+    let quoted = "They adapt.\n> I choose tabs.\nNobody has to choose twice.".to_owned();
+    assert_eq!(texts.last().map(|it| it.0), Some(Some("ballot")));
+    assert!(1 < texts.len() && texts.iter().all(|it| it.1 == quoted), "{texts:?}");
+    // Where nobody votes, nothing looks like a vote.
+    let unvoted = asked_of(panel().says("ann", speech), order("round-robin", "tabs or spaces?")).await;
+    let bob = unvoted.iter().filter(|it| it.call.participant.name == "bob" && kind(it).is_none());
+    let texts: Vec<String> = bob.filter_map(shown).collect();
+    assert!(!texts.is_empty() && texts.iter().all(|it| it == speech), "{texts:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -280,6 +280,13 @@ async fn b02_a_vote_after_a_debate_is_out_of_role_and_includes_judge_and_writer(
             let Some(Message::Ask(asked)) = vote.messages.last() else { panic!("nothing was asked") };
             let released = "You are no longer bound to any position you were given";
             assert!(asked.contains(released), "{asked}");
+            let is_ballot =
+                |it: &&AskedCall| it.call.shape.as_ref().is_some_and(|it| it.form.kind == "ballot");
+            let named = table.panel.asked();
+            let named = named.iter().filter(is_ballot).map(|it| it.call.system.lines().next());
+            // No voter is told of a role, whether it argues, judges or writes.
+            let roles: Vec<&str> = named.flatten().filter(|it| it.contains('(')).collect();
+            assert_eq!(roles, [""; 0], "{method}");
             // Everything that was needed fits, and one call less does not.
             let needed = table.panel.steps().len() as u32;
             for (calls, success) in [(needed, true), (needed - 1, false)] {

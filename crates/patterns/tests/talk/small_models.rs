@@ -250,22 +250,20 @@ async fn a_small_model_is_reminded_of_the_lines_and_not_of_json() {
         asked.iter().filter(|it| it.step.as_str().contains("/remind")).map(task).collect();
     assert_eq!(reminders.len(), 6);
     for reminder in reminders {
-        assert!(
-            reminder.starts_with("Your answer could not be read. Send it again: your reason"),
-            "{reminder}"
-        );
-        assert!(!reminder.contains("JSON"), "{reminder}");
+        let wrong = "Your answer could not be read: there is no line `Choice: …`. Send it again: your reason";
+        assert!(reminder.starts_with(wrong) && !reminder.contains("JSON"), "{reminder}");
     }
 }
 
 /// A judgement of @ann and @bob in lines, as a small model writes it.
-const ASSESSMENT: &str = "Debater: <ann>\nStrength: The width is everyone's own.\nWeakness: No figures.\nlogic: 6\n\
+pub(crate) const ASSESSMENT: &str = "Debater: <ann>\nStrength: The width is everyone's own.\nWeakness: No figures.\nlogic: 6\n\
     evidence: 4\nengagement: 5\nnovelty: 5\nclarity: 8\nrelevance: 9\n\n**<bob>**\n- Strength: nothing\n\
     - Weakness: It repeats.\n- logic: 4/10\n- Evidence: 3 (weak)\n- engagement: 5\n- novelty: 2\n- clarity: 7,5\n\
     - relevance: 9\n\nReason: The width was settled.\nRepeats: no\nMet: No.\nQuality: 5\n\
     Next: Who pays for it?\nContinue: yes, once more";
 
-const VERDICT: &str = "Summary: A dull debate about width.\nAgreed: nothing\nDisputed: who pays\nQuality: 55\n\
+/// A verdict on them in lines.
+pub(crate) const VERDICT: &str = "Summary: A dull debate about width.\nAgreed: nothing\nDisputed: who pays\nQuality: 55\n\
     Reason: the width\nWinner: <ann>";
 
 #[tokio::test(start_paused = true)]

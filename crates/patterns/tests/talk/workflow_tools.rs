@@ -106,10 +106,10 @@ async fn b11_a_tool_has_its_effect_once_whenever_the_process_ends() {
     let (mut interrupted, mut deaths) = (0, 0);
     loop {
         let store = new_store();
-        let first = whole.anew(Arc::new(Faulty::dying_after(store.clone(), deaths + 1)));
+        let first = whole.restarted(Arc::new(Faulty::dying_after(store.clone(), deaths + 1)));
         let id = first.open(run_of(with_tools(false))).await.unwrap();
         let died = first.run(id).await.is_err();
-        let outcome = whole.anew(store.clone()).run(id).await.unwrap().outcome();
+        let outcome = whole.restarted(store.clone()).run(id).await.unwrap().outcome();
         let effects = tools.effects();
         assert!(effects.values().all(|it| *it == 1), "killed after write {}: {effects:?}", deaths + 1);
         let failed: Vec<_> =
@@ -202,7 +202,7 @@ async fn b11_a_fork_of_a_run_reuses_equal_steps_and_uses_no_tool_again() {
     for (arguments, rerun_tools, success, asked, effects) in
         [(1, false, true, 1, 0), (2, false, false, 0, 0), (2, true, true, 1, 1)]
     {
-        let again = original.anew(original.store.clone());
+        let again = original.restarted(original.store.clone());
         let spec = changed("New?", json!({ "n": arguments }), rerun_tools);
         let (fork, at) = (DiscussionId::fresh(), Step::job("first"));
         again.engine.fork_as(fork, Fork { of: id, at }, spec).await.unwrap();

@@ -8,9 +8,15 @@ use crate::fenced;
 const ROOM: &str =
     "Answer in words alone, from what is written here: there are no files to look at and no commands to run.";
 
-/// The system instructions, the messages so far, the question, and the required form of the answer.
+/// The system instructions, the messages so far, the required form of the answer, and the question,
+/// which ends with the length and the language.
 pub(super) fn text(call: &Call) -> String {
-    let messages = call.render();
+    let form = call.shape.as_ref().and_then(form);
+    let told: Vec<String> = form.into_iter().chain(fenced::offer(call)).collect();
+    let messages = match &told[..] {
+        [] => call.render(),
+        told => fenced::before_task(call, &told.join("\n\n")).render(),
+    };
     let own = messages.iter().any(|(voiced, _)| *voiced == MessageRole::Assistant);
     let nonce = &call.nonce;
     let own_note = own.then(|| format!("What stands inside <own-{nonce}> you said yourself, earlier."));
@@ -19,8 +25,7 @@ pub(super) fn text(call: &Call) -> String {
         MessageRole::User => text,
     });
     let first = [call.system.to_string(), ROOM.to_owned()].into_iter().chain(own_note);
-    let last = call.shape.as_ref().and_then(form).into_iter().chain(fenced::offer(call));
-    let parts: Vec<String> = first.chain(said).chain(last).filter(|it| !it.trim().is_empty()).collect();
+    let parts: Vec<String> = first.chain(said).filter(|it| !it.trim().is_empty()).collect();
     parts.join("\n\n") + "\n"
 }
 

@@ -168,11 +168,11 @@ fn e01_a_fenced_request_becomes_a_sub_discussion_only_where_allowed() {
 }
 
 #[test]
-fn a_prompt_holds_everything_in_order() {
+fn a_prompt_holds_everything_in_order_and_the_language_was_not_last() {
     let messages = vec![
         shown("claude", "codex", "No ledger."),
         shown("claude", "claude", "A ledger."),
-        Message::Ask("And now?".into()),
+        Message::Ask("And now?\nWrite at most 60 words in English.".into()),
     ];
     let schema = Some(serde_json::json!({ "type": "object" }));
     let shape = Some(Shape { form: const { &Form::new("ballot") }, schema: schema.map(Into::into) });
@@ -192,8 +192,6 @@ No ledger.
 A ledger.
 </own-7f>
 
-And now?
-
 Answer with one JSON document and nothing before or after it. It must fit this JSON schema:
 {\"type\":\"object\"}
 
@@ -201,6 +199,9 @@ You may ask the others to discuss one narrower question first, only where your a
 it. It costs calls and time. Then end your answer with this line and nothing after it:
 <discuss-7f>the question, complete in itself</discuss-7f>
 You will be given what they found, and asked again.
+
+And now?
+Write at most 60 words in English.
 ";
     assert_eq!(prompt::text(&call), expected);
 }

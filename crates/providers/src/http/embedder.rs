@@ -45,7 +45,7 @@ impl HttpEmbedder {
         let body = read_some(response, MAX_RESPONSE).await;
         let read = (self.embedding.decode)(&body).ok_or_else(|| wrong("its vectors can't be read"))?;
         if read.vectors.len() != texts.len() {
-            return Err(wrong("it sent a different number of vectors than texts"));
+            return Err(wrong("the number of its vectors differs from the number of texts"));
         }
         let usage = read.tokens.map(|tokens| Usage::new(tokens, 0));
         Ok(Embedded { vectors: read.vectors, usage, cost: None })

@@ -143,10 +143,7 @@ impl Remote {
     /// Adds instructions for requesting a sub-discussion, for a model without tools.
     fn with_fence_offer(&self, call: Arc<Call>) -> Arc<Call> {
         match fenced::offer(&call).filter(|_| !self.model.quirks.tools) {
-            Some(offer) => {
-                let system = format!("{}\n\n{offer}", call.system).into();
-                Arc::new(Call { system, ..(*call).clone() })
-            }
+            Some(offer) => Arc::new(fenced::before_task(&call, &offer)),
             None => call,
         }
     }

@@ -198,6 +198,12 @@ impl Provider {
         self.transport.as_ref().err()
     }
 
+    /// Whether both belong to one vendor, whose providers take the same key.
+    #[must_use]
+    pub fn shares_a_key(&self, other: &Provider) -> bool {
+        self.key_names.iter().any(|name| other.key_names.contains(name))
+    }
+
     /// The local program that answers; `None` if there is none.
     #[must_use]
     pub fn program(&self) -> Option<LocalProgram> {
@@ -234,7 +240,7 @@ enum Ask {
 /// Whether all of these take the same key, as one vendor's do. True for none, too.
 fn are_one_vendor(there: &[&Provider]) -> bool {
     let Some((first, rest)) = there.split_first() else { return true };
-    rest.iter().all(|it| it.key_names.iter().any(|name| first.key_names.contains(name)))
+    rest.iter().all(|it| it.shares_a_key(first))
 }
 
 fn provider(plan: &Plan<'_>, given: &SetupInput<'_>, machine: &Machine<'_>, ask: Ask) -> Provider {

@@ -135,7 +135,7 @@ async fn f2_silence_is_noticed_in_time() {
         let took = too_late(script, timeouts, "", "plain said nothing for 0.4 s").await;
         assert!(took.own < Duration::from_millis(400 + 200) + LATE, "{script}: {took:?}");
     }
-    // How soon the first word comes is the machine's affair.
+    // How soon the first word comes depends on the machine.
     let timeouts = Timeouts { first_ms: 60_000, ..timeouts };
     too_late("echo One; exec sleep 60", timeouts, "One\n", "plain said nothing for 0.2 s").await;
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod odd;
+mod offer;
 mod order;
 mod raw;
 mod stale;
@@ -26,7 +27,7 @@ use quorum_testkit::{
 
 /// A provider on this wire; its base URL has this path.
 fn voice(name: &str, path: &str, seat: &Seat<'_>) -> Voice {
-    voice_at(endpoint(name, path, seat), seat)
+    voice_at(endpoint(name, path, seat), seat, Quirks::default())
 }
 
 fn endpoint(name: &str, path: &str, seat: &Seat<'_>) -> Endpoint {
@@ -39,12 +40,12 @@ fn endpoint(name: &str, path: &str, seat: &Seat<'_>) -> Endpoint {
     }
 }
 
-fn voice_at(endpoint: Endpoint, seat: &Seat<'_>) -> Voice {
+fn voice_at(endpoint: Endpoint, seat: &Seat<'_>, quirks: Quirks) -> Voice {
     let source = Source {
         name: "alpha".to_owned(),
         transport: Transport::Http(Arc::new(endpoint)),
         model: MODEL.to_owned(),
-        usual: ModelInfo { window: 128_000, price: None, quirks: Quirks::default() },
+        usual: ModelInfo { window: 128_000, price: None, quirks },
         models: BTreeMap::new(),
         width: Width::at_once(100),
         timeouts: Timeouts { first_ms: seat.first_ms, idle_ms: seat.idle_ms },

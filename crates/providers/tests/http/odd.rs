@@ -6,7 +6,7 @@ use quorum_core::{
     model::{error::ErrorClass, money::Usage, participant::Participant, transcript::Finish},
     seams::Voice,
 };
-use quorum_providers::source::Endpoint;
+use quorum_providers::{source::Endpoint, wire::Quirks};
 use quorum_testkit::conformance::provider::{
     Seat,
     fixture::{LATE, call, receive, timed},
@@ -140,7 +140,7 @@ async fn inv_disc_100_the_key_is_checked_by_itself_where_the_list_of_models_is_p
         let server = Raw::start(says);
         let seat = seat(&server);
         let at = Endpoint { key_path: Some("/key".to_owned()), ..endpoint("openai-chat", "/v1", &seat) };
-        let found = voice_at(at, &seat).provider.check(&Participant::of("ann")).await;
+        let found = voice_at(at, &seat, Quirks::default()).provider.check(&Participant::of("ann")).await;
         assert_eq!(
             (found.err().map(|it| it.class), server.lines()),
             (class, asked.iter().map(|it| (*it).to_owned()).collect())

@@ -1,5 +1,4 @@
-//! Tests that a kept connection which the server has closed is replaced by a new one without an
-//! error.
+//! Tests that a keep-alive connection closed by the server is replaced without an error.
 
 use std::{
     io::{Read, Write},

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::{AgentError, document::Document, is_agent_id};
 use quorum_core::model::excerpt::in_short;
 
-/// An ability as its file has it.
+/// An ability as written in its file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Ability {
     pub(super) id: String,
@@ -18,7 +18,7 @@ pub(super) struct Ability {
     pub(super) text: String,
     /// A hash of the file's text.
     pub(super) digest: String,
-    /// Where there is not room for all, those with a higher one come first.
+    /// If there isn't room for all abilities, those with a higher priority come first.
     pub(super) priority: i64,
     /// The agents it is for; empty means all.
     pub(super) applicable_to: Vec<String>,

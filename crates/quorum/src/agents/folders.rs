@@ -86,6 +86,30 @@ impl Found {
     }
 }
 
+/// An ability and where it was found.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FoundAbility {
+    pub(super) ability: Ability,
+    pub(super) file: PathBuf,
+}
+
+impl FoundAbility {
+    /// A remark about it, as it was found for this id, that is not an error.
+    fn warning(&self, id: &str) -> Option<String> {
+        let (stem, own) = (stem(&self.file), &self.ability.id);
+        if own != id {
+            return Some(format!("the file {} of its ability {id} has the id {own}", file_name(&self.file)));
+        }
+        (stem != id).then(|| format!("the file of its ability {id} is named {stem}"))
+    }
+
+    /// The place of the file's format among those that are read, the newest last.
+    fn format(&self) -> Option<usize> {
+        let ending = document::ending(&self.file);
+        ENDINGS.iter().position(|it| *it == ending)
+    }
+}
+
 impl Folders {
     /// The folder beside this configuration file.
     #[must_use]
@@ -160,18 +184,25 @@ impl Folders {
         all
     }
 
-    /// The ability with this id, from the first folder that has it.
-    pub(super) fn ability(&self, id: &str) -> Result<Option<Ability>, AgentError> {
+    /// The abilities with these ids, each from the first folder that has it.
+    pub(super) fn abilities(&self, ids: &[&str]) -> Result<Vec<Option<FoundAbility>>, AgentError> {
+        let mut found: Vec<Option<FoundAbility>> = ids.iter().map(|_| None).collect();
         for folder in self.0.iter().map(Folder::abilities) {
-            // Where one id has two files, Markdown is the newer format.
-            for ending in ENDINGS.iter().rev() {
-                let file = folder.join(format!("{id}.{ending}"));
-                if fs::symlink_metadata(&file).is_ok() {
-                    return read_ability(&folder, &file).map(Some);
-                }
+            let mut all: Option<Vec<FoundAbility>> = None;
+            for (id, place) in ids.iter().zip(&mut found).filter(|it| it.1.is_none()) {
+                *place = match ability_named(&folder, id)? {
+                    Some(named) => Some(named),
+                    None => ability_with(id, all.get_or_insert_with(|| all_abilities(&folder)))?,
+                };
             }
         }
-        Ok(None)
+        Ok(found)
+    }
+
+    /// Remarks about the files of these abilities that are not errors.
+    pub(super) fn ability_warnings(&self, ids: &[&str]) -> Vec<String> {
+        let found = self.abilities(ids).unwrap_or_default();
+        ids.iter().zip(found).filter_map(|(id, found)| found?.warning(id)).collect()
     }
 
     /// The ids of all profiles that can be read.
@@ -244,9 +275,40 @@ fn read_profile(folder: &Folder, file: &Path) -> Result<Found, AgentError> {
     Ok(Found { profile, file: file.to_owned(), kind: folder.kind })
 }
 
-fn read_ability(folder: &Path, file: &Path) -> Result<Ability, AgentError> {
+fn read_ability(folder: &Path, file: &Path) -> Result<FoundAbility, AgentError> {
     let text = read_inside(folder, file)?;
-    Ability::of(file, document::read(file, &text)?, &text)
+    let ability = Ability::of(file, document::read(file, &text)?, &text)?;
+    Ok(FoundAbility { ability, file: file.to_owned() })
+}
+
+/// The ability whose file is named after this id.
+fn ability_named(folder: &Path, id: &str) -> Result<Option<FoundAbility>, AgentError> {
+    // Where one id has two files, Markdown is the newer format.
+    let mut files = ENDINGS.iter().rev().map(|ending| folder.join(format!("{id}.{ending}")));
+    let file = files.find(|file| fs::symlink_metadata(file).is_ok());
+    file.map(|file| read_ability(folder, &file)).transpose()
+}
+
+/// Every ability of a folder that can be read.
+fn all_abilities(folder: &Path) -> Vec<FoundAbility> {
+    files(folder).iter().filter_map(|file| read_ability(folder, file).ok()).collect()
+}
+
+/// The ability whose content has this id, in the newest format. No other file of that format may
+/// have the same id.
+fn ability_with(id: &str, all: &[FoundAbility]) -> Result<Option<FoundAbility>, AgentError> {
+    let with_id = || all.iter().filter(|it| it.ability.id == id);
+    let newest = with_id().map(FoundAbility::format).max();
+    let mut files = with_id().filter(|it| Some(it.format()) == newest);
+    match (files.next(), files.next()) {
+        (Some(first), Some(second)) => Err(twice_in(id, &first.file, &second.file)),
+        (found, _) => Ok(found.cloned()),
+    }
+}
+
+/// Whether a file of the folder is the ability with this id, by its name or its content.
+pub(super) fn is_of_ability(folder: &Folder, file: &Path, id: &str) -> bool {
+    stem(file) == id || read_ability(&folder.abilities(), file).is_ok_and(|it| it.ability.id == id)
 }
 
 /// The files of a folder that may be profiles or abilities, by name.
@@ -401,6 +463,35 @@ mod tests {
         write(&agents.join("broken.json"), "{");
         let error = folders(root.path()).profile("ann").unwrap_err().to_string();
         assert_eq!(error, "two files have the id ann: ann.json and ann-copy.json");
+    }
+
+    #[test]
+    fn b08_an_ability_in_a_file_of_another_name_was_not_found() {
+        let root = repository();
+        let abilities = root.path().join("config/quorum/abilities");
+        let text_of = |id: &str| -> Result<Option<String>, String> {
+            let found = folders(root.path()).abilities(&[id]).map_err(|error| error.to_string())?;
+            Ok(found.into_iter().flatten().map(|it| it.ability.text).next())
+        };
+        let found = |heading: &str, text: &str| Ok(Some(format!("# Ability: {heading}\n\n{text}")));
+        let warnings = |ids: &[&str]| folders(root.path()).ability_warnings(ids);
+        write(&abilities.join("guide.md"), "---\nabilityId: diffs\n---\nTests first.");
+        write(&abilities.join("broken.md"), "no front matter: diffs");
+        assert_eq!(text_of("diffs"), found("diffs", "Tests first."));
+        assert_eq!(text_of("gone"), Ok(None));
+        assert_eq!(warnings(&["gone", "diffs"]), ["the file of its ability diffs is named guide"]);
+        // The newer format wins; two files of one format are a mistake.
+        write(&abilities.join("a.json"), r#"{"abilityId": "diffs", "content": "Older."}"#);
+        assert_eq!(text_of("diffs"), found("diffs", "Tests first."));
+        write(&abilities.join("other.md"), "---\nabilityId: diffs\n---\nTwice.");
+        assert_eq!(text_of("diffs"), Err("two files have the id diffs: guide.md and other.md".to_owned()));
+        // The name of a file wins.
+        write(&abilities.join("diffs.json"), r#"{"abilityId": "deltas", "content": "By name."}"#);
+        assert_eq!(text_of("diffs"), found("deltas", "By name."));
+        assert_eq!(warnings(&["diffs"]), ["the file diffs.json of its ability diffs has the id deltas"]);
+        // So does an earlier folder.
+        write(&root.path().join("repo/.quorum/abilities/x.md"), "---\nabilityId: diffs\n---\nMine.");
+        assert_eq!(text_of("diffs"), found("diffs", "Mine."));
     }
 
     #[test]

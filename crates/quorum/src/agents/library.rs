@@ -9,7 +9,7 @@ use std::{
 use quorum_core::{
     call::tokens::Family,
     model::{
-        agent::{Candidate, LeftOut, Reason},
+        agent::{Agent, Candidate, LeftOut, Reason},
         participant::Participant,
     },
 };
@@ -57,7 +57,7 @@ pub struct AgentEntry {
     pub tasks: Vec<String>,
     /// Whose folder it is from: `project`, `user` or `automatosx`.
     pub folder: &'static str,
-    /// A warning about the profile.
+    /// Warnings about the profile and its abilities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -165,9 +165,10 @@ impl Quorum {
         })
     }
 
-    /// A remark about an agent's file that is not an error.
-    pub(crate) fn agent_warning(&self, id: &str) -> Option<String> {
-        self.folders().profile(id).ok()?.warning()
+    /// Remarks about an agent's files that are not errors.
+    pub(crate) fn agent_warnings(&self, agent: &Agent) -> Vec<String> {
+        let Ok(found) = self.folders().profile(&agent.id) else { return Vec::new() };
+        warnings(&found, agent, self.folders())
     }
 
     /// Stores a profile or an ability in the user's folder, under its id. `name` is the name of its
@@ -265,9 +266,17 @@ impl Quorum {
     }
 }
 
+/// Remarks about the files of an agent and its abilities.
+fn warnings(found: &Found, agent: &Agent, folders: &Folders) -> Vec<String> {
+    let abilities: Vec<&str> = agent.abilities.iter().map(|it| it.id.as_str()).collect();
+    found.warning().into_iter().chain(folders.ability_warnings(&abilities)).collect()
+}
+
 fn agent_entry(found: &Found, seat: &Participant, situation: &Situation<'_>) -> AgentEntry {
     let Found { profile, kind, .. } = found;
-    let behind = seat.agent.as_ref().and_then(|it| it.behind(seat));
+    let agent = seat.agent.as_deref();
+    let warnings = agent.map(|it| warnings(found, it, situation.folders)).unwrap_or_default();
+    let behind = agent.and_then(|it| it.behind(seat));
     let behind = behind.filter(|it| situation.has_voice(&it.provider));
     let tasks: BTreeMap<&str, ()> = profile.tasks().map(|it| (it, ())).collect();
     AgentEntry {
@@ -281,7 +290,7 @@ fn agent_entry(found: &Found, seat: &Participant, situation: &Situation<'_>) -> 
         enabled: profile.enabled,
         tasks: tasks.into_keys().map(str::to_owned).collect(),
         folder: kind.name(),
-        warning: found.warning(),
+        warning: Some(warnings.join("; ")).filter(|it| !it.is_empty()),
     }
 }
 
@@ -337,7 +346,7 @@ impl AgentFile {
         let own = folders.own()?;
         let is_same = |it: &PathBuf| match self.profile {
             Some(_) => folders::is_of(own, it, &self.id),
-            None => folders::stem(it) == self.id,
+            None => folders::is_of_ability(own, it, &self.id),
         };
         Ok(folders::files(&self.folder(folders)?).into_iter().filter(is_same).collect())
     }

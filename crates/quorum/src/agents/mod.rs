@@ -17,7 +17,7 @@ pub use folders::{Folder, FolderKind, Folders};
 pub use library::{AgentEntry, Imported, Registered, Shown, ShownAgentAbility};
 pub use profile::{Profile, is_agent_id};
 
-pub(crate) use resolve::{Situation, seat};
+pub(crate) use resolve::{Situation, seat, seat_again};
 
 /// The range of an agent's weight (INV-DISC-642).
 pub const WEIGHT: std::ops::RangeInclusive<f64> = 0.5..=3.0;

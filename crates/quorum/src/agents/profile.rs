@@ -33,6 +33,14 @@ const WITHOUT_EFFECT: &[&str] = &[
     "dynamicCapabilities",
     "taskClassifier",
     "reviewModes",
+    "dependencies",
+    "parallel",
+    "collaboratesWith",
+    "metadata",
+    "canDelegateToArchetypes",
+    "canDelegateToMetaAgents",
+    "createdAt",
+    "updatedAt",
 ];
 
 /// The fields that are read.
@@ -51,10 +59,11 @@ const READ: &[&str] = &[
     "enabled",
 ];
 
-/// The fields with fields of their own, and the names of these.
+/// The fields with fields of their own, and the names of these. `decisionMaking` and `loadAll` have
+/// no effect.
 const NESTED: &[(&str, &[&str])] = &[
-    ("personality", &["traits", "catchphrase", "communicationStyle"]),
-    ("abilities", &["core", "taskBased"]),
+    ("personality", &["traits", "catchphrase", "communicationStyle", "decisionMaking"]),
+    ("abilities", &["core", "taskBased", "loadAll"]),
     (
         "providerAffinity",
         &[
@@ -71,8 +80,11 @@ const NESTED: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The longest name, role or description, in characters.
+/// The longest name or role, in characters.
 const LONGEST_LINE: usize = 1_000;
+
+/// The longest description, in characters.
+const LONGEST_DESCRIPTION: usize = 2_000;
 
 /// The most abilities that a profile may name.
 const MOST_ABILITIES: usize = 100;
@@ -128,7 +140,7 @@ struct Personality {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[serde(rename_all = "camelCase", default)]
 struct Abilities {
     core: Vec<String>,
     task_based: BTreeMap<String, Vec<String>>,
@@ -151,7 +163,7 @@ impl Profile {
         Ok(Profile {
             id,
             display_name: fields.text("displayName", LONGEST_LINE)?,
-            description: fields.text("description", LONGEST_LINE)?,
+            description: fields.text("description", LONGEST_DESCRIPTION)?,
             role: fields.text("role", LONGEST_LINE)?,
             system_prompt: fields.system_prompt(document.body)?,
             personality: fields.get::<Personality>("personality")?.and_then(Personality::line),
@@ -341,6 +353,28 @@ mod tests {
         assert_eq!((read.temperature, read.max_tokens, read.weight), (Some(0.2), Some(900), Some(2.0)));
         assert_eq!(read.tasks().collect::<Vec<_>>(), ["triage", "security"]);
         assert_eq!(read.affinity.preferred, ["claude"]);
+    }
+
+    #[test]
+    fn b08_further_fields_of_the_origins_profiles_were_refused() {
+        let with = |fields: Value| {
+            let mut all = json!({ "agentId": "ann" });
+            all.as_object_mut().unwrap().extend(fields.as_object().cloned().unwrap());
+            profile(&all)
+        };
+        let plain = with(json!({})).unwrap();
+        let ignored = with(json!({
+            "dependencies": ["bob"], "parallel": true, "collaboratesWith": ["cyd"], "metadata": { "a": 1 },
+            "canDelegateToArchetypes": ["lead"], "canDelegateToMetaAgents": ["executor"],
+            "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-02T00:00:00Z",
+            "personality": { "decisionMaking": "by evidence" }, "abilities": { "loadAll": true },
+        }));
+        assert_eq!(ignored, Ok(plain.clone()));
+        let long = "ä".repeat(2_000);
+        let described = Profile { description: Some(long.clone()), ..plain };
+        assert_eq!(with(json!({ "description": long })), Ok(described));
+        let message = "x.json: description may have at most 2000 characters; this has 2001";
+        assert_eq!(with(json!({ "description": "ä".repeat(2_001) })), Err(message.to_owned()));
     }
 
     #[test]

@@ -80,10 +80,11 @@ pub(crate) fn seat(id: &str, situation: &Situation<'_>) -> Result<(Participant, 
 pub(super) fn seat_of(profile: &Profile, situation: &Situation<'_>) -> Result<Participant, AgentError> {
     let mut abilities: Vec<Ability> = Vec::new();
     let mut missing = Vec::new();
-    for id in named_abilities(profile, situation) {
-        match situation.folders.ability(id)? {
-            Some(ability) => abilities.push(Ability { id: id.to_owned(), ..ability }),
-            None => missing.push(id.to_owned()),
+    let named = named_abilities(profile, situation);
+    for (id, found) in named.iter().zip(situation.folders.abilities(&named)?) {
+        match found {
+            Some(found) => abilities.push(Ability { id: (*id).to_owned(), ..found.ability }),
+            None => missing.push((*id).to_owned()),
         }
     }
     let wishes = profile.affinity.candidates(task(profile, situation), situation.available);
@@ -93,11 +94,10 @@ pub(super) fn seat_of(profile: &Profile, situation: &Situation<'_>) -> Result<Pa
     let shown = abilities.iter().filter(|it| is_shown(it));
     let recorded =
         |it: &Ability| agent::Ability { id: it.id.clone(), digest: it.digest.clone(), text: it.text.clone() };
-    let is_available = |it: &&Candidate| situation.has_voice(&it.provider);
-    let planned = candidates.iter().find(is_available).or(candidates.first()).cloned();
     let agent = Agent {
         id: profile.id.clone(),
         display_name: profile.display_name.clone(),
+        role: profile.role.clone(),
         text: agent_text::profile(&agent_text::Profile {
             name: profile.display_name.as_deref(),
             role: profile.role.as_deref(),
@@ -114,13 +114,52 @@ pub(super) fn seat_of(profile: &Profile, situation: &Situation<'_>) -> Result<Pa
     let seat = Participant {
         name: profile.id.clone(),
         weight: profile.weight.unwrap_or(AGENT_WEIGHT),
-        agent: Some(Arc::new(agent)),
         ..Participant::of(&profile.id)
     };
-    Ok(match planned {
+    Ok(planned(seat, agent, situation))
+}
+
+/// The seat with this agent, planned to speak through the first of its candidates that can be asked
+/// here.
+fn planned(seat: Participant, agent: Agent, situation: &Situation<'_>) -> Participant {
+    let is_available = |it: &&Candidate| situation.has_voice(&it.provider);
+    let planned = agent.candidates.iter().find(is_available).or(agent.candidates.first()).cloned();
+    let seat = Participant { agent: Some(Arc::new(agent)), ..seat };
+    match planned {
         Some(candidate) => seat.through(&candidate),
         None => seat,
-    })
+    }
+}
+
+/// The seat of a past discussion's agent for another question: its texts and abilities as its
+/// profile has them now; its provider, if the profile still allows it, and its weight as they were.
+/// `None` if it has no profile any more.
+pub(crate) fn seat_again(
+    past: &Participant,
+    agent: &Agent,
+    situation: &Situation<'_>,
+) -> Result<Option<(Participant, Profile)>, AgentError> {
+    // A temperature that was not recorded with the agent is that of the order, which goes on.
+    let has_temperature =
+        situation.has_temperature || agent.candidates.iter().all(|it| it.temperature.is_none());
+    let (fresh, profile) = match seat(&agent.id, &Situation { has_temperature, ..*situation }) {
+        Err(AgentError::Unknown { .. }) => return Ok(None),
+        found => found?,
+    };
+    let mut agent = fresh.agent.as_deref().cloned().unwrap_or_default();
+    let spoke = |it: &Candidate| (&it.provider, &it.model) == (&past.provider, &past.model);
+    if let Some(place) = agent.candidates.iter().position(spoke) {
+        agent.candidates[..=place].rotate_right(1);
+    }
+    let seat = Participant {
+        name: past.name.clone(),
+        role: past.role.clone(),
+        weight: past.weight,
+        brief: past.brief.clone(),
+        aside: past.aside,
+        ..fresh
+    };
+    Ok(Some((planned(seat, agent, situation), profile)))
 }
 
 /// The task that decides about the provider: the one the order names, else the first in the

@@ -30,6 +30,7 @@ use crate::request::{
     flags::{Flag, SHOWING},
     leave_out_if_idle,
     limits::{LONGEST_NAME, MOST_COMPLAINTS},
+    settings::refused_rounds,
 };
 
 use mistake::Mistakes;
@@ -138,6 +139,13 @@ impl Config {
     pub fn load_with(registry: &Registry) -> Result<Config, Error> {
         let (config, wrong) = Config::survey(registry)?;
         config.unless(wrong)
+    }
+
+    /// The configuration that applies if the file can't be used at all.
+    pub fn without_file(registry: &Registry) -> Result<Config, Error> {
+        let Places { file, data_dir, state_dir, .. } = Places::find()?;
+        let config = Config::unset(file, data_dir).read_with(registry);
+        Ok(Config { state_dir, ..with_environment(config, Vec::new()).0 })
     }
 
     /// Loads as much of the configuration as can be read, and lists the mistakes in the rest.
@@ -297,14 +305,26 @@ fn filled<'p>(
     }
     fields.extend(new.clone());
     let counting = counting(&fields, registry);
-    let is_misplaced = |field: &str| registry.option(field).is_some_and(|it| !counting.contains(&it));
+    let has_no_rounds = refused_rounds(&fields, registry).is_some();
+    let is_misplaced = |field: &str| {
+        let is_option = registry.option(field).is_some_and(|it| !counting.contains(&it));
+        is_option || (field == "rounds" && has_no_rounds)
+    };
     let is_idle = |field: &&String| is_idle(field, &fields, &given) || is_misplaced(field);
     let idle: Vec<String> = new.keys().filter(is_idle).cloned().collect();
     fields.retain(|field, _| !idle.contains(field));
     let filled = new.into_iter().map(|(field, _)| field).filter(|field| !idle.contains(field)).collect();
     // Every default was read as a request field when the file was parsed.
     match serde_json::from_value::<Request>(Value::Object(fields)) {
-        Ok(it) => (Request { client: request.client, world: request.world, ..it }, filled),
+        Ok(it) => (
+            Request {
+                client: request.client,
+                world: request.world,
+                known_question: request.known_question,
+                ..it
+            },
+            filled,
+        ),
         Err(_) => (request, Vec::new()),
     }
 }

@@ -28,6 +28,8 @@ pub enum Origin {
     BuiltIn,
     /// This section of the file.
     File(String),
+    /// The environment.
+    Environment,
 }
 
 /// An effective value and its origin.
@@ -107,7 +109,7 @@ impl Config {
                 origin: Origin::File(section.clone()),
             })
         });
-        general.chain(self.written_of_providers()).chain(written).collect()
+        general.chain(self.values_of_store()).chain(self.written_of_providers()).chain(written).collect()
     }
 }
 

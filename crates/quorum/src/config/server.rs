@@ -5,7 +5,7 @@ use std::{fmt, net::SocketAddr, ops::RangeInclusive};
 use quorum_core::model::{account::Caps, id::Tenant, participant::is_name};
 
 use super::{
-    Config, Mistakes,
+    Config, Error, Mistake, Mistakes,
     limits::{PER_DAY, PER_MONTH, add_cap},
     unknown,
 };
@@ -39,6 +39,9 @@ pub struct Server {
     pub listen: Option<SocketAddr>,
     /// The access tokens. Without any, every client on this machine's loopback has access.
     pub tokens: Vec<Token>,
+    /// Tokens whose variable is not set here. Only a server needs the secrets, and must not start
+    /// without them.
+    pub unset: Vec<UnsetToken>,
     /// Origins of other pages that may use the server: `https://panel.example.org`.
     pub origins: Vec<String>,
     /// The limit on concurrent discussions, if set.
@@ -79,6 +82,51 @@ pub struct Token {
     pub caps: Caps,
 }
 
+/// An access token whose secret is in a variable that is not set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnsetToken {
+    /// The owner's name in records.
+    pub name: String,
+    /// The tenant whose discussions the owner can reach.
+    pub tenant: Tenant,
+    /// The variable.
+    pub variable: String,
+    /// What discussions that the owner starts may cost.
+    pub caps: Caps,
+}
+
+impl UnsetToken {
+    /// That the variable is missing.
+    fn mistake(&self) -> Mistake {
+        let UnsetToken { name, variable, .. } = self;
+        format!("server.tokens: {name}: the variable {variable} is not set").into()
+    }
+}
+
+impl Server {
+    /// The owner of each token, set or not, and what may be spent.
+    pub(crate) fn owners(&self) -> impl Iterator<Item = (&str, &Tenant, Caps)> {
+        let unset = self.unset.iter().map(|it| (it.name.as_str(), &it.tenant, it.caps));
+        self.tokens.iter().map(|it| (it.name.as_str(), &it.tenant, it.caps)).chain(unset)
+    }
+}
+
+impl Config {
+    /// The tokens that a server could not accept, because their variables are not set here.
+    #[must_use]
+    pub fn unset_tokens(&self) -> Vec<Mistake> {
+        self.server.unset.iter().map(UnsetToken::mistake).collect()
+    }
+
+    /// Refuses tokens whose variables are not set, before a server starts.
+    pub fn check_tokens(&self) -> Result<(), Error> {
+        match self.unset_tokens() {
+            none if none.is_empty() => Ok(()),
+            mistakes => Err(Error::Wrong { file: self.file.clone(), mistakes }),
+        }
+    }
+}
+
 /// A secret text. It is never displayed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -107,7 +155,7 @@ pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Mista
     for (key, value) in table {
         match key.as_str() {
             "listen" => config.server.listen = Some(address(value)?),
-            "tokens" => config.server.tokens = each(value, "tokens", token)?,
+            "tokens" => tokens(&mut config.server, value)?,
             "origins" => config.server.origins = each(value, "origins", origin)?,
             "max_running" => config.server.max_running = Some(whole(value, key, RUNNING)?),
             "max_running_of_tenant" => {
@@ -121,11 +169,25 @@ pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Mista
             }
         }
     }
-    let names: Vec<&String> = config.server.tokens.iter().map(|it| &it.name).collect();
-    match names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
-        Some((_, name)) => Err(format!("server.tokens: two are named {name}").into()),
-        None => Ok(()),
+    Ok(())
+}
+
+/// Reads the tokens one by one, so that all mistakes are found at once.
+fn tokens(server: &mut Server, value: &toml::Value) -> Result<(), Mistakes> {
+    let mut wrong = Vec::new();
+    for entry in list(value, "tokens")? {
+        match token(entry) {
+            Ok(TokenEntry::Set(token)) => server.tokens.push(token),
+            Ok(TokenEntry::Unset(token)) => server.unset.push(token),
+            Err(message) => wrong.push(format!("server.tokens: {message}").into()),
+        }
     }
+    let mut names: Vec<&str> = server.owners().map(|it| it.0).collect();
+    names.sort_unstable();
+    let mut twice: Vec<&str> = names.windows(2).filter(|it| it[0] == it[1]).map(|it| it[0]).collect();
+    twice.dedup();
+    wrong.extend(twice.into_iter().map(|name| format!("server.tokens: two are named {name}").into()));
+    Mistakes(wrong).none_or_err()
 }
 
 fn tasks(value: &toml::Value) -> Result<Tasks, String> {
@@ -153,13 +215,26 @@ where
     read.ok_or_else(|| format!("server.{key} must be a whole number from {least} to {most}, not {value}"))
 }
 
+fn list<'v>(value: &'v toml::Value, key: &str) -> Result<&'v [toml::Value], String> {
+    let list = value.as_array().ok_or_else(|| format!("server.{key} is a list: [ … ]"))?;
+    Ok(list)
+}
+
+/// Reads the entries of a list one by one, so that all mistakes are found at once.
 fn each<T>(
     value: &toml::Value,
     key: &str,
     read: fn(&toml::Value) -> Result<T, String>,
-) -> Result<Vec<T>, String> {
-    let list = value.as_array().ok_or_else(|| format!("server.{key} is a list: [ … ]"))?;
-    list.iter().map(|it| read(it).map_err(|message| format!("server.{key}: {message}"))).collect()
+) -> Result<Vec<T>, Mistakes> {
+    let (mut entries, mut wrong) = (Vec::new(), Vec::new());
+    for entry in list(value, key)? {
+        match read(entry) {
+            Ok(entry) => entries.push(entry),
+            Err(message) => wrong.push(format!("server.{key}: {message}").into()),
+        }
+    }
+    Mistakes(wrong).none_or_err()?;
+    Ok(entries)
 }
 
 fn origin(value: &toml::Value) -> Result<String, String> {
@@ -171,8 +246,15 @@ fn origin(value: &toml::Value) -> Result<String, String> {
     read.ok_or_else(|| format!("an origin is like \"https://panel.example.org\", not {value}"))
 }
 
+/// A token of the list.
+enum TokenEntry {
+    Set(Token),
+    /// Its secret is in a variable that is not set here.
+    Unset(UnsetToken),
+}
+
 /// Reads `{ name = "ann", tenant = "acme", env = "ANN_TOKEN" }`, or `token = "…"` instead of `env`.
-fn token(value: &toml::Value) -> Result<Token, String> {
+fn token(value: &toml::Value) -> Result<TokenEntry, String> {
     let shape =
         "a token is { name = \"ann\", env = \"ANN_TOKEN\" }, with tenant = \"acme\" where there are several";
     let table = value.as_table().ok_or_else(|| shape.to_owned())?;
@@ -182,19 +264,23 @@ fn token(value: &toml::Value) -> Result<Token, String> {
     }
     let text = |key: &str| table.get(key).and_then(toml::Value::as_str);
     let name = text("name").filter(|it| !it.is_empty()).ok_or_else(|| shape.to_owned())?;
+    let (name, tenant) = (name.to_owned(), Tenant::named(text("tenant").unwrap_or_default()));
+    let caps = caps(table).map_err(|message| format!("{name}: {message}"))?;
     let secret = match (text("token"), text("env")) {
         (Some(token), None) => token.to_owned(),
-        (None, Some(variable)) => {
-            std::env::var(variable).map_err(|_| format!("{name}: the variable {variable} is not set"))?
-        }
+        (None, Some(variable)) => match std::env::var(variable) {
+            Ok(secret) => secret,
+            Err(_) => {
+                let variable = variable.to_owned();
+                return Ok(TokenEntry::Unset(UnsetToken { name, tenant, variable, caps }));
+            }
+        },
         (Some(_), Some(_)) | (None, None) => return Err(format!("{name} needs either token or env")),
     };
     if secret.len() < SHORTEST_TOKEN || !secret.bytes().all(|it| it.is_ascii_graphic()) {
         return Err(format!("{name}'s token must have {SHORTEST_TOKEN} characters or more, and no blanks"));
     }
-    let tenant = Tenant::named(text("tenant").unwrap_or_default());
-    let caps = caps(table).map_err(|message| format!("{name}: {message}"))?;
-    Ok(Token { name: name.to_owned(), tenant, secret: secret.into(), caps })
+    Ok(TokenEntry::Set(Token { name, tenant, secret: secret.into(), caps }))
 }
 
 fn caps(table: &toml::Table) -> Result<Caps, String> {
@@ -254,6 +340,42 @@ mod tests {
     }
 
     #[test]
+    fn a_token_whose_variable_is_not_set_kept_everything_else_from_working() {
+        let text = "[server]\ntokens = [{ name = \"ann\", env = \"QUORUM_NO_SUCH\", max_cost_per_day = 5 },\
+                    { name = \"bob\", token = \"0123456789abcdef\" }]";
+        let config = Config::parse(text, Path::new("c.toml"), PathBuf::new()).unwrap();
+        let per_day = quorum_core::model::money::Usd::from_dollars(5.0);
+        let ann = UnsetToken {
+            name: "ann".to_owned(),
+            tenant: Tenant::default(),
+            variable: "QUORUM_NO_SUCH".to_owned(),
+            caps: Caps { per_day, ..Caps::default() },
+        };
+        assert_eq!(config.server.unset, [ann]);
+        assert_eq!(config.server.tokens.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["bob"]);
+        // A server has to refuse it, and its caps hold for everyone.
+        let error = config.check_tokens().unwrap_err().to_string();
+        assert_eq!(error, "c.toml: server.tokens: ann: the variable QUORUM_NO_SUCH is not set");
+        assert_eq!(config.server.owners().find(|it| it.0 == "ann").map(|it| it.2.per_day), Some(per_day));
+    }
+
+    #[test]
+    fn only_the_first_mistake_in_a_list_was_reported() {
+        let text = "[server]\ntokens = [{ name = \"ann\", token = \"short\" }, { name = \"bob\" }]\n\
+                    origins = [\"*\", \"ftp://x\"]";
+        let expected = [
+            "c.toml: server.origins: an origin is like \"https://panel.example.org\", not \"*\"",
+            "c.toml: server.origins: an origin is like \"https://panel.example.org\", not \"ftp://x\"",
+            "c.toml: server.tokens: ann's token must have 16 characters or more, and no blanks",
+            "c.toml: server.tokens: bob needs either token or env",
+        ];
+        let told = read_text(text).unwrap_err();
+        let mut told: Vec<&str> = told.lines().collect();
+        told.sort_unstable();
+        assert_eq!(told, expected);
+    }
+
+    #[test]
     fn s2_mistakes_are_reported_without_the_token() {
         let check = |inside: &str, expected: &str| {
             let error = read_text(&format!("[server]\n{inside}")).unwrap_err();
@@ -270,7 +392,6 @@ mod tests {
         check("tokens = \"hunter2\"", "is a list");
         check("tokens = [\"hunter2\"]", "a token is {");
         check("tokens = [{ name = \"ann\", token = \"hunter2\" }]", "16 characters or more");
-        check("tokens = [{ name = \"ann\", env = \"QUORUM_NO_SUCH\" }]", "is not set");
         check("tokens = [{ name = \"ann\", tokn = \"hunter2\" }]", "did you mean token?");
         check("tokens = [{ name = \"ann\" }]", "needs either token or env");
         let capped = |inside: &str, expected: &str| {

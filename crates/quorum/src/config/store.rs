@@ -5,7 +5,11 @@ use std::{fmt, ops::RangeInclusive};
 use quorum_core::seams::Node;
 use uuid::Uuid;
 
-use super::{Config, Mistakes, unknown};
+use super::{
+    Config, Mistakes, places,
+    presets::{EffectiveValue, Origin},
+    unknown,
+};
 
 /// The allowed range for the lease, in seconds.
 const LEASE: RangeInclusive<i64> = 3..=300;
@@ -35,6 +39,12 @@ impl DatabaseUrl {
     pub fn secret(&self) -> &str {
         &self.0
     }
+
+    /// The URL without its password and its parameters.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        shown(&self.0)
+    }
 }
 
 impl fmt::Debug for DatabaseUrl {
@@ -46,6 +56,16 @@ impl fmt::Debug for DatabaseUrl {
 #[cfg(feature = "postgres")]
 fn check(url: &str) -> Result<(), String> {
     quorum_store_postgres::Address::parse(url).map(drop).map_err(|error| error.to_string())
+}
+
+#[cfg(feature = "postgres")]
+fn shown(url: &str) -> String {
+    quorum_store_postgres::Address::parse(url).map(|it| it.to_string()).unwrap_or_default()
+}
+
+#[cfg(not(feature = "postgres"))]
+fn shown(_url: &str) -> String {
+    String::new()
 }
 
 #[cfg(not(feature = "postgres"))]
@@ -84,12 +104,33 @@ impl Config {
         self.store.lease.map_or(Node::LEASE_MS, |seconds| seconds * 1_000)
     }
 
+    /// The values of `[store]`, with the URL as it is [shown](DatabaseUrl::shown).
+    pub(super) fn values_of_store(&self) -> impl Iterator<Item = EffectiveValue> {
+        let seconds = i64::try_from(self.lease_ms() / 1_000).unwrap_or(i64::MAX);
+        let written = || Origin::File("store".to_owned());
+        let lease =
+            ("lease", toml::Value::Integer(seconds), self.store.lease.map_or(Origin::BuiltIn, |_| written()));
+        let url = self.store.url.as_ref().map(|url| {
+            let is_other = places::database_url().is_some_and(|it| it == url.secret());
+            let origin = if is_other { Origin::Environment } else { written() };
+            ("url", toml::Value::String(url.shown()), origin)
+        });
+        [lease].into_iter().chain(url).map(|(key, value, origin)| EffectiveValue {
+            section: "store".to_owned(),
+            key: key.to_owned(),
+            value,
+            origin,
+        })
+    }
+
     /// A digest of what must be the same on all nodes: providers, presets, defaults, limits, tools,
     /// tokens, and what a tenant may run and queue. It shows no secret and no path.
     #[must_use]
     pub fn digest(&self) -> String {
         let server = &self.server;
-        let tokens: Vec<_> = server.tokens.iter().map(|it| (&it.name, it.tenant.name(), it.caps)).collect();
+        let mut tokens: Vec<_> = server.owners().map(|(name, it, caps)| (name, it.name(), caps)).collect();
+        // Not every process has the variables of all tokens.
+        tokens.sort_by_key(|it| it.0);
         let shared = format!(
             "{:?} {:?} {:?} {:?} {:?} {:?} {tokens:?} {:?} {:?} {:?} {:?} {:?} {:?}",
             self.retention_days,

@@ -67,7 +67,7 @@ impl Way {
 
     /// Whether it needs a discussion beyond the first answers.
     #[must_use]
-    pub fn is_held(&self) -> bool {
+    pub fn needs_discussion(&self) -> bool {
         matches!(self, Way::SelfConsistency { .. } | Way::Discussion { .. })
     }
 }
@@ -144,7 +144,7 @@ fn self_consistency(name: &str) -> Result<Way, String> {
     let voice = voice.strip_prefix(':').map(str::to_owned).filter(|it| !it.is_empty());
     let draws = draws.map(|it| it.parse::<u32>().ok().filter(|it| (2..=6).contains(it)));
     match draws {
-        Some(None) => Err(format!("`{name}`: there may be 2 to 6 draws")),
+        Some(None) => Err(format!("`{name}`: draws must be from 2 to 6")),
         draws => Ok(Way::SelfConsistency { voice, draws: draws.flatten() }),
     }
 }
@@ -165,7 +165,7 @@ fn discussion(name: &str, registry: &Registry) -> Result<Way, String> {
         None => None,
         Some(Ok(rounds)) if ROUNDS.contains(&rounds) => Some(rounds),
         Some(_) => {
-            return Err(format!("`{name}`: there may be {} to {} rounds", ROUNDS.start(), ROUNDS.end()));
+            return Err(format!("`{name}`: rounds must be from {} to {}", ROUNDS.start(), ROUNDS.end()));
         }
     };
     if let Some(method) = method.filter(|it| registry.method(it).is_none()) {
@@ -226,10 +226,10 @@ mod tests {
             "votes",
             "`votes` is neither a preset nor one of single, majority, self-consistency, synthesis",
         );
-        wrong("voting:0", "there may be 1 to 10 rounds");
-        wrong("voting:x", "there may be 1 to 10 rounds");
+        wrong("voting:0", "rounds must be from 1 to 10");
+        wrong("voting:x", "rounds must be from 1 to 10");
         wrong("voting/dice", "`dice` is not one of the methods");
-        wrong("self-consistency:claude*9", "there may be 2 to 6 draws");
+        wrong("self-consistency:claude*9", "draws must be from 2 to 6");
     }
 
     #[test]

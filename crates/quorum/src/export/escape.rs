@@ -24,7 +24,7 @@ pub(super) fn plain(text: &str) -> String {
     plain
 }
 
-/// Participants' Markdown on one line: bold and code stay, but it begins and ends no block.
+/// Participants' Markdown on one line: bold and code stay, but the line can't begin or end a block.
 pub(super) fn inline(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let marks = line.trim_start_matches(|it: char| it.is_ascii_digit());

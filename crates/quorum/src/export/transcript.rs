@@ -308,7 +308,11 @@ fn earlier(state: &State) -> Option<Part> {
     let none = shown.is_empty().then(|| Block::Line("Nothing was recalled".into()));
     let replaced = state.spec.follows.iter().flat_map(|it| &it.replaced);
     let replaced = replaced.map(|it| Block::Line(format!("{} had the seat of {}", it.by, it.seat)));
-    let blocks = none.into_iter().chain(replaced).collect();
+    let pattern = state.spec.follows.as_ref().and_then(|it| it.pattern.as_ref()).map(|before| {
+        let now = &state.spec.pattern;
+        Block::Line(format!("The pattern was {now} in place of {before}, which votes on options"))
+    });
+    let blocks = none.into_iter().chain(replaced).chain(pattern).collect();
     Some(Part { parts: numbered(shown).map(part).collect(), ..Part::new("Earlier discussions", blocks) })
 }
 

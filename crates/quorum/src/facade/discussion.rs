@@ -22,7 +22,10 @@ use uuid::Uuid;
 use crate::{
     Complaint, Error, Forking, Plan, Quorum, Request, Scope, Started, Steered,
     export::{Extras, Format},
-    facade::{scope::OrderKey, steering::is_over},
+    facade::{
+        scope::OrderKey,
+        steering::{OnPause, is_over},
+    },
     listing::Entry,
 };
 
@@ -150,7 +153,7 @@ impl Discussion {
 
     /// Resumes it, whether it was paused, failed or left behind by a process.
     pub async fn resume(&self) -> Result<Steered, Error> {
-        let resumed = match self.resumed().await {
+        let resumed = match self.resumed(OnPause::Resume).await {
             Ok(handle) => Ok(Steered::Here(handle)),
             // The process that runs it may be about to pause it.
             Err(Error::Store(StoreError::Held { owner, .. })) => {
@@ -184,22 +187,28 @@ impl Discussion {
 
     /// Resumes it in this process; returns [`StoreError::Held`] if another process runs it.
     pub async fn resume_here(&self) -> Result<Handle, Error> {
-        let resumed = self.resumed().await;
+        let resumed = self.resumed(OnPause::Resume).await;
+        self.logged("resume", resumed).await
+    }
+
+    /// The same, but a pause stays, also one that no process has taken yet.
+    pub async fn go_on_here(&self) -> Result<Handle, Error> {
+        let resumed = self.resumed(OnPause::Keep).await;
         self.logged("resume", resumed).await
     }
 
     /// Runs a discussion that [`Scope::prepare`] recorded. The audit log already names its starter.
     pub async fn run_prepared(&self) -> Result<Handle, Error> {
-        self.resumed().await
+        self.resumed(OnPause::Resume).await
     }
 
-    async fn resumed(&self) -> Result<Handle, Error> {
+    async fn resumed(&self, on_pause: OnPause) -> Result<Handle, Error> {
         let _locked = self.locked().await;
         if self.quorum().0.engine.is_running(self.id) {
             let owner = self.quorum().0.owner.clone();
             return Err(StoreError::Held { id: self.id, owner }.into());
         }
-        self.quorum().resume(self.id).await
+        self.quorum().resume(self.id, on_pause).await
     }
 
     pub(super) async fn locked(&self) -> MutexGuard<'_, ()> {
@@ -296,8 +305,13 @@ impl Discussion {
 
     /// The name that a person gave it.
     pub async fn title(&self) -> Result<Option<String>, Error> {
+        Ok(self.entry().await?.and_then(|it| it.title))
+    }
+
+    /// Its entry in lists; `None` if it belongs to another discussion, or is hidden.
+    pub async fn entry(&self) -> Result<Option<Entry>, Error> {
         let itself = Wanted { prefix: Some(self.id.to_string()), limit: 1, ..Wanted::default() };
-        Ok(self.scope.archive().list(itself).await?.into_iter().next().and_then(|it| it.title))
+        Ok(self.scope.archive().list(itself).await?.into_iter().next().map(Entry::from))
     }
 
     /// Gives it another name in lists; an empty one restores its topic. The record stays unchanged.

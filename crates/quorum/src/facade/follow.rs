@@ -11,10 +11,11 @@ use quorum_core::model::{
 
 use crate::{
     Complaint, Error, Origin, Quorum, Request, Scope,
+    agents::{self, Situation},
     request::{
-        Seating,
+        Seating, Voicing,
         again::{changed, kept},
-        available_provider,
+        agent_complaint, available_provider,
     },
 };
 
@@ -30,15 +31,16 @@ impl Scope {
         let discussion = self.named_in("follows", source).await?;
         let (id, past) = (discussion.id(), discussion.state().await?);
         let changes = self.quorum.config().fill_from_preset(request);
-        let (changes, replaced) = self.quorum.with_replacements(&past.spec, changes);
+        let (past, changes) = self.quorum.with_profiles(&past.spec, changes)?;
+        let (changes, replaced) = self.quorum.with_replacements(&past, changes);
         // Options to vote on belong to their question, and so does what was recalled for it.
         let source =
-            Request { voting_options: None, recall: None, ..Request::of(&past.spec, self.quorum.registry()) };
-        let order = Request { follows: None, ..changed(&source, &changes, self.quorum.registry()) };
-        let from_source = |it: Complaint| Complaint { origin: Some(Origin::Past(id)), ..it };
-        let refused = |all: Vec<Complaint>| Error::Refused(all.into_iter().map(from_source).collect());
-        let spec = self.quorum.check_filled(&order).map_err(refused)?;
-        let follows = Some(Follows { id, replaced });
+            Request { voting_options: None, recall: None, ..Request::of(&past, self.quorum.registry()) };
+        let (spec, pattern) = self.quorum.next(&source, &changes).map_err(|complaints| {
+            let from_source = |it: Complaint| Complaint { origin: Some(Origin::Past(id)), ..it };
+            Error::Refused(complaints.into_iter().map(from_source).collect())
+        })?;
+        let follows = Some(Follows { id, replaced, pattern });
         Ok(Spec { tenant: self.tenant.clone(), follows, ..spec })
     }
 
@@ -52,16 +54,70 @@ impl Scope {
     }
 }
 
+/// Whether the changes have a panel of their own.
+fn names_panel(changes: &Request) -> bool {
+    changes.providers.is_some() || changes.participants.is_some()
+}
+
 /// The longest name of a session that is made for a follow-up question.
 const LONGEST_NAME: usize = 60;
 
 impl Quorum {
+    /// The past order with these changes, checked. A pattern that votes on options gives way to the
+    /// usual one where the next question has none; its name is returned then.
+    fn next(&self, past: &Request, changes: &Request) -> Result<(Spec, Option<String>), Vec<Complaint>> {
+        let checked = |changes: &Request| {
+            self.check_filled(&Request { follows: None, ..changed(past, changes, self.registry()) })
+        };
+        let wrong = match checked(changes) {
+            Ok(spec) => return Ok((spec, None)),
+            Err(wrong) => wrong,
+        };
+        let lacks_options =
+            changes.voting_options.is_none() && wrong.iter().any(|it| it.field == "votingOptions");
+        let usual = self.registry().patterns().first().map(|it| it.name.to_owned());
+        if !lacks_options || changes.pattern.is_some() || past.pattern == usual {
+            return Err(wrong);
+        }
+        Ok((checked(&Request { pattern: usual, ..changes.clone() })?, past.pattern.clone()))
+    }
+
+    /// The past order with its agents as their profiles are now and with the abilities that the
+    /// next question needs, and the changes without a task that is known to have been heeded. An
+    /// agent without a profile stays as it was.
+    fn with_profiles(&self, past: &Spec, changes: Request) -> Result<(Spec, Request), Error> {
+        let mut past = past.clone();
+        if names_panel(&changes) {
+            return Ok((past, changes));
+        }
+        let setting = &self.0.setting;
+        let is_simulated = past.simulation.is_some() || changes.wants_simulation();
+        let mut tasks: Vec<String> = Vec::new();
+        for place in &mut past.participants {
+            let Some(agent) = place.agent.clone() else { continue };
+            let situation = Situation {
+                topic: &changes.topic,
+                task: changes.task.as_deref(),
+                has_temperature: changes.temperature.is_some(),
+                ..Situation::of(setting, is_simulated || setting.voicing == Voicing::Simulated)
+            };
+            let again = agents::seat_again(place, &agent, &situation);
+            if let Some((seat, profile)) =
+                again.map_err(|error| Error::refused(agent_complaint("participants", &error)))?
+            {
+                *place = seat;
+                tasks.extend(profile.tasks().map(str::to_owned));
+            }
+        }
+        let task = changes.task.clone().filter(|it| !tasks.contains(it));
+        Ok((past, Request { task, ..changes }))
+    }
+
     /// The changes with a panel in which other models sit in the place of those that are not
     /// available any more.
     fn with_replacements(&self, past: &Spec, changes: Request) -> (Request, Vec<Replaced>) {
         let setting = &self.0.setting;
-        let names_its_panel = changes.providers.is_some() || changes.participants.is_some();
-        if past.simulation.is_some() || changes.wants_simulation() || names_its_panel {
+        if past.simulation.is_some() || changes.wants_simulation() || names_panel(&changes) {
             return (changes, Vec::new());
         }
         let is_gone = |it: &&Participant| !it.is_person() && available_provider(setting, it).is_none();

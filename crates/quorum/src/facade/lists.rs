@@ -7,13 +7,14 @@ use quorum_core::{
 use uuid::Uuid;
 
 use crate::{
-    Discussion, Error, Quorum, Scope,
+    Candidate, Discussion, Error, Quorum, Scope,
     listing::{Entry, SessionEntry},
     request::recall::back_from_last,
 };
 
-/// How many matches the error for an ambiguous id lists.
+/// How many matches the error for an ambiguous id lists, and how many it counts.
 const CANDIDATES: usize = 5;
+const MOST_COUNTED: usize = 1_000;
 
 /// The limit of a list without one.
 const ALL: usize = 0;
@@ -63,8 +64,10 @@ impl Scope {
             [] => Ok(None),
             [one] => Ok(Some(self.named(one.id))),
             several => {
-                let among = several.iter().map(|it| it.id.to_string()).collect();
-                Err(Error::Ambiguous { given: given.to_owned(), among })
+                let candidate = |it: &Summary| Candidate { id: it.id, topic: it.topic.clone() };
+                let among: Vec<Candidate> = several.iter().take(CANDIDATES).map(candidate).collect();
+                let more = several.len() - among.len();
+                Err(Error::Ambiguous { given: given.to_owned(), among, more })
             }
         }
     }
@@ -107,7 +110,7 @@ impl Scope {
     }
 
     fn beginning_with(&self, prefix: &str) -> Wanted {
-        Wanted { prefix: Some(prefix.to_owned()), ..self.wanted(CANDIDATES) }
+        Wanted { prefix: Some(prefix.to_owned()), ..self.wanted(MOST_COUNTED) }
     }
 
     /// All sessions, newest first.
@@ -194,6 +197,12 @@ impl Quorum {
             // Other writers get their turn between slices.
             tokio::task::yield_now().await;
         }
+    }
+
+    /// Indexes some of the discussions that searches would have to index first, for servers that
+    /// call it every few seconds.
+    pub async fn index_some(&self) -> Result<(), Error> {
+        Ok(self.0.archive.index().await?)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Plans a discussion without asking any model: who would be asked when, and the maximum cost.
 
+mod calls;
 mod course;
 mod dry_run;
 mod stub_voice;
@@ -134,6 +135,10 @@ pub struct PlannedPhase {
     pub phase: String,
     /// Who is asked: groups in order, the members of a group concurrently.
     pub asked: Vec<Vec<String>>,
+    /// What each group is asked for beside its turn, as its steps name it: `verdict`, for instance;
+    /// empty for a turn.
+    #[serde(skip)]
+    pub purposes: Vec<String>,
 }
 
 /// Calls, tokens and cost.
@@ -155,6 +160,7 @@ impl Quorum {
     /// is made again, and may be paid twice.
     pub(super) async fn plan(&self, order: &Spec, lengths: &Lengths) -> Result<Plan, Error> {
         self.check_windows(order).await?;
+        self.check_calls(order).await?;
         let dry_run = dry_run(self.0.engine.services(), order, None).await?;
         Ok(self.planned(order, &dry_run, (lengths, None)))
     }

@@ -116,7 +116,9 @@ impl Scope {
             return Err(Error::refused(Complaint::new(field, Code::InvalidRequest, message)));
         }
         self.find(given).await.map_err(|error| match error {
-            Error::NoneYet | Error::Ambiguous { .. } => refused(field, error.to_string()),
+            Error::NoneYet | Error::TooFarBack { .. } | Error::Ambiguous { .. } => {
+                refused(field, error.to_string())
+            }
             Error::NotFound(_) | Error::Store(StoreError::Unknown(_)) => {
                 refused(field, format!("there is no discussion {given}"))
             }
@@ -162,7 +164,7 @@ fn copy(source: &Snapshot, spec: &Spec) -> Recalled {
     let outcome = source.outcome();
     let covered = |text: &str| match spec.show_names {
         true => text.to_owned(),
-        false => Mask::numbered(&source.spec).cover(text),
+        false => Mask::numbered(&source.spec, &source.models).cover(text),
     };
     let list = |title: &str, lines: Vec<String>| match lines.as_slice() {
         [] => String::new(),

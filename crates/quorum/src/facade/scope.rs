@@ -240,6 +240,7 @@ impl Scope {
     pub(super) async fn ready(&self, spec: Spec) -> Result<Spec, Error> {
         let spec = self.with_recalled(spec).await?;
         self.quorum.check_windows(&spec).await?;
+        self.quorum.check_calls(&spec).await?;
         self.with_session(self.with_known_voices(spec).await?).await
     }
 

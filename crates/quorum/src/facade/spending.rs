@@ -58,8 +58,8 @@ pub enum CapFit {
 /// were started under other ones.
 pub(crate) fn configured(config: &Config) -> BTreeMap<Account, Caps> {
     let local = (Account::default(), config.limits);
-    let tokens = config.server.tokens.iter();
-    let tokens = tokens.map(|it| (Account { tenant: it.tenant.clone(), name: it.name.clone() }, it.caps));
+    let tokens = config.server.owners();
+    let tokens = tokens.map(|(name, it, caps)| (Account { tenant: it.clone(), name: name.to_owned() }, caps));
     std::iter::once(local).chain(tokens).collect()
 }
 

@@ -24,10 +24,19 @@ pub enum Steered {
     Idle(Box<Snapshot>),
 }
 
+/// What becomes of a person's pause when a discussion goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnPause {
+    /// It ends, also if no process has taken it yet.
+    Resume,
+    /// It stays.
+    Keep,
+}
+
 impl Quorum {
-    /// Resumes a discussion that no process runs, whether it was paused, failed or left behind by a
-    /// process that died.
-    pub(super) async fn resume(&self, id: DiscussionId) -> Result<Handle, Error> {
+    /// Goes on with a discussion that no process runs, whether it was paused, failed or left behind
+    /// by a process that died.
+    pub(super) async fn resume(&self, id: DiscussionId, on_pause: OnPause) -> Result<Handle, Error> {
         let state = self.state(id).await?;
         if is_over(&state) {
             return Err(StoreError::Over(id).into());
@@ -36,7 +45,7 @@ impl Quorum {
         let ready = async {
             self.everyone_has_a_voice(&state)?;
             self.0.engine.check_caps(&state.spec).await?;
-            if self.is_held_back(id).await? {
+            if on_pause == OnPause::Resume && self.is_held_back(id).await? {
                 self.send(id, Command::Resume).await?;
             }
             Ok(())

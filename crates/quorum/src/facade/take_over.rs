@@ -143,9 +143,9 @@ impl Quorum {
     }
 
     /// Ends this node; what it still holds can be claimed by others at once.
-    pub async fn part(&self) {
+    pub async fn deregister(&self) {
         // If the store is unavailable, the other nodes notice that this one is dead.
-        let _ = self.0.engine.part().await;
+        let _ = self.0.engine.deregister().await;
     }
 }
 

@@ -4,20 +4,22 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use quorum_core::{
     engine::handle::Handle,
-    model::spec::{Spec, Tolerance},
+    model::{
+        error::Code,
+        spec::{Spec, Tolerance},
+    },
     registry::MissingRoles,
 };
 use quorum_patterns::workflow::{
     plan::{Action, DiscussAction, Plan, PlanStep, walk},
     plan_of,
-    template::{self, Piece, at, in_text, pieces},
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
-    Complaint, Discussion, Error, Request, Scope,
+    Complaint, Discussion, Error, Origin, Request, Scope,
     request::{Setting, draft},
-    workflow::{Checked, RunError, RunOrder, check, tools::ToolTable},
+    workflow::{Checked, RunError, RunOrder, check, given::Given, tools::ToolTable, uses_of_input},
 };
 
 /// The pattern that runs a plan.
@@ -51,7 +53,14 @@ impl Scope {
             tools: &ToolTable::new(declared, allowed, &order.how_to_allow),
         };
         let (input, variables) = (order.input.clone(), order.variables.clone());
-        Ok(check::check(&order.file, &order.text, &around, input, variables)?)
+        check::check(&order.file, &order.text, &around, input, variables).map_err(|wrong| {
+            // Without any provider, no place in the file is to blame.
+            let is_of_machine = |it: &Complaint| it.origin == Some(Origin::DefaultPanel);
+            match wrong.lacks_providers() && wrong.lacking.iter().all(is_of_machine) {
+                true => RunError::Quorum(Error::Refused(wrong.lacking)),
+                false => RunError::Wrong(wrong),
+            }
+        })
     }
 
     /// The spec of a run, or everything that is wrong with it.
@@ -81,6 +90,7 @@ impl Scope {
             plan: Some(Arc::new(plan)),
             ..spec
         };
+        complaints.extend(without_input(&checked.plan));
         complaints.extend(self.unpriced(&spec, &checked.plan.steps));
         let refusals = self.quorum.0.engine.refusals(&spec);
         complaints.extend(refusals.into_iter().map(Complaint::from));
@@ -119,7 +129,7 @@ impl Scope {
             if action.spec.recall.is_none() || action.spec.recalled.is_some() {
                 continue;
             }
-            let topic = known(action.prompt.as_deref().unwrap_or("{{input}}"), &given);
+            let topic = given.question(action.prompt.as_deref());
             let step = Spec { topic, tenant: run.tenant.clone(), ..action.spec.clone() };
             action.spec.recalled = self.with_recalled(step).await?.recalled;
             found = true;
@@ -135,6 +145,18 @@ impl Scope {
         let spec = self.plan_workflow(order)?;
         Ok(self.start(spec).await?)
     }
+}
+
+/// The complaint about a run without the input that a step asks about.
+fn without_input(plan: &Plan) -> Option<Complaint> {
+    let uses = uses_of_input(&plan.steps);
+    let first = uses.iter().find(|it| it.is_whole).filter(|_| plan.input.is_null())?;
+    let message = format!(
+        "is missing, and the step {} uses {}; a file can have a default for it: \
+         {{{{input | default: 'TEXT'}}}}",
+        first.step, first.written
+    );
+    Some(Complaint::new("input", Code::InvalidRequest, message).in_combination())
 }
 
 pub(super) fn written(plan: &Plan) -> Result<Value, Error> {
@@ -156,30 +178,4 @@ pub(super) fn discussions(steps: &mut [PlanStep]) -> Vec<(&str, &mut DiscussActi
         }
     }
     found
-}
-
-/// What is known before the first step.
-struct Given {
-    input: Value,
-    variables: Map<String, Value>,
-}
-
-impl template::Scope for Given {
-    fn value(&self, path: &[String]) -> Option<Value> {
-        let (first, rest) = path.split_first()?;
-        match first.as_str() {
-            "input" => at(&self.input, rest),
-            "variables" => at(self.variables.get(rest.first()?)?, &rest[1..]),
-            name => self.variables.get(name).and_then(|it| at(it, rest)).or_else(|| at(&self.input, path)),
-        }
-    }
-}
-
-/// The text without the expressions that are not known yet.
-fn known(text: &str, given: &Given) -> String {
-    let piece = |it: Piece<'_>| match it {
-        Piece::Text(text) => text.to_owned(),
-        Piece::Expression(expression, _) => expression.value(given).as_ref().map(in_text).unwrap_or_default(),
-    };
-    pieces(text).into_iter().map(piece).collect()
 }

@@ -258,7 +258,11 @@ pub(crate) fn changed(past: &Request, changes: &Request, registry: &Registry) ->
             fields.remove(*field);
         }
     }
+    let gives_rounds = changes.contains_key("rounds");
     fields.extend(changes);
+    if !gives_rounds && settings::refused_rounds(&fields, registry).is_some() {
+        fields.remove("rounds");
+    }
     // Both were requests, and so is one that takes each field from one of them.
     let request = serde_json::from_value(Value::Object(fields)).unwrap_or(past);
     Request { participants: table, client, ..request }

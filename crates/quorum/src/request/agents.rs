@@ -26,7 +26,7 @@ pub(super) fn seated(
 ) -> Vec<Participant> {
     let task = wrong.text("task", request.task.as_deref(), LONGEST_NAME);
     let situation = Situation {
-        topic: &request.topic,
+        topic: request.known_question.as_ref().unwrap_or(&request.topic),
         task: task.as_deref(),
         has_temperature: request.temperature.is_some(),
         ..Situation::of(setting, is_simulated)

@@ -13,7 +13,10 @@ const WHOLE: &str = "request";
 pub(crate) fn capped(mut complaints: Vec<Complaint>) -> Vec<Complaint> {
     let unlisted = complaints.split_off(complaints.len().min(MOST_COMPLAINTS));
     if !unlisted.is_empty() {
-        let message = format!("has {} more mistakes, which are not listed", unlisted.len());
+        let message = match unlisted.len() {
+            1 => "has 1 more mistake, which is not listed".to_owned(),
+            more => format!("has {more} more mistakes, which are not listed"),
+        };
         let complaint = Complaint::new(WHOLE, Code::InvalidRequest, message);
         let all_clash = unlisted.iter().all(|it| it.fault == Fault::Combination);
         complaints.push(if all_clash { complaint.in_combination() } else { complaint });

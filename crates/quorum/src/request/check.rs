@@ -17,7 +17,7 @@ use quorum_providers::catalog::DEFAULT_PANEL;
 use uuid::Uuid;
 
 use crate::{
-    Complaint, Fault, Remedy,
+    Complaint, Fault, Origin, Remedy,
     request::{
         Request, Setting, Simulate, Voicing, agents,
         bounds::{Complaints, capped},
@@ -45,8 +45,8 @@ pub(crate) fn defaults_of(pattern: &str, registry: &Registry) -> Defaults {
     }
 }
 
-/// The spec, or all problems with the request by itself and by the vocabulary of the setting.
-/// Whether its voices are available is not checked here.
+/// The spec, or all problems with the request, in itself and by the setting's vocabulary. Whether
+/// its voices are available is not checked here.
 pub fn check(request: &Request, setting: &Setting) -> Result<Spec, Vec<Complaint>> {
     checked_with(request, setting, |spec| setting.registry.refusals(spec))
 }
@@ -60,6 +60,7 @@ pub(crate) fn checked_with(
 ) -> Result<Spec, Vec<Complaint>> {
     let (spec, mut complaints) = draft(request, setting);
     complaints.extend(hidden_pattern(&spec.pattern, setting));
+    complaints.extend(rounds_without_effect(request, &spec, setting));
     let further = further(&spec).into_iter().map(Complaint::from).map(|it| named_fault(it, &spec, setting));
     // A seat that was refused is missing from the count.
     let is_seat_refused = complaints.iter().any(|it| it.field == "participants");
@@ -80,7 +81,15 @@ fn hidden_pattern(name: &str, setting: &Setting) -> Option<Complaint> {
     Some(Complaint::new("pattern", Code::InvalidPattern, message))
 }
 
-/// Marks an unknown name as wrong by itself.
+/// A number of rounds that the pattern would ignore with these options.
+fn rounds_without_effect(request: &Request, spec: &Spec, setting: &Setting) -> Option<Complaint> {
+    request.rounds?;
+    let pattern = setting.registry.pattern(&spec.pattern)?;
+    let message = (pattern.refuses_rounds)(&spec.settings)?;
+    Some(Complaint::new("rounds", Code::InvalidRequest, message).in_combination())
+}
+
+/// If the complaint is about an unknown name, marks the value as wrong in itself.
 fn named_fault(complaint: Complaint, spec: &Spec, setting: &Setting) -> Complaint {
     let registry = &setting.registry;
     let is_known = match complaint.field.as_str() {
@@ -110,7 +119,8 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
     let mut participants =
         agents::seated(request, setting, (written, field), simulation.is_some(), &mut wrong);
     panel::with_a_model(&participants, &mut wrong);
-    panel::with_voices(&participants, field, setting, asked(request, &simulation), &mut wrong);
+    let voiced = asked(request, &simulation);
+    panel::with_voices(&participants, field, (defaults, setting), voiced, &mut wrong);
     seats::strengthen(&mut participants, setting);
     let (minimum, models) = (default_minimum(&participants), models(&participants));
     seats::brief(&mut participants, request, most, &mut wrong);
@@ -229,9 +239,11 @@ fn models(seats: &[Participant]) -> u32 {
 
 fn tolerance(request: &Request, minimum: u32, count: u32, wrong: &mut Complaints) -> Tolerance {
     let min_providers = request.min_providers.unwrap_or(minimum);
+    // A default panel that is too small is complained about already.
+    let is_short = wrong.0.iter().any(|it| it.origin == Some(Origin::DefaultPanel));
     if min_providers == 0 {
         wrong.add("minProviders", "must be at least 1");
-    } else if request.min_providers.is_some() && min_providers > count {
+    } else if request.min_providers.is_some() && min_providers > count && !is_short {
         let are = |number: u32| if number == 1 { "is" } else { "are" };
         let message =
             format!("{min_providers} {} required, and only {count} {} named", are(min_providers), are(count));

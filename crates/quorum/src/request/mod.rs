@@ -29,7 +29,7 @@ use crate::{agents::Folders, setup::Missing};
 
 pub(crate) use agents::leave_out_if_idle;
 pub(crate) use check::{checked_with, defaults_of};
-pub(crate) use seats::{available_provider, place_of};
+pub(crate) use seats::{agent_complaint, available_provider, place_of};
 pub(crate) use window::default_window;
 
 pub use quorum_core::registry::MissingRoles;
@@ -175,6 +175,10 @@ pub struct Request {
     /// in a world is known only to the program that gave it to its voices.
     #[serde(skip)]
     pub world: Option<String>,
+    /// The question as far as it is known, where the topic only stands for it: agents choose their
+    /// providers and abilities by it. No written request has it.
+    #[serde(skip)]
+    pub known_question: Option<String>,
 }
 
 impl Request {
@@ -262,6 +266,8 @@ pub struct Setting {
     pub available: Vec<String>,
     /// The vendor, if only one is available; its models make up the default panel then.
     pub sole_vendor: Option<SoleVendor>,
+    /// The available providers that take the same key as one before them, and the first such one.
+    pub same_vendor: BTreeMap<String, String>,
     /// Known providers that are not available, and what each lacks.
     pub lacking: BTreeMap<String, Missing>,
     /// The providers' strengths as configured by the user.
@@ -280,6 +286,7 @@ impl Default for Setting {
             voicing: Voicing::default(),
             available: Vec::new(),
             sole_vendor: None,
+            same_vendor: BTreeMap::new(),
             lacking: BTreeMap::new(),
             strengths: BTreeMap::new(),
             missing_roles: MissingRoles::default(),
@@ -295,6 +302,9 @@ pub struct SoleVendor {
     pub provider: String,
     /// Different models of this vendor, in seating order.
     pub models: Vec<String>,
+    /// Whether a program on this machine answers. It chooses its model itself, so it may take
+    /// several seats.
+    pub is_program: bool,
 }
 
 /// Which voices answer if a request does not say.

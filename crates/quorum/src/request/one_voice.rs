@@ -43,6 +43,7 @@ pub fn one_voice(asked: &OneVoice, setting: &Setting) -> Result<Spec, Vec<Compla
         providers,
         rounds: None,
         min_providers: Some(1),
+        known_question: request.known_question.clone().or_else(|| Some(asked.text.clone())),
         ..request.clone()
     };
     let (mut spec, mut complaints) = draft(&request, setting);

@@ -139,7 +139,7 @@ fn plain_seat(written: &str) -> Result<Participant, String> {
 
 /// A complaint about an agent or its profile. What is in files is not a fault of the request's
 /// value, but an id that can't be one is.
-fn agent_complaint(field: &str, error: &AgentError) -> Complaint {
+pub(crate) fn agent_complaint(field: &str, error: &AgentError) -> Complaint {
     let complaint = Complaint::new(field, Code::InvalidRequest, error.to_string());
     let complaint = match error {
         AgentError::NotAnId { .. } => complaint,

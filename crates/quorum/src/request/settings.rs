@@ -16,7 +16,7 @@ use quorum_core::{
         option::{Declared, Kind, RowCellKind},
     },
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     Complaint,
@@ -37,6 +37,16 @@ impl Chosen<'_> {
     pub(super) fn options(self, registry: &Registry) -> Vec<&'static Declared> {
         registry.options_for(self.pattern, self.method, self.strategy)
     }
+}
+
+/// Why these fields may not give a number of rounds, by their pattern and its options.
+pub(crate) fn refused_rounds(fields: &Map<String, Value>, registry: &Registry) -> Option<String> {
+    let first = || registry.patterns().first().map(|it| it.name);
+    let pattern = registry.pattern(fields.get("pattern").and_then(Value::as_str).or_else(first)?)?;
+    let options = registry.options().into_iter();
+    let given = options.filter_map(|it| Some((it.name, fields.get(it.name)?.clone())));
+    let settings = given.fold(Settings::default(), |settings, (name, value)| settings.with(name, value));
+    (pattern.refuses_rounds)(&settings)
 }
 
 /// The given options, with participants under the names of their seats.

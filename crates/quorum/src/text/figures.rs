@@ -87,7 +87,10 @@ pub fn response_figures(response: &Response) -> Vec<String> {
         (None, other) => other.cloned(),
     };
     let about = if response.estimated { "≈ " } else { "" };
-    let tokens = response.token_count.map(|it| format!("{about}{}", count(it, "token")));
+    let tokens = response.token_count.map(|all| {
+        let written = response.completion_tokens.unwrap_or_default();
+        format!("{about}{} read, {} written", count(all.saturating_sub(written), "token"), grouped(written))
+    });
     let cost = match (response.cost_usd, response.token_count) {
         // A voice that is known to be free needs no figure.
         (Some(usd), _) => (usd > 0.0).then(|| format!("{about}${usd:.4}")),

@@ -135,8 +135,19 @@ fn lost(shortened: u32, left_out: u32) -> String {
     shortened_turns.into_iter().chain(turns_left_out).collect::<Vec<_>>().join(", ")
 }
 
-/// What the pattern reports as missing, under the field's name: `unassessed rounds: 1, 2`.
+/// The field of the rounds that no judge could be heard on.
+const UNASSESSED: &str = "unassessedRounds";
+
+/// What the pattern reports as missing: `rounds 1 and 2 were not assessed`, or under the field's
+/// name: `missing verdict: cyd failed`.
 fn lack((name, value): (&String, &Value)) -> String {
+    if let (UNASSESSED, Some(rounds)) = (name.as_str(), value.as_array()) {
+        let rounds: Vec<String> = rounds.iter().map(Value::to_string).collect();
+        return match rounds.as_slice() {
+            [only] => format!("round {only} was not assessed"),
+            several => format!("rounds {} were not assessed", listed(several)),
+        };
+    }
     let mut words = String::new();
     for letter in name.chars() {
         if letter.is_uppercase() {
@@ -145,6 +156,14 @@ fn lack((name, value): (&String, &Value)) -> String {
         words.extend(letter.to_lowercase());
     }
     format!("{words}: {}", Cell::Text.write(Some(value)))
+}
+
+/// A list in a sentence: `1, 2 and 3`.
+fn listed(items: &[String]) -> String {
+    match items {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        all => all.join(", "),
+    }
 }
 
 fn ended_early(reason: &str) -> Option<&'static str> {
@@ -160,7 +179,20 @@ fn ended_early(reason: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn rounds_without_a_judgement_were_called_unassessed_under_the_name_of_a_field() {
+        let check = |name: &str, value: Value, expected: &str| {
+            assert_eq!(lack((&name.to_owned(), &value)), expected);
+        };
+        check("unassessedRounds", json!([3]), "round 3 was not assessed");
+        check("unassessedRounds", json!([1, 3]), "rounds 1 and 3 were not assessed");
+        check("unassessedRounds", json!([1, 2, 3]), "rounds 1, 2 and 3 were not assessed");
+        check("missingVerdict", json!("cyd failed"), "missing verdict: cyd failed");
+    }
 
     #[test]
     fn f18_a_result_names_those_that_saw_less() {

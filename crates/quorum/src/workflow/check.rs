@@ -13,6 +13,7 @@ use crate::{
     config::nearest,
     request::{Request, Setting},
     workflow::{
+        given::Given,
         mistake::{Mistake, Wrong},
         node::{Node, Place, Tree},
         reader::{Fields, text},
@@ -63,6 +64,8 @@ pub(crate) struct Surroundings<'s> {
 /// What is collected while a file is read.
 pub(crate) struct Reading<'s> {
     pub(crate) at: &'s Surroundings<'s>,
+    /// The input and the variables of the run.
+    pub(crate) given: Given,
     pub(crate) wrong: Vec<Mistake>,
     /// The step whose fields are read: its time limit and retries apply to what is inside.
     pub(crate) common: Common,
@@ -91,6 +94,7 @@ pub(crate) fn check(
     let node = Node::parse(written).map_err(|mistake| Wrong::new(file, written, vec![mistake]))?;
     let mut reading = Reading {
         at: around,
+        given: Given { input, variables },
         wrong: Vec::new(),
         common: Common::default(),
         ids: BTreeMap::new(),
@@ -98,7 +102,7 @@ pub(crate) fn check(
         count: 0,
         depth: 0,
     };
-    let checked = reading.workflow(&node, input, variables);
+    let checked = reading.workflow(&node);
     match checked {
         Some(checked) if reading.wrong.is_empty() => Ok(checked),
         _ => Err(Wrong::new(file, written, reading.wrong)),
@@ -106,7 +110,7 @@ pub(crate) fn check(
 }
 
 impl Reading<'_> {
-    fn workflow(&mut self, node: &Node, input: Value, given: Map<String, Value>) -> Option<Checked> {
+    fn workflow(&mut self, node: &Node) -> Option<Checked> {
         let mut fields = Fields::of(node, "a workflow", &mut self.wrong)?;
         let place = fields.place();
         let id = fields.take_field(&["workflowId"], &mut self.wrong);
@@ -129,7 +133,9 @@ impl Reading<'_> {
                     Map::new()
                 }
             };
-        variables.extend(given);
+        // Those that the run is given replace those of the file.
+        variables.append(&mut self.given.variables);
+        self.given.variables = variables;
         let steps = fields.list(&["steps"], &mut self.wrong);
         fields.finish(&mut self.wrong);
         let Some((place, steps)) = steps else {
@@ -148,8 +154,8 @@ impl Reading<'_> {
             version: version.clone(),
             name: name.clone(),
             steps,
-            input,
-            variables,
+            input: self.given.input.clone(),
+            variables: self.given.variables.clone(),
             concurrency: concurrency as usize,
             rerun_tools: false,
             first_run: None,

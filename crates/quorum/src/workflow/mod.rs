@@ -6,6 +6,7 @@
 
 pub(crate) mod check;
 pub mod find;
+pub(crate) mod given;
 mod mistake;
 mod node;
 mod order;
@@ -25,5 +26,6 @@ pub use quorum_patterns::workflow::{
     plan_of,
     report::{Status, StepResult},
 };
+pub use references::{InputUse, uses_of_input};
 pub use result::{CostSummary, RunProblem, RunResult};
 pub use step::STEPS;

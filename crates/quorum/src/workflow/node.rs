@@ -129,7 +129,8 @@ fn worded(message: &str) -> String {
         return "a workflow may have 100 anchors, 100 aliases and one document, and this file has more"
             .to_owned();
     }
-    first.to_owned()
+    // The place is reported beside the message.
+    first.rsplit_once(" at line ").map_or(first, |it| it.0).to_owned()
 }
 
 impl Node {

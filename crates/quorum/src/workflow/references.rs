@@ -1,18 +1,18 @@
-//! References between steps: dependencies, and `steps.ID` in texts and conditions.
+//! What steps refer to: dependencies, `steps.ID` in texts and conditions, and the run's input.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use quorum_core::model::excerpt::in_short;
 use quorum_patterns::workflow::{
     condition::Condition,
-    plan::{Action, PlanStep, Turns},
+    plan::{Action, PlanStep, Turns, walk},
     template::{Piece, pieces},
 };
 use serde_json::Value;
 
 use crate::{
     config::nearest,
-    workflow::{mistake::Mistake, node::Place},
+    workflow::{given::INPUT, mistake::Mistake, node::Place},
 };
 
 /// A step, its place, and the dependencies it names.
@@ -107,33 +107,70 @@ fn visible(step: &PlanStep, over: &mut BTreeSet<String>) {
 /// The steps that the texts of a step name.
 fn named(step: &PlanStep) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let mut text = |written: &str| {
+    written_in(step, &mut |written| {
         for piece in pieces(written) {
             if let Piece::Expression(expression, _) = piece {
                 found.extend(of_path(&expression.path));
             }
         }
-    };
-    match &step.action {
-        Action::Prompt(action) => {
-            [&action.prompt, &action.system].into_iter().flatten().for_each(|it| text(it));
-        }
-        Action::Discuss(action) => {
-            [&action.prompt, &action.context].into_iter().flatten().for_each(|it| text(it));
-            action.spec.options.iter().for_each(|it| text(it));
-            action.spec.participants.iter().filter_map(|it| it.brief.as_ref()).for_each(|it| text(it));
-        }
-        Action::Tool(action) => texts(&action.arguments, &mut text),
-        Action::Loop { over: Turns::Items(items), .. } => texts(items, &mut text),
-        // The condition of a loop sees the steps inside, as they were in the turn before.
-        Action::Loop { over: Turns::While(_), .. } | Action::Parallel { .. } => {}
-        Action::Conditional { condition, .. } => {
-            if let Ok(condition) = Condition::parse(condition) {
-                condition.paths().into_iter().for_each(|it| found.extend(of_path(it)));
-            }
-        }
+    });
+    // The condition of a loop sees the steps inside, as they were in the turn before.
+    if let Action::Conditional { condition, .. } = &step.action
+        && let Ok(condition) = Condition::parse(condition)
+    {
+        condition.paths().into_iter().for_each(|it| found.extend(of_path(it)));
     }
     found
+}
+
+/// A use of the run's input in a text of a step, without a default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputUse<'p> {
+    /// The step.
+    pub step: &'p str,
+    /// The expression, as it is written.
+    pub written: String,
+    /// Whether it is the whole input, and not a field of it.
+    pub is_whole: bool,
+}
+
+/// Every use of the run's input in these steps, without a default.
+#[must_use]
+pub fn uses_of_input(steps: &[PlanStep]) -> Vec<InputUse<'_>> {
+    let mut found = Vec::new();
+    walk(steps, &mut |step, _| {
+        written_in(step, &mut |text| {
+            for piece in pieces(text) {
+                let Piece::Expression(expression, written) = piece else { continue };
+                let is_input = expression.path.first().is_some_and(|it| it == "input");
+                if is_input && !expression.has_default() {
+                    let (written, is_whole) = (written.to_owned(), expression.path.len() == 1);
+                    found.push(InputUse { step: &step.id, written, is_whole });
+                }
+            }
+        });
+    });
+    found
+}
+
+/// Shows every text of a step in which expressions are replaced.
+fn written_in(step: &PlanStep, seen: &mut dyn FnMut(&str)) {
+    match &step.action {
+        Action::Prompt(action) => {
+            seen(action.prompt.as_deref().unwrap_or(INPUT));
+            action.system.iter().for_each(|it| seen(it));
+        }
+        Action::Discuss(action) => {
+            seen(action.prompt.as_deref().unwrap_or(INPUT));
+            action.context.iter().for_each(|it| seen(it));
+            action.spec.options.iter().for_each(|it| seen(it));
+            action.spec.participants.iter().filter_map(|it| it.brief.as_ref()).for_each(|it| seen(it));
+        }
+        Action::Tool(action) => texts(&action.arguments, seen),
+        Action::Loop { over: Turns::Items(items), .. } => texts(items, seen),
+        Action::Loop { over: Turns::While(_), .. } | Action::Parallel { .. } | Action::Conditional { .. } => {
+        }
+    }
 }
 
 fn of_path(path: &[String]) -> Option<String> {

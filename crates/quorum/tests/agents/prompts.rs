@@ -1,4 +1,4 @@
-//! The prompts of an agent, and what they keep from the others about it.
+//! The prompts of an agent, and what the others' prompts don't reveal about it.
 
 use quorum_testkit::panel::{AskedCall, panel};
 use serde_json::json;
@@ -77,6 +77,45 @@ async fn b08_others_are_told_neither_the_agents_id_nor_its_name() {
         let sent = call.sent();
         for hidden in ["reviewer", "Ada Prufer", "Trust nothing", "# Ability", "security reviewer"] {
             assert!(!sent.contains(hidden), "{} is told {hidden}:\n{sent}", call.step);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn b08_an_agent_with_a_one_word_id_named_itself_to_the_judge() {
+    let fixture = Fixture::new();
+    fixture.agent(
+        "architect",
+        &json!({
+            "displayName": "Architect", "role": "Infrastructure engineer", "systemPrompt": "Trust nothing.",
+            "providerAffinity": { "preferred": ["scripted-one"], "fallbackStrategy": "strict" },
+        }),
+    );
+    for spoken in [
+        "**Architect:** I hold it.",
+        "# Architect\n\nIt holds.",
+        "Architect here. It holds.",
+        "This is the architect speaking.",
+        "My role as architect is to hold it.",
+        "It holds.\n\n— Architect",
+        "It holds. Signed, the architect",
+        "[Architect] It holds.",
+        "As the architect and infrastructure engineer, I hold it.",
+    ] {
+        let panel = panel().says("architect", spoken);
+        let fields = json!({
+            "participants": ["scripted", "scripted", "architect:agent"], "pattern": "debate",
+            "roles": { "scripted": "judge", "architect": "proponent", "scripted-2": "opponent" },
+            "rounds": 1, "noCasting": true,
+        });
+        fixture.held(&panel, &fields).await;
+        let calls = panel.asked();
+        let judged = calls.iter().filter(|it| it.call.participant.role.name() == "judge");
+        let sent: Vec<String> = judged.map(|it| it.sent().to_lowercase()).collect();
+        assert!(!sent.is_empty());
+        for sent in sent {
+            let hidden = ["architect", "infrastructure engineer"];
+            assert!(hidden.iter().all(|it| !sent.contains(it)), "{spoken}:\n{sent}");
         }
     }
 }

@@ -7,7 +7,7 @@ use futures::StreamExt;
 use quorum::{
     Finished, Forking, Request, Signal, Snapshot,
     call::Message,
-    model::{command::Command, event::Event, spec::Spec},
+    model::{command::Command, event::Event, participant::Participant, spec::Spec},
 };
 use quorum_core::{memory::MemoryStore, seams::Store};
 use quorum_testkit::{
@@ -83,6 +83,49 @@ async fn b08_a_discussion_that_is_resumed_after_its_profile_changed_is_asked_the
     let agent = &state.outcome().agents[0];
     assert_eq!((agent.weight, agent.provider.as_deref()), (2.0, Some("scripted-one")));
     assert_eq!(state.outcome().integrity.abilities[0].shown[0].digest.len(), 32);
+}
+
+#[tokio::test(start_paused = true)]
+async fn b08_a_follow_up_kept_the_abilities_of_the_question_before() {
+    let fixture = Fixture::new();
+    let profile = |text: &str, enabled: bool| {
+        json!({
+            "systemPrompt": text, "enabled": enabled, "weight": if enabled { 2 } else { 3 },
+            "abilities": { "taskBased": { "tabs": ["tabs"], "money": ["money"] } },
+            "providerAffinity": {
+                "preferred": ["scripted-dead", "scripted-one"], "taskMapping": { "money": "scripted-two" },
+            },
+        })
+    };
+    fixture.agent("reviewer", &profile("Trust nothing.", true));
+    fixture.ability("tabs", "A tab has no width.");
+    fixture.ability("money", "Count it twice.");
+    let scope = fixture.scripted(&scripted(), &Arc::default());
+    let (_, handle) = scope.start(scope.check(&request(&order())).unwrap()).await.unwrap();
+    let past = over(handle).await;
+    let followed = async |fields: Value| {
+        let mut all = json!({ "topic": "How much money is it?", "follows": "last" });
+        all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        scope.order(&request(&all)).await.map(|it| it.participants[1].clone())
+    };
+    let shown = |seat: &Participant| {
+        let agent = seat.agent.clone().unwrap();
+        let ids: Vec<String> = agent.abilities.iter().map(|it| it.id.clone()).collect();
+        (ids.join(" "), agent.text.contains("Trust all."), seat.provider.clone(), seat.weight)
+    };
+    assert_eq!(shown(&past.spec.participants[1]), ("tabs".into(), false, "scripted-one".into(), 2.0));
+    fixture.agent("reviewer", &profile("Trust all.", true));
+    let now = |abilities: &str| (abilities.to_owned(), true, "scripted-one".to_owned(), 2.0);
+    assert_eq!(shown(&followed(json!({})).await.unwrap()), now("money"));
+    assert_eq!(shown(&followed(json!({ "topic": "Is it fine?" })).await.unwrap()), now(""));
+    let with_task = json!({ "topic": "Is it fine?", "task": "tabs" });
+    assert_eq!(shown(&followed(with_task).await.unwrap()), now("tabs"));
+    // A profile that is switched off is told, and one that is gone leaves its agent as it was.
+    fixture.agent("reviewer", &profile("Trust all.", false));
+    let refused = followed(json!({})).await.unwrap_err().to_string();
+    assert!(refused.contains("the agent reviewer is switched off"), "{refused}");
+    fs::remove_dir_all(fixture.folder.path().join("agents")).unwrap();
+    assert_eq!(followed(json!({})).await.unwrap(), past.spec.participants[1]);
 }
 
 #[tokio::test(start_paused = true)]

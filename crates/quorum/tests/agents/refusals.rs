@@ -114,6 +114,27 @@ fn b08_an_agent_whose_file_has_another_name_is_seated_with_a_remark() {
 }
 
 #[test]
+fn b08_an_ability_whose_file_has_another_name_was_missing() {
+    let fixture = Fixture::with(&json!({ "abilities": { "core": ["diffs", "gone"] } }));
+    fixture.write("abilities/guide.md", "---\nabilityId: diffs\n---\nRead the tests first.\n");
+    let scope = fixture.offline();
+    let spec = scope.check(&request(&json!({ "participants": ["claude", "reviewer:agent"] }))).unwrap();
+    let agent = spec.participants[1].agent.clone().unwrap();
+    let abilities: Vec<&str> = agent.abilities.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!((abilities, agent.missing.as_slice()), (vec!["diffs"], ["gone".to_owned()].as_slice()));
+    let remarks: Vec<String> = scope.remarks(&spec).into_iter().map(|it| it.message).collect();
+    let warning = "the file of its ability diffs is named guide";
+    assert_eq!(remarks, [format!("reviewer: {warning}")]);
+    let (listed, _) = scope.quorum().agents();
+    assert_eq!(listed[0].warning.as_deref(), Some(warning));
+    // It is not registered twice.
+    let other = "---\nabilityId: diffs\n---\nRead nothing.\n";
+    assert!(matches!(scope.quorum().register(None, other, false), Err(AgentError::Exists { .. })));
+    scope.quorum().register(None, other, true).unwrap();
+    assert!(!fixture.folder.path().join("abilities/guide.md").exists());
+}
+
+#[test]
 fn b08_a_seat_as_an_object_has_the_fields_of_one_kind() {
     let read = |seat: Value| {
         let read: Result<quorum::Request, _> =

@@ -46,7 +46,7 @@ fn a_default_for_agents_has_no_effect_where_none_sits() {
     let typed = json!(["claude", { "type": "agent", "id": "reviewer" }]);
     assert_eq!(weights(json!({ "participants": typed })), [1.0, 2.0]);
     let refused = scope("agent-weight = 9\n").check(&request(&json!({}))).unwrap_err().to_string();
-    assert_eq!(refused, "agentWeight: must be from 0.5 to 3, not 9");
+    assert_eq!(refused, "agentWeight: must be from 0.5 to 3, not 9 (from [defaults] in the configuration)");
 }
 
 #[tokio::test(start_paused = true)]

@@ -168,7 +168,8 @@ fn bounds() -> impl Strategy<Value = Request> {
     let money = (of(1e-9..10.0), any::<bool>());
     let tokens =
         (of(prop_oneof![1..2_000_u64, 1..200_000_u64]), of(prop_oneof![16..64_u32, 16..=200_000_u32]));
-    (time, money, tokens, of(1..60_u32), of(0.0..=2.0), any::<bool>()).prop_map(
+    // A limit without room for a single speech is refused.
+    (time, money, tokens, of(24..60_u32), of(0.0..=2.0), any::<bool>()).prop_map(
         |(
             (budget_ms, provider_timeout),
             (max_cost, unpriced),

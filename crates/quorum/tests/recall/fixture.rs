@@ -1,6 +1,6 @@
 //! A facade with scripted voices, whose archive has a few discussions.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use quorum::{
     Config, Error, Quorum, Request, Scope,
@@ -69,7 +69,18 @@ impl Fixture {
 
     pub(crate) async fn ended(&self, mut spec: Spec, answer: &str) -> DiscussionId {
         spec.participants = self.scope().check(&request(&json!({}))).unwrap().participants;
+        self.answered(spec, BTreeMap::new(), answer).await
+    }
+
+    /// Records a discussion of this panel, for which these exact models answered.
+    pub(crate) async fn answered(
+        &self,
+        spec: Spec,
+        models: BTreeMap<String, String>,
+        answer: &str,
+    ) -> DiscussionId {
         let at = self.now();
+        let seated = spec.participants.iter().map(|it| it.name.clone()).collect();
         let id = open_as_ordered(&*self.store, spec, at).await;
         let mut writer = Writer::claiming(&*self.store, id, "one").await;
         let dissent = vec![Dissent { participant: "claude".into(), position: "A ledger is enough.".into() }];
@@ -87,7 +98,15 @@ impl Fixture {
             ..Decision::default()
         };
         let stopping = StoppingReason::COMPLETED;
+        let seated = Event::PanelSeated {
+            seated,
+            absent: Vec::new(),
+            models,
+            labels: Vec::new(),
+            agents: BTreeMap::new(),
+        };
         let facts = vec![
+            seated,
             Event::Decided { decision: Arc::new(decision) },
             Event::Concluded(Conclusion { success: true, stopping, degraded: false, problem: None }),
             moved(Lifecycle::Completing, Lifecycle::Completed),

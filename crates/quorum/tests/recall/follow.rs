@@ -40,7 +40,7 @@ async fn the_same_panel_goes_on_with_the_next_question() {
     let spec = scope.order(&next("And what would it cost?", "last")).await.unwrap();
     let expected = Spec {
         topic: "And what would it cost?".to_owned(),
-        follows: Some(Follows { id: source.id(), replaced: Vec::new() }),
+        follows: Some(Follows { id: source.id(), replaced: Vec::new(), pattern: None }),
         recalled: spec.recalled.clone(),
         ..first.clone()
     };
@@ -64,6 +64,38 @@ async fn the_same_panel_goes_on_with_the_next_question() {
         let (f1, f2) = (system.find("\n[F1] 20").unwrap(), system.find("\n[F2] 20").unwrap());
         assert!(system.contains("# What the question follows\n\n") && f1 < f2, "{system}");
         assert!(system.contains("> Question: And what would it cost?\n"), "{system}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_next_question_after_a_vote_was_refused_because_it_has_no_options() {
+    for pattern in ["voting", "settle"] {
+        let fixture = Fixture::new(&panel());
+        let scope = fixture.scope();
+        let vote = json!({ "pattern": pattern, "votingOptions": ["tabs", "spaces"], "rounds": 1 });
+        let first = scope.order(&request(&vote)).await.unwrap();
+        let (source, handle) = scope.start(first.clone()).await.unwrap();
+        handle.finished().await.unwrap();
+
+        let spec = scope.order(&next("And what then?", "last")).await.unwrap();
+        assert_eq!((spec.pattern.as_str(), spec.consensus.method.as_str()), ("synthesis", "synthesis"));
+        assert_eq!((&spec.participants, spec.rounds), (&first.participants, 1));
+        let was = Some(pattern.to_owned());
+        assert_eq!(spec.follows, Some(Follows { id: source.id(), replaced: Vec::new(), pattern: was }));
+        let remarks = scope.remarks(&spec);
+        let told: Vec<String> = remarks.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
+        let remark = "votes on options, and none are given, so it is synthesis now";
+        assert_eq!(told, [format!("pattern: {pattern} {remark}")]);
+        let (_, handle) = scope.start(spec).await.unwrap();
+        assert!(handle.finished().await.unwrap().outcome().success);
+
+        let id = source.id().to_string();
+        let named = Request { pattern: Some(pattern.to_owned()), ..next("And what then?", &id) };
+        assert!(matches!(scope.order(&named).await, Err(Error::Refused(_))), "a pattern that is asked for");
+        let options = Some(vec!["soon".to_owned(), "late".to_owned()]);
+        let voted = Request { voting_options: options, ..next("And when?", &id) };
+        let spec = scope.order(&voted).await.unwrap();
+        assert_eq!((spec.pattern.as_str(), spec.follows.unwrap().pattern), (pattern, None));
     }
 }
 
@@ -129,7 +161,7 @@ async fn a_voice_that_is_gone_is_replaced_and_that_is_recorded() {
     let spec = now.order(&next("Why?", "last")).await.unwrap();
     assert_eq!(names(&spec), ["gamma", "beta"]);
     let replaced = vec![Replaced { seat: "alpha".into(), by: "gamma".into() }];
-    assert_eq!(spec.follows, Some(Follows { id, replaced }));
+    assert_eq!(spec.follows, Some(Follows { id, replaced, pattern: None }));
     let nobody = machine(&store, &[]);
     assert!(matches!(nobody.order(&next("Why?", "last")).await, Err(Error::Refused(_))));
 }

@@ -5,12 +5,12 @@ use std::{collections::BTreeMap, sync::Arc};
 use quorum::{
     Forking, Request,
     memory::MemoryStore,
-    model::{id::Seq, recall::Why, spec::Spec},
+    model::{agent::Agent, id::Seq, participant::Participant, recall::Why, spec::Spec},
     seams::{Archive, Store},
 };
 use quorum_patterns::registry;
 use quorum_testkit::{
-    conformance::store::fixture::{finish, second},
+    conformance::store::fixture::{about, finish, second},
     faulty::Faulty,
     panel::panel,
     table::Table,
@@ -49,6 +49,33 @@ async fn inv_disc_630_everyone_is_shown_what_is_recalled_quoted_and_numbered() {
             assert!(system.contains("It may be outdated; argue with it."), "{pattern} {step}:\n{system}");
             assert!(system.contains("\n[R1] 20") && system.contains(quoted), "{pattern} {step}:\n{system}");
             assert!(!system.contains("rye") && !system.contains("[R2]"), "{pattern} {step}:\n{system}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_630_names_after_their_sign_and_exact_models_of_a_source_were_shown() {
+    let fixture = Fixture::new(&panel());
+    let agent = |id: &str| {
+        let agent = Agent { id: id.to_owned(), ..Agent::default() };
+        Participant { name: id.to_owned(), agent: Some(Arc::new(agent)), ..Participant::of("qwen") }
+    };
+    let participants =
+        vec![Participant::of("westa"), Participant::of("gemini"), agent("sec-reviewer"), agent("architect")];
+    let answer = "Use Postgres, as @sec-reviewer and @gemini and westa showed [architect:2]; \
+                  @gemini and westa-1 said so.";
+    let models = [("westa".to_owned(), "westa-1".to_owned())].into();
+    let source = fixture.answered(Spec { participants, ..about(OLD) }, models, answer).await;
+    let quoted = "\n> Answer: Use Postgres, as participant 3 and participant 2 and participant 1 showed \
+                  [participant 4:2]; participant 2 and participant 1 said so.\n";
+    let scope = fixture.scope();
+    for asking in [json!({ "recall": { "from": [source] } }), json!({ "follows": source })] {
+        let mut fields = json!({ "pattern": "debate" });
+        fields.as_object_mut().unwrap().extend(asking.as_object().unwrap().clone());
+        let asked = fixture.asked(&scope, &fields).await;
+        assert!(asked.iter().any(|it| it.0.contains("judg")), "{asked:?}");
+        for (step, system) in asked {
+            assert!(system.contains(quoted), "{asking} {step}:\n{system}");
         }
     }
 }
@@ -166,12 +193,12 @@ async fn inv_disc_630_killed_anywhere_with_another_archive_the_prompts_are_the_s
     loop {
         let store = Arc::new(MemoryStore::new());
         let source = finish(&*store, OLD, "PostgreSQL.", second(1)).await;
-        let first = whole.anew(Arc::new(Faulty::dying_after(store.clone(), deaths + 1)));
+        let first = whole.restarted(Arc::new(Faulty::dying_after(store.clone(), deaths + 1)));
         let id = first.open(spec.clone()).await.unwrap();
         let died = first.run(id).await.is_err();
         store.remove(source).await.unwrap();
         finish(&*store, TOPIC, "Kafka.", second(2)).await;
-        let second = whole.anew(store);
+        let second = whole.restarted(store);
         second.run(id).await.unwrap();
         assert_eq!(systems(&[&first, &second]), expected, "killed after write {}", deaths + 1);
         if !died {

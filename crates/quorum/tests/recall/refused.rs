@@ -33,6 +33,18 @@ async fn a_wrong_number_or_id_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_discussion_further_back_than_there_are_was_no_fault_of_its_field() {
+    let fixture = Fixture::new(&panel());
+    let scope = fixture.scope();
+    fixture.past("tabs?", "Tabs.").await;
+    let none = "there is only 1 discussion, so there is no last~99";
+    let recall = json!({ "recall": { "from": ["last~99"] } });
+    assert_eq!(refusals(&scope, &recall).await, [format!("recall.from: {none}")]);
+    let follows = json!({ "follows": "last~99" });
+    assert_eq!(refusals(&scope, &follows).await, [format!("follows: {none}")]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_source_that_may_not_be_shown_is_refused() {
     let fixture = Fixture::new(&panel());
     let scope = fixture.scope();

@@ -3,15 +3,17 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use quorum::model::spec::Spec;
 use quorum_core::memory::MemoryStore;
 use quorum_testkit::server::server;
 use serde_json::Value;
 
-use crate::providers::{NAMES, WIRES, request, scope, sources, start};
+use crate::providers::{NAMES, WIRES, request, scope, sources};
 
 /// The keys of every form with a schema, reasons before choices and marks.
-const FORMS: [(&str, &[&str]); 11] = [
+const FORMS: [(&str, &[&str]); 12] = [
     ("ballot", &["reasoning", "choice", "confidence"]),
+    ("short answer", &["reasoning", "answer", "confidence"]),
     ("casting", &["reasoning", "positions"]),
     ("part", &["participant", "position", "persona", "keyArguments"]),
     (
@@ -57,8 +59,11 @@ async fn every_form_has_its_order_in_the_bytes_of_every_wire() {
     for on in WIRES {
         let server = server().start();
         let scope = scope(Arc::new(MemoryStore::new()), sources(&server.url(), on));
-        for pattern in ["debate", "voting", "critique"] {
-            let (_, handle) = start(&scope, &request(pattern, &NAMES)).await;
+        for pattern in ["debate", "voting", "critique", "synthesis"] {
+            let checked = scope.check(&request(pattern, &NAMES)).unwrap();
+            // An answer that will be graded is asked for blind before the talk, as a short answer.
+            let spec = Spec { graded: pattern == "synthesis", ..checked };
+            let (_, handle) = scope.start(spec).await.unwrap();
             assert!(handle.finished().await.unwrap().outcome().success, "{pattern} over {}", on.0);
         }
         let mut seen = BTreeSet::new();

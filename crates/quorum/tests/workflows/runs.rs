@@ -166,6 +166,47 @@ async fn b11_the_task_of_a_discussion_is_its_name_and_not_the_question() {
     assert!(refused.to_string().contains("applies only to agents"), "{refused}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn b11_agents_of_a_run_chose_their_provider_and_abilities_by_a_placeholder() {
+    let (folder, panel) = (TempDir::new().unwrap(), panel());
+    for name in ["agents", "abilities"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    let affinity = json!({ "preferred": ["gemini"], "taskMapping": { "code-review": "codex" } });
+    let abilities = json!({ "taskBased": { "code-review": ["diffs"] } });
+    let profile = json!({ "agentId": "reviewer", "providerAffinity": affinity, "abilities": abilities });
+    fs::write(folder.path().join("agents/reviewer.json"), profile.to_string()).unwrap();
+    let ability = json!({ "abilityId": "diffs", "content": "Read the tests first." });
+    fs::write(folder.path().join("abilities/diffs.json"), ability.to_string()).unwrap();
+    let table = "rounds: 1, participants: [claude, 'reviewer:agent']";
+    let is_it = "prompt: 'Is {{input}} fine?'";
+    for (kind, config, input, provider) in [
+        ("discuss", table.to_owned(), "Is this code review fine?", "codex"),
+        ("discuss", format!("{table}, {is_it}"), "this code review", "codex"),
+        ("discuss", format!("{table}, {is_it}"), "this", "gemini"),
+        ("discuss", format!("{table}, prompt: 'Is it {{{{run.id}}}}?'"), "this code review", "gemini"),
+        ("prompt", format!("agent: reviewer, {is_it}"), "this code review", "codex"),
+        ("prompt", format!("agent: reviewer, {is_it}"), "this", "gemini"),
+        ("delegate", "targetAgent: reviewer, task: 'Do a code review'".to_owned(), "", "codex"),
+    ] {
+        let text = format!(
+            "workflowId: w\nversion: 1.0.0\nsteps:\n  - {{ stepId: one, type: {kind}, config: {{ {config} }} }}\n"
+        );
+        let from = panel.asked().len();
+        let result = ran(&scope(&panel, folder.path()), &text, json!(input)).await;
+        assert!(result.success, "{:?}", result.error);
+        let output = &result.step_results[0].output;
+        let chosen = if kind == "discuss" { &output["agents"][0]["provider"] } else { &output["provider"] };
+        assert_eq!(chosen, provider, "{kind} {config} {input}");
+        let calls = panel.asked();
+        let asked = asked_of(&calls[from..], "reviewer");
+        let knows = |it: &&AskedCall| it.call.system.contains("Read the tests first.");
+        let expected = if provider == "codex" { asked.len() } else { 0 };
+        assert_eq!(asked.iter().filter(|it| knows(it)).count(), expected, "{kind} {config} {input}");
+        assert!(!asked.is_empty());
+    }
+}
+
 const OLD: &str = "Which database should hold our billing events?";
 
 #[tokio::test(start_paused = true)]

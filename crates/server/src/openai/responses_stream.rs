@@ -46,8 +46,8 @@ enum Open {
 /// The state of Fusion's item.
 #[derive(Default)]
 struct Panel {
-    /// The attempt of each speaker's turn, and how much of it was told.
-    spoken: BTreeMap<Step, usize>,
+    /// What was told of each speaker's turn while it was written.
+    spoken: BTreeMap<Step, String>,
     is_analysed: bool,
 }
 
@@ -146,7 +146,7 @@ impl ResponseStream {
         match (event, step) {
             (Event::CallPlaced(placed), Some(step)) if placed.form.is_none() && placed.attempt == 1 => {
                 if let Some(panel) = &mut self.fusion {
-                    panel.spoken.insert(step.clone(), 0);
+                    panel.spoken.insert(step.clone(), String::new());
                 }
                 vec![self.fusion_event("panel.added", &json!({ "model": model(&placed.participant) }))]
             }
@@ -159,9 +159,15 @@ impl ResponseStream {
                 let fields = json!({ "analyst_model": analyst, "judge_model": analyst });
                 vec![self.fusion_event("analysis.in_progress", &fields)]
             }
-            (Event::TurnCompleted { turn }, Some(_)) if turn.form.is_none() => {
-                let fields = json!({ "model": model(&turn.participant), "content": turn.prose() });
-                vec![self.fusion_event("panel.completed", &fields)]
+            (Event::TurnCompleted { turn }, Some(step)) if turn.form.is_none() => {
+                let (model, content) = (model(&turn.participant), turn.prose());
+                // A short answer may be complete before the client is told of any of it.
+                let told = self.fusion.as_mut().and_then(|it| it.spoken.remove(step));
+                let rest = told.and_then(|it| content.strip_prefix(&*it)).filter(|it| !it.is_empty());
+                let delta =
+                    rest.map(|it| self.fusion_event("panel.delta", &json!({ "model": model, "delta": it })));
+                let fields = json!({ "model": model, "content": content });
+                delta.into_iter().chain([self.fusion_event("panel.completed", &fields)]).collect()
             }
             (Event::TurnFailed(failed), Some(step)) if !step.is_deciding() => {
                 vec![self.fusion_event("panel.failed", &fusion::failed(state, failed))]
@@ -174,10 +180,10 @@ impl ResponseStream {
         let Some(told) = self.fusion.as_mut().and_then(|it| it.spoken.get_mut(step)) else {
             return Vec::new();
         };
-        if offset != *told {
+        if offset != told.len() {
             return Vec::new();
         }
-        *told += text.len();
+        told.push_str(text);
         let Some(placed) = state.under_way.get(step) else { return Vec::new() };
         let fields = json!({ "model": model_of(state, &placed.participant), "delta": text });
         vec![self.fusion_event("panel.delta", &fields)]

@@ -35,14 +35,14 @@ pub(super) async fn health() -> Json<Value> {
 
 /// Check that this server accepts orders
 ///
-/// Ready while the server's heartbeat reaches the store and it is not shutting down; otherwise a
-/// 503 with the same details. It does not query the store, so it may be called often. Needs no
-/// token.
+/// Ready while the server's heartbeat reaches the store, discussions can be stored, and it is not
+/// shutting down; otherwise a 503 with the same details. It does not query the store, so it may be
+/// called often. Needs no token.
 #[utoipa::path(
     get, path = "/readyz", tag = "server",
     responses(
         (status = 200, description = "The server accepts orders", body = Readiness),
-        (status = 503, description = "The server is shutting down, or can't reach its store", body = Readiness)
+        (status = 503, description = "The server is shutting down, or can't use its store", body = Readiness)
     ),
     security(())
 )]
@@ -68,7 +68,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Readiness {
-    /// `ready`, `draining`, or `unreachable` if the store can't be reached.
+    /// `ready`, `draining`, or `unreachable` if the store can't be reached or written.
     #[schema(value_type = answers::ReadyStatus)]
     status: &'static str,
     /// The id of this node.

@@ -261,8 +261,8 @@ impl Attended {
         }
     }
 
-    /// Resumes it for a client that has come back; `None` if it is over. A pause by a person is
-    /// left alone: only a person ends it.
+    /// Goes on with it for a client that has come back; `None` if it is over. A pause by a person
+    /// is left alone, also one that no run has taken yet: only a person ends it.
     async fn resumed(&self, app: &App) -> Option<Handle> {
         loop {
             let slot = tokio::select! {
@@ -283,7 +283,7 @@ impl Attended {
                 }
                 continue;
             }
-            match self.discussion.resume_here().await {
+            match self.discussion.go_on_here().await {
                 Ok(handle) => {
                     app.hub.listen_to(&self.discussion, &handle, Some(slot));
                     return Some(handle);

@@ -50,7 +50,7 @@ pub(super) fn list(entries: &[Entry]) -> String {
             it.discussion_id,
             escaped(it.title.as_ref().unwrap_or(&it.topic)),
             escaped(&it.pattern),
-            it.status
+            escaped(&it.state().0)
         );
     }
     body + "</ul>\n"
@@ -74,4 +74,55 @@ fn escaped(text: &str) -> String {
         .replace('>', "&gt;")
         .replace('"', "&quot;")
         .replace('\'', "&#39;")
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum::{
+        model::{
+            digest::{AwaitedTurn, Digest},
+            id::DiscussionId,
+            lifecycle::Lifecycle,
+            outcome::{ResultKind, Standing, StandingReport},
+            time::Timestamp,
+        },
+        seams::{RunStatus, Summary},
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_degraded_discussion_was_completed_and_one_that_waits_for_a_person_running_without_scripts() {
+        let id: DiscussionId = "01890000-0000-7000-8000-000000000001".parse().unwrap();
+        let listed = |status, run, digest: Digest| {
+            list(&[Entry::from(Summary {
+                id,
+                topic: "Tabs or spaces?".to_owned(),
+                title: None,
+                pattern: "debate".to_owned(),
+                status,
+                opened_at: Timestamp(0),
+                ended_at: None,
+                success: None,
+                synthesis: None,
+                simulated: false,
+                session: None,
+                run,
+                digest: Some(digest),
+            })])
+        };
+        let standing = Standing::plain(ResultKind::Answered);
+        let result = Some(StandingReport { standing, degraded: true, simulated: false });
+        let turn = AwaitedTurn { participant: "me".to_owned(), round: 1, phase: "speaking".to_owned() };
+        let degraded = Digest { result, ..Digest::opened() };
+        let waiting = Digest { awaiting: vec![turn], ..Digest::opened() };
+        let told = |page: String| {
+            let (_, told) = page.split_once("<small>").unwrap();
+            told.split_once("</small>").unwrap().0.to_owned()
+        };
+        assert_eq!(told(listed(Lifecycle::Completed, RunStatus::Over, degraded)), "debate, degraded");
+        assert_eq!(told(listed(Lifecycle::Running, RunStatus::Waiting, waiting)), "debate, waiting for me");
+        let left = listed(Lifecycle::Running, RunStatus::Queued, Digest::opened());
+        assert_eq!(told(left), "debate, interrupted");
+    }
 }

@@ -13,8 +13,9 @@ use crate::wording;
     "message": "glm, qwen can't be asked here, so the panel is claude, gemini",
 }))]
 pub(crate) struct Panel {
-    /// The `kind` is `one-vendor` with `provider` and `models`, `narrowed` with `panel` and
-    /// `missing`, or `filled-up` with `panel` and `added`.
+    /// The `kind` is `one-vendor` with `provider` and `models`, `one-program` with `provider` and
+    /// `panel`, `narrowed` with `panel` and `missing`, or `filled-up` with `panel` and `added`. The
+    /// last two have `unasked` where other providers could be asked.
     #[serde(flatten)]
     #[schema(value_type = Object)]
     choice: PanelChoice,

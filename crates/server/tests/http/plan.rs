@@ -95,6 +95,12 @@ async fn a_panel_that_is_not_the_usual_one_says_so_in_the_plan_and_in_the_answer
         "message": "none of the usual panel is available, so others discuss: grok, mistral",
     });
     check(&["XAI_API_KEY", "MISTRAL_API_KEY"], others).await;
+    let unasked = json!({
+        "kind": "narrowed", "panel": ["claude", "gemini"], "missing": ["glm", "qwen"], "unasked": ["grok"],
+        "message": "glm, qwen can't be asked here, so the panel is claude, gemini; \
+                    available, but not asked: grok; providers names another panel",
+    });
+    check(&["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "XAI_API_KEY"], unasked).await;
 }
 
 #[tokio::test]

@@ -48,6 +48,22 @@ async fn an_order_that_recalls_or_follows_what_is_not_there_is_refused() {
 }
 
 #[tokio::test]
+async fn an_order_that_recalls_or_follows_a_discussion_too_far_back_was_answered_with_404() {
+    let server = TestServer::open(FAST).await;
+    server.held(&json!({ "topic": TOPIC, "providers": ["claude", "gemini"] })).await;
+    for (order, field) in [
+        (json!({ "topic": TOPIC, "recall": { "from": ["last~99"] } }), "recall.from"),
+        (json!({ "topic": TOPIC, "follows": "last~99" }), "follows"),
+    ] {
+        for path in ["/api/discussions", "/api/plan"] {
+            let answer = server.post(path, &order).await;
+            assert_eq!(answer.status, 409, "{order}: {}", answer.text);
+            assert_eq!(answer.json()["fields"][0]["field"], field, "{order}: {}", answer.text);
+        }
+    }
+}
+
+#[tokio::test]
 async fn f12_a_follow_up_of_the_last_discussion_that_was_sent_again_while_it_ran_was_refused() {
     let server = TestServer::open(FAST).await;
     server.held(&json!({ "topic": TOPIC, "providers": ["claude", "gemini"] })).await;

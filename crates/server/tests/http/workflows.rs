@@ -74,6 +74,32 @@ async fn b11_every_mistake_of_a_workflow_is_told_with_its_place() {
 }
 
 #[tokio::test]
+async fn a_run_without_the_input_that_it_uses_asked_about_null() {
+    let server = TestServer::open(FAST).await;
+    let text = TWO_STEPS.replace("{{input.topic}}", "{{input}}");
+    let refused = server.post(RUNS, &json!({ "workflow": text })).await;
+    let field = &refused.json()["fields"][0];
+    assert_eq!((refused.status.as_u16(), &field["field"]), (409, &json!("input")), "{}", refused.text);
+    let expected = "is missing, and the step ask uses {{input}}; a file can have a default for it: \
+                    {{input | default: 'TEXT'}}";
+    assert_eq!(field["message"], expected);
+    assert_eq!(server.get("/api/discussions").await.json(), json!([]));
+}
+
+#[tokio::test]
+async fn a_run_without_providers_was_refused_with_a_place_in_the_file() {
+    let server = TestServer::keyed(&[]).await;
+    let order = json!({ "workflow": TWO_STEPS, "input": { "topic": "tabs" } });
+    let told = async |path: &str, order: &Value| {
+        let refused = server.post(path, order).await;
+        (refused.status.as_u16(), refused.json()["fields"].clone())
+    };
+    let refused = told(RUNS, &order).await;
+    assert_eq!(refused, told("/api/discussions", &json!({ "topic": "x" })).await);
+    assert_eq!(refused.1[0]["code"], "DISCUSSION_INSUFFICIENT_PROVIDERS", "{refused:?}");
+}
+
+#[tokio::test]
 async fn b11_an_order_without_one_workflow_is_refused() {
     let server = TestServer::open(FAST).await;
     fs::write(server.folder.join("secret.yaml"), TWO_STEPS).unwrap();

@@ -168,13 +168,14 @@ fn text(chunks: &[Chunk]) -> String {
         .collect()
 }
 
-const TOPICS: [&str; 6] = [
+const TOPICS: [&str; 7] = [
     "Should we move billing to event sourcing?",
     "Microservices vs Monolith",
     "What's the best database for a real-time app?",
     "Is remote work good for teams?",
     "Why do projects run late?",
     "Sollten wir die Abrechnung auf Event Sourcing umstellen?",
+    "週休三日制を導入すべきですか？",
 ];
 
 fn seated(name: &str, role: &Role) -> Participant {

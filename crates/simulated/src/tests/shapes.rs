@@ -126,9 +126,35 @@ async fn inv_disc_200_a_synthesis_has_a_point_of_everyone() {
             *counts.entry(held.positions(&seat.name)[1].clone()).or_default() += 1;
         }
         let leading = *counts.values().max().unwrap();
-        let dissenting = if 4 < 2 * leading { 4 - leading } else { 4 };
-        assert_eq!(structure["dissent"].as_array().map(Vec::len), Some(dissenting));
+        assert_eq!(structure["dissent"].as_array().map(Vec::len), Some(4 - leading));
         assert!(!structure["claims"].as_array().unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_simulated_verdict_contradicted_the_simulated_marks() {
+    let seats = [("ann", PROPONENT), ("bob", OPPONENT), ("dan", JUDGE)];
+    for (topic, seed) in TOPICS.iter().flat_map(|topic| (1..=6).map(move |seed| (topic, seed))) {
+        let debate = meeting(topic).seats(&seats).with(|it| it.seed = seed).run(2).await;
+        for (ann, bob, expected) in [("7.4", "6.8", "ann"), ("6", "6.1", "bob")] {
+            let marks =
+                format!("The marks so far:\n\n- round 1: bob {bob}, ann {ann}\n- round 2: ann 7, bob 7");
+            let reply = debate.clone().asking(&marks).answer(2, "verdict", "dan", shape("verdict")).await;
+            let verdict: Verdict = serde_json::from_str(&reply).unwrap();
+            assert_eq!(verdict.winner.unwrap().participant, expected, "{topic}, {seed}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_simulated_proposal_named_no_answer_that_could_be_adopted() {
+    for (topic, seed) in TOPICS.iter().flat_map(|topic| (1..=6).map(move |seed| (topic, seed))) {
+        let held = meeting(topic).with(|it| it.seed = seed).run(1).await;
+        let written = held.answer(1, "deciding", "claude", shape("synthesis")).await;
+        let lead = written.split("\n\n").next().unwrap();
+        let named = lead.split("**").nth(1).unwrap_or_else(|| panic!("{topic}, {seed}: {lead}"));
+        let held_by = |name: &&str| held.positions(name).pop().as_deref() == Some(named);
+        assert_ne!(["claude", "glm", "qwen", "gemini"].iter().filter(|it| held_by(it)).count(), 0, "{lead}");
     }
 }
 
@@ -143,11 +169,13 @@ async fn a_simulated_synthesis_contradicted_the_judge() {
         let verdict = debate.answer(2, "judging", "dan", shape("verdict")).await;
         let verdict: Verdict = serde_json::from_str(&verdict).unwrap();
         let winner = verdict.winner.unwrap().participant;
+        let on_record = format!("The judge rated how well it was argued, with {winner} ahead:\n> Well.");
+        let debate = debate.asking(&on_record);
         let written = debate.answer(2, "deciding", "cyd", shape("synthesis")).await;
         let lead = written.split("\n\n").next().unwrap();
         let named = lead.split("**").nth(1);
         let won = debate.positions(&winner).pop().unwrap();
-        assert!(named.is_none_or(|it| it == won), "{topic}, {seed}: {winner} won with {won}, but: {lead}");
+        assert_eq!(named, Some(&*won), "{topic}, {seed}: {winner} won with {won}, but: {lead}");
     }
 }
 
@@ -224,9 +252,16 @@ async fn d05_sides_of_which_how_and_why_were_in_favour_of_nothing() {
         ),
         ("Why do projects run late?", ["the plain explanation is enough", "several causes together"]),
         (
-            "どのデータベースを使うべきですか？",
+            "What would we lose by a move to the cloud?",
             ["the simplest thing that can work", "what the people involved already know"],
         ),
+        ("Should Rust or Go be our next language?", ["Rust", "Go"]),
+        (
+            "どのデータベースを使うべきですか？",
+            ["うまくいきそうな中でいちばん単純なもの", "関わる人がすでに知っているもの"],
+        ),
+        ("週休三日制を導入すべきですか？", ["賛成", "反対"]),
+        ("RustかGoか？", ["Rust", "Go"]),
         ("タブとスペースのどちらがよいですか？", ["タブ", "スペース"]),
         ("Sollten wir umstellen?", ["dafür", "dagegen"]),
         (

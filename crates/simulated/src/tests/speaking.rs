@@ -30,6 +30,25 @@ async fn everyone_states_a_position_and_nobody_says_the_same_twice() {
 }
 
 #[tokio::test]
+async fn a_question_in_japanese_was_answered_in_english() {
+    for topic in ["週休三日制を導入すべきですか？", "東京か大阪か", "なぜプロジェクトは遅れるのですか？"]
+    {
+        let held = meeting(topic).run(2).await;
+        for turn in &held.said {
+            assert!(turn.text.starts_with("私の立場："), "{}", turn.text);
+            let english = turn.text.split(|it: char| !it.is_ascii_alphabetic()).filter(|it| 4 < it.len());
+            let names = ["claude", "gemini"];
+            assert_eq!(
+                english.filter(|it| !names.contains(it)).collect::<Vec<_>>(),
+                [""; 0],
+                "{}",
+                turn.text
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_question_that_wants_one_word_gets_one() {
     let mut words = std::collections::BTreeSet::new();
     for number in 0..40 {

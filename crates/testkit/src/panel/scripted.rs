@@ -197,11 +197,13 @@ impl Scripted {
             {
                 Some(labelled(call, text))
             }
+            (Line::WritesAt { step, text }, _) if call.step.as_str() == step => Some(labelled(call, text)),
             (Line::LeaksNonce, None) => {
                 let nonce = &call.nonce;
                 Some(format!("</said-{nonce}> {} {nonce}{nonce} x{nonce}x", nonce.to_uppercase()))
             }
             (Line::Parrots(shape), Some(asked)) if *shape == asked => Some(parroted(call)),
+            (Line::RepeatsSystemText(shape), Some(asked)) if *shape == asked => Some(call.system.to_string()),
             (Line::Votes { choice, confidence }, Some("ballot")) => {
                 let reasoning = format!("{name} likes {choice}");
                 Some(json!({"choice": choice, "confidence": confidence, "reasoning": reasoning}).to_string())

@@ -43,8 +43,8 @@ pub(super) fn markers(asked: &Asked) -> Option<String> {
     ))
 }
 
-/// The turns in a message: the fences with the nonce of the first. Others are part of what was
-/// said.
+/// The turns in a message: the fences with the nonce of the first. Fences with another nonce are
+/// part of what was said.
 fn turns(message: &str) -> usize {
     let nonce = message.split_once("<said-").and_then(|(_, rest)| rest.split_once(' '));
     nonce.map_or(0, |(nonce, _)| message.matches(&format!("<said-{nonce} by=")).count())

@@ -11,7 +11,12 @@ use super::{
 };
 
 /// The steps of a response, with its timing and its fault.
-pub(super) fn stage(mut answer: Answer, pace: Option<Pace>, fault: Option<&Fault>, number: u64) -> Play {
+pub(super) fn response_steps(
+    mut answer: Answer,
+    pace: Option<Pace>,
+    fault: Option<&Fault>,
+    number: u64,
+) -> Play {
     let (mut pace, mut close) = (pace, Close::Proper);
     let mut acts = match fault {
         Some(Fault::Noise(noise)) => {

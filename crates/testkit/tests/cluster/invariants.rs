@@ -1,4 +1,5 @@
-//! The ten invariants of many nodes, checked on a history. Each check is shown failing below.
+//! The ten invariants of many nodes, checked on a history. The tests below show that each check can
+//! fail.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -106,7 +107,7 @@ fn commands_are_taken_once_in_order(history: &History) -> Option<String> {
         let taken = taken(facts);
         let sent = history.sent.get(id).map_or(0, |it| it.iter().map(|it| it.0).max().unwrap_or_default());
         let in_order = taken.iter().zip(1..).all(|(id, number)| *id == number);
-        // What ends takes no more.
+        // A discussion that is over takes no more commands.
         let complete = sent <= taken.len() as u64 || history.over.contains(id);
         (!in_order || !complete).then(|| format!("{id}: taken {taken:?} of {sent}"))
     })

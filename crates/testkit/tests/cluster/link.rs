@@ -279,8 +279,8 @@ impl Nodes for Link {
         Box::pin(self.over(self.store.reap(node, beat)))
     }
 
-    fn part(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.over(self.store.part(node)))
+    fn deregister(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.over(self.store.deregister(node)))
     }
 
     fn attach(&self, id: DiscussionId, client: Uuid, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
@@ -289,6 +289,10 @@ impl Nodes for Link {
 
     fn detach(&self, id: DiscussionId, client: Uuid) -> BoxFuture<'_, Result<bool, StoreError>> {
         Box::pin(self.over(self.store.detach(id, client)))
+    }
+
+    fn try_writing(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.over(self.store.try_writing()))
     }
 
     fn nodes(&self) -> BoxFuture<'_, Result<Vec<NodeStatus>, StoreError>> {

@@ -197,7 +197,7 @@ impl World {
                 let process = self.process(node);
                 process.ends.store(true, Ordering::SeqCst);
                 let _ = timeout(Duration::from_secs(60), process.engine.leave()).await;
-                let _ = timeout(Duration::from_secs(2), process.engine.part()).await;
+                let _ = timeout(Duration::from_secs(2), process.engine.deregister()).await;
                 // Answers that it could not record in time are lost with it.
                 self.chronicle.allow(process.number);
                 process.line.set(|it| it.dead = true);
@@ -237,7 +237,7 @@ impl World {
         while process.engine.health().held == 0 {
             sleep(Duration::from_millis(50)).await;
         }
-        self.store.part(process.engine.health().id).await.unwrap();
+        self.store.deregister(process.engine.health().id).await.unwrap();
         process.engine.claim_any(1).await.unwrap();
         process.engine.health().cancelled
     }

@@ -67,7 +67,7 @@ completing -> completed
 }
 
 #[tokio::test(start_paused = true)]
-async fn f3_what_was_said_before_an_answer_broke_off_is_kept_and_counted_and_nobodys_turn() {
+async fn f3_the_text_of_a_broken_answer_is_kept_and_billed_but_is_no_turn() {
     let table = table(&priced(panel().breaks_off("bob")));
     let (outcome, facts) = table.hold(Spec { rounds: 1, ..order("in-turn") }).await;
     let broken: Vec<(&str, u64)> = facts.iter().filter_map(|it| said_by(&it.event)).collect();

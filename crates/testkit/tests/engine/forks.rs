@@ -70,6 +70,14 @@ async fn a_fork_at_an_unknown_step_is_refused_with_the_known_ones() {
     assert_eq!(refused.to_string(), message);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_fork_of_a_discussion_without_an_answer_is_refused_in_one_sentence() {
+    let table = table(&panel());
+    let id = table.engine.open(order("in-turn")).await.unwrap();
+    let refused = table.engine.fork(fork_of(id, ""), order("in-turn")).await.unwrap_err();
+    assert_eq!(refused.to_string(), "at: it has no answer yet that could be kept");
+}
+
 /// Runs the discussion to its end, with bob giving the same answer each time; returns how often he
 /// was asked.
 async fn with_bob_speaking(table: &Table, id: DiscussionId) -> usize {

@@ -151,7 +151,7 @@ const FIRST_SPEAKS: Consensus = Consensus {
 
 async fn first_speaks(floor: &mut Floor) -> Result<Decision, Halt> {
     for who in floor.present(&floor.spec().participants) {
-        if let Some(turn) = floor.ask(&who, Ask::new("", "sum up").hearing(Hears::Alphabetically)).await? {
+        if let Some(turn) = floor.ask(&who, Ask::new("", "sum up").hearing(Hears::ForSynthesis)).await? {
             let (synthesis, synthesizer) = (turn.text.to_string(), Some(who.name));
             return Ok(Decision { synthesis, synthesizer, ..Decision::default() });
         }

@@ -1,4 +1,4 @@
-//! What the calls of the demo would cost with real models.
+//! The cost that the calls of the demo would have with real models.
 
 use quorum::{
     model::{

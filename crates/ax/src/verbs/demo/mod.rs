@@ -25,10 +25,14 @@ use crate::{
     exit::Exit,
     live::{
         events::ProcessSignals,
-        session::{self, Ending},
+        session::{self, SessionOptions},
     },
     local,
-    render::{card::Naming, note},
+    render::{
+        card::Naming,
+        hints::{Hint, note_hints},
+        note,
+    },
 };
 use script::Script;
 use voices::{Pace, WrittenVoices};
@@ -47,11 +51,11 @@ const BEFORE: [&str; 2] = [
     "",
 ];
 
-const NEXT: [&str; 4] = [
-    "  ax show last --verbose              everything that was said, with the judge's scores",
-    "  ax show last --sources              who said what each sentence rests on",
-    "  ax replay last                      play it again",
-    "  ax export last -o debate.html       a page to share",
+const NEXT: [Hint; 4] = [
+    ("ax show last --verbose", "everything that was said, with the judge's scores"),
+    ("ax show last --sources", "who said what each sentence rests on"),
+    ("ax replay last", "play it again"),
+    ("ax export last -o debate.html", "a page to share"),
 ];
 
 /// Opens Quorum with the voices of the demo. The user's configuration, valid or not, is ignored: it
@@ -68,7 +72,8 @@ pub(crate) async fn open_left(app: &App, scope: &Scope, id: &str) -> anyhow::Res
     if is_left { opened(app, app.config()?, Pace::NATURAL).map(Some) } else { Ok(None) }
 }
 
-/// Whether this is the discussion of the demo. Its record has no mark; nobody else orders this.
+/// Whether this is the discussion of the demo. Its record has no mark, but no other discussion has
+/// this topic and background.
 fn is_demo(spec: &Spec) -> bool {
     spec.simulation.is_some() && spec.topic == TOPIC && spec.background.as_deref() == Some(BACKGROUND)
 }
@@ -88,17 +93,22 @@ fn unset() -> anyhow::Result<Config> {
 /// `ax demo`
 pub(crate) async fn demo(app: &App, quorum: &Quorum) -> anyhow::Result<Exit> {
     BEFORE.iter().for_each(|line| note(line));
+    note(&format!("Question: {TOPIC}"));
+    note(&format!("Background: {BACKGROUND}"));
+    note("");
     let scope = local::scope(quorum);
     let signals = ProcessSignals::new()?;
     let (discussion, handle) = scope.start(scope.check(&request())?).await?;
-    let ending = Ending { naming: Naming::Nowhere, ..Ending::shown(Output::default()) };
-    let exit = session::run(&discussion, handle, signals, ending).await?;
+    let options = SessionOptions { naming: Naming::Nowhere, ..SessionOptions::shown(Output::default()) };
+    let exit = session::run(&discussion, handle, signals, options).await?;
     if exit == Exit::Done && discussion.state().await?.lifecycle.is_terminal() {
         let (setup, error) = load(app)?;
         let cost = list_price::line(&discussion.facts(Seq::START).await?, &setup.providers);
         cost.iter().for_each(|line| note(line));
-        ["", after(stdout().is_terminal())].iter().chain(&NEXT).for_each(|line| note(line));
+        ["", after(stdout().is_terminal())].iter().for_each(|line| note(line));
+        note_hints(&NEXT);
         real_voices::hints(&setup).iter().for_each(|line| note(line));
+        note_hints(&real_voices::ASK);
         if let Some(error) = error {
             note("");
             note(&format!("Your configuration has an error: {error}"));
@@ -115,8 +125,8 @@ fn after(is_terminal: bool) -> &'static str {
     }
 }
 
-/// The providers as the user has them. If the configuration has a mistake, those of this machine,
-/// and the mistake.
+/// The providers that the user has set up. If the configuration has a mistake, the providers found
+/// on this machine, and the mistake.
 fn load(app: &App) -> anyhow::Result<(Setup, Option<anyhow::Error>)> {
     let machine = Machine::this();
     let own = app.config().map_err(anyhow::Error::from);

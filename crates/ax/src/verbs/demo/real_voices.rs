@@ -2,10 +2,18 @@
 
 use quorum::setup::{self, Provider, Setup};
 
+use crate::render::hints::Hint;
+
 /// The keys to name where none is found: one of three vendors is enough.
 const KEYS: &str = "ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_API_KEY";
 
-/// The lines about real voices.
+/// The commands that ask real models.
+pub(super) const ASK: [Hint; 2] = [
+    ("ax \"Your question?\" --dry-run", "who would be asked, and what it would cost"),
+    ("ax \"Your question?\"", "ask"),
+];
+
+/// The lines about real voices, before the commands that ask them.
 pub(super) fn hints(setup: &Setup) -> Vec<String> {
     let found = setup.providers.iter().filter(|it| it.missing().is_none()).map(found);
     lines(&found.collect::<Vec<_>>())
@@ -33,10 +41,6 @@ fn lines(found: &[String]) -> Vec<String> {
         lines.push(format!("Real voices found on this machine: {}.", found.join(", ")));
         lines.push("Ask them:".to_owned());
     }
-    lines.push(
-        "  ax \"Your question?\" --dry-run       who would be asked, and what it would cost".to_owned(),
-    );
-    lines.push("  ax \"Your question?\"                 ask".to_owned());
     lines
 }
 

@@ -2,22 +2,96 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::BoxStream};
 use quorum::{
-    Discussion, Handle, Steered,
+    Discussion, Handle,
+    call::Call,
     model::{
         command::Command,
+        error::ProviderError,
         event::{Event, Fact},
         lifecycle::Lifecycle,
+        participant::Participant,
     },
+    seams::{Chunk, Provider, Voice, Voices},
 };
+use tokio::sync::Notify;
 
 use super::*;
 
 const SPEAKERS: [&str; 4] = ["claude", "gemini", "qwen", "mistral"];
 
+fn written() -> WrittenVoices {
+    WrittenVoices::new(Script::of_the_demo(), Pace::INSTANT)
+}
+
+fn with_voices(voices: impl Voices + 'static) -> Quorum {
+    Quorum::builder().simulated_by(Arc::new(voices)).assigning_roles().build().unwrap()
+}
+
 fn quorum() -> Quorum {
-    let voices = Arc::new(WrittenVoices::new(Script::of_the_demo(), Pace::INSTANT));
-    Quorum::builder().simulated_by(voices).assigning_roles().build().unwrap()
+    with_voices(written())
+}
+
+/// A command that is sent while the voice of one step speaks. That voice ends only after it.
+struct Interruption {
+    step: String,
+    speaking: Notify,
+    sent: Notify,
+}
+
+impl Interruption {
+    fn at(step: &str) -> Arc<Interruption> {
+        Arc::new(Interruption { step: step.to_owned(), speaking: Notify::new(), sent: Notify::new() })
+    }
+
+    fn quorum(self: &Arc<Self>) -> Quorum {
+        with_voices(InterruptedVoices { voices: written(), at: self.clone() })
+    }
+
+    async fn send(&self, discussion: &Discussion, command: Command) {
+        self.speaking.notified().await;
+        discussion.send(command).await.unwrap();
+        self.sent.notify_one();
+    }
+}
+
+struct InterruptedVoices {
+    voices: WrittenVoices,
+    at: Arc<Interruption>,
+}
+
+impl Voices for InterruptedVoices {
+    fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
+        let voice = self.voices.voice(spec, who)?;
+        let provider = InterruptedSpeaker { speaker: voice.provider.clone(), at: self.at.clone() };
+        Some(Voice { provider: Arc::new(provider), ..voice })
+    }
+}
+
+struct InterruptedSpeaker {
+    speaker: Arc<dyn Provider>,
+    at: Arc<Interruption>,
+}
+
+impl Provider for InterruptedSpeaker {
+    fn reply(&self, call: Arc<Call>) -> BoxStream<'static, Result<Chunk, ProviderError>> {
+        let reply = self.speaker.reply(call.clone());
+        if call.step.as_str() != self.at.step {
+            return reply;
+        }
+        let at = self.at.clone();
+        let interrupted = async move {
+            at.speaking.notify_one();
+            at.sent.notified().await;
+            reply
+        };
+        interrupted.flatten_stream().boxed()
+    }
+
+    fn check<'a>(&'a self, who: &'a Participant) -> BoxFuture<'a, Result<(), ProviderError>> {
+        self.speaker.check(who)
+    }
 }
 
 async fn start(quorum: &Quorum) -> (Discussion, Handle) {
@@ -64,25 +138,12 @@ async fn every_line_of_the_script_is_spoken_and_none_is_missing() {
 
 /// The demo, stopped as soon as this step has spoken.
 async fn stopped_after(step: &str) -> (Discussion, Vec<Fact>) {
-    let (discussion, handle) = start(&quorum()).await;
-    commanded_after(&discussion, &handle, step, Command::Stop).await;
+    let at = Interruption::at(step);
+    let (discussion, handle) = start(&at.quorum()).await;
+    at.send(&discussion, Command::Stop).await;
     handle.finished().await.unwrap();
     let facts = discussion.facts(Seq::START).await.unwrap();
     (discussion, facts)
-}
-
-async fn commanded_after(discussion: &Discussion, handle: &Handle, step: &str, command: Command) {
-    use futures::StreamExt as _;
-
-    let mut signals = Box::pin(handle.signals());
-    while let Some(signal) = signals.next().await {
-        let quorum::Signal::Fact { fact, .. } = signal else { continue };
-        if matches!(&fact.event, Event::TurnCompleted { turn } if turn.step.as_str() == step) {
-            break;
-        }
-    }
-    let sent = discussion.steer(command).await.unwrap();
-    assert!(matches!(sent, Steered::Sent { .. }));
 }
 
 #[tokio::test]
@@ -132,11 +193,12 @@ async fn a_stop_after_a_round_gets_the_lines_written_for_it() {
 
 #[tokio::test]
 async fn a_demo_that_was_left_went_on_with_other_words() {
-    let first = quorum();
-    let (discussion, handle) = start(&first).await;
-    commanded_after(&discussion, &handle, "2/awaiting-responses/mistral", Command::Pause).await;
+    let at = Interruption::at("2/awaiting-responses/mistral");
+    let (discussion, handle) = start(&at.quorum()).await;
+    at.send(&discussion, Command::Pause).await;
     handle.finished().await.unwrap();
     let state = discussion.state().await.unwrap();
+    assert_eq!(state.lifecycle, Lifecycle::Paused);
     assert!(is_demo(&state.spec));
     discussion.resume_here().await.unwrap().finished().await.unwrap();
     let whole = start(&quorum()).await;

@@ -14,7 +14,11 @@ use quorum::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{args::Eval, exit::Usage, render::wording::to_see_it_again};
+use crate::{
+    args::{Eval, input::unreadable},
+    exit::Usage,
+    render::wording::to_see_it_again,
+};
 
 const MANIFEST: &str = "eval.json";
 const DISCUSSIONS: &str = "discussions";
@@ -187,7 +191,7 @@ impl Folder {
 /// Reads a file of questions. It reads one byte more than allowed, to find out whether the file is
 /// too large.
 pub(super) fn read_file(file: &Path) -> anyhow::Result<Vec<u8>> {
-    let wrong = |error: std::io::Error| Usage(format!("{}: {error}", file.display()));
+    let wrong = |error: std::io::Error| Usage(format!("{}: {}", file.display(), unreadable(&error)));
     let mut bytes = Vec::new();
     let opened = std::fs::File::open(file).map_err(wrong)?;
     let length = opened.metadata().map(|it| it.len()).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! `ax eval`: puts questions with known answers to several protocols, and reports which were right.
 
 mod folder;
+mod plan_text;
 mod progress;
-mod told;
 
 use std::sync::{
     Arc,
@@ -92,8 +92,10 @@ fn world_of(settings: &Settings, questions: &[Question]) -> anyhow::Result<Optio
     for question in questions {
         let Posed { topic, key, .. } = question.posed(settings.seed);
         let Key::Choice(right) = key else {
-            let message =
-                format!("--world: question {} has no options; a world knows nothing else", question.id);
+            let message = format!(
+                "--world: question {} has no options, and a world answers only questions with options",
+                question.id
+            );
             return Err(Usage(message).into());
         };
         voices.know(&topic, right);
@@ -128,7 +130,7 @@ async fn held(
         if args.json {
             print_json(&plan)?;
         } else {
-            print(&told::plan(&plan, &questions))?;
+            print(&plan_text::plan(&plan, &questions))?;
         }
         note("No model was asked, and nothing was recorded.");
         return Ok(Exit::Done);
@@ -137,7 +139,7 @@ async fn held(
     folder.begin(settings)?;
     let session = scope.session_named(&settings.session_name()).await?;
     let evaluation = Evaluation { session: Some(session.to_string()), ..evaluation };
-    note(&told::plan_line(&plan));
+    note(&plan_text::plan_line(&plan));
     let bar = Bar::new(stop_on_signal()?);
     let answers = evaluation.run(&scope, &bar).await?;
     bar.done();
@@ -145,7 +147,7 @@ async fn held(
     if answers.stopped.is_none() && !plan.simulated {
         let recorded = evaluation.record_outcomes(&scope, &answers).await?;
         if recorded > 0 {
-            note(&told::recorded(recorded));
+            note(&plan_text::recorded(recorded));
         }
     }
     let about = About {

@@ -11,7 +11,7 @@ use std::{
 
 use quorum::{
     eval::{Progress, Watch},
-    text::{grouped, time},
+    text::{count, grouped, time},
 };
 
 use crate::{
@@ -25,7 +25,7 @@ const WIDTH: usize = 24;
 /// How often the bar is drawn at most.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Elsewhere, a line for each tenth.
+/// The number of lines where no bar is drawn: one for each tenth.
 const LINES: usize = 10;
 
 /// Shows progress, and stops the evaluation when a person asks for it.
@@ -90,10 +90,10 @@ fn line(progress: &Progress, took: Duration) -> String {
     let bar = format!("{}{}", "█".repeat(full), "░".repeat(WIDTH.saturating_sub(full)));
     let cost = if usd > 0.0 { format!(" · ${usd:.4}") } else { String::new() };
     let new = done.saturating_sub(found);
-    // What an earlier process had done took no time here.
+    // Work done by an earlier process took no time in this one.
     let left = (new >= 10 && done < all).then(|| took.mul_f64((all - done) as f64 / new as f64));
     let left = left.map(|it| format!(" · {} left", time(it.as_millis() as u64))).unwrap_or_default();
-    format!("{bar} {} of {} discussions{cost}{left}", grouped(done as u64), grouped(all as u64))
+    format!("{bar} {} of {}{cost}{left}", grouped(done as u64), count(all as u64, "discussion"))
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ impl Client {
         (self.file)(places)
     }
 
-    /// The entry as a whole file would have it.
+    /// The entry as a complete file.
     pub(super) fn document(&self, program: &Path) -> String {
         match self.format {
             Format::Json { servers, entry } => {

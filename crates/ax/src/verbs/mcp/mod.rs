@@ -22,7 +22,7 @@ const NO_PROVIDER: &str = "\
     No provider is available, so discussions are refused unless they have \"offline\": true. `ax \
     doctor` says what is missing; `ax mcp --offline` uses simulated voices.";
 
-/// The variable that says what the names of tools begin with.
+/// The variable with the prefix of the tools' names.
 const PREFIX: &str = "AX_MCP_TOOL_PREFIX";
 
 /// The longest prefix: some clients take names of 64 characters, with a prefix of their own.

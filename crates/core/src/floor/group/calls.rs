@@ -140,7 +140,7 @@ mod tests {
         assert!(100 < times_woken(in_group).await);
     }
 
-    /// Counts itself out when it is dropped.
+    /// Decrements the count when it is dropped.
     struct Held(Arc<AtomicUsize>);
 
     impl Drop for Held {
@@ -160,7 +160,7 @@ mod tests {
                 drop(connection);
             });
         }
-        // One whose task has begun, or not: no time passes until both are gone.
+        // Whether or not their tasks have begun, both are gone as soon as they are dropped.
         yield_now().await;
         drop(calls);
         assert_eq!(held.load(Ordering::Relaxed), 0);

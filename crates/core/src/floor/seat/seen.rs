@@ -1,5 +1,7 @@
 //! The view that a seat is shown before its call, and the maximum cost of the call.
 
+use std::sync::Arc;
+
 use super::Seat;
 use crate::{
     call::Message,
@@ -14,6 +16,7 @@ use crate::{
     model::{
         error::{ErrorClass, ProviderError},
         money::{Spent, Usage},
+        transcript::Turn,
     },
 };
 
@@ -57,7 +60,9 @@ impl Seat {
             view.messages.pop();
         }
         view.digest = self.digest_of(floor, &view.messages);
-        view.masked(ask, &self.labels.mask, |turn| floor.now.covered_turn(turn).filter(|_| !self.labels.own))
+        let known = |turn: &Arc<Turn>| floor.now.covered_turn(turn).filter(|_| !self.labels.own);
+        let quoted_forms = floor.services.registry.quoted_forms(&state.spec);
+        view.masked(ask, &quoted_forms, &self.labels.mask, known)
     }
 
     /// A short hash of these messages. Labels never change it, but a question that shows names has

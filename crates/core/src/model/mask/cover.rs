@@ -202,6 +202,13 @@ pub(super) fn ordinary_names(who: &Participant) -> Vec<String> {
     named.filter(|it| 2 < it.len() && it.chars().all(char::is_alphabetic)).collect()
 }
 
+/// What an agent is by its profile, in lower case: *security engineer*.
+pub(super) fn role_in_profile(who: &Participant) -> Option<String> {
+    let role = who.agent.as_ref()?.role.as_ref()?;
+    let role = role.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ");
+    (2 < role.len() && !is_common(&role)).then_some(role)
+}
+
 impl Mask {
     /// Text of participants or users, with labels in place of names: of `@ann` always, in
     /// citations, and of names, providers and models that stand alone.
@@ -229,7 +236,8 @@ impl Mask {
 
     /// Replaces names after `@` and in citations.
     fn with_labels_after_signs(&self, text: &str, stays: impl Fn(&Word) -> bool) -> String {
-        if self.cited.is_empty() || !text.contains(['@', '＠', '[', '［', '【']) {
+        let has_names = !self.mentioned.is_empty() || !self.cited.is_empty();
+        if !has_names || !text.contains(['@', '＠', '[', '［', '【']) {
             return text.to_owned();
         }
         let mut out = String::with_capacity(text.len());

@@ -110,6 +110,108 @@ fn an_agent_called_editor_turned_every_editor_of_a_text_into_a_label() {
     covers("Speaking as your editor: no.", "Speaking as your @KX: no.");
 }
 
+/// A seat of an agent with this id, display name and role.
+fn agent(id: &str, display: &str, role: &str) -> Participant {
+    let (display_name, role) = (Some(display.to_owned()), Some(role.to_owned()));
+    let agent = Agent { id: id.into(), display_name, role, ..Agent::default() };
+    let aliases = vec!["gemini".to_owned(), display.to_owned()];
+    Participant { agent: Some(Arc::new(agent)), aliases, ..seat(id, "gemini", None) }
+}
+
+#[test]
+fn an_agent_with_an_ordinary_name_stayed_named_at_the_start_of_a_line() {
+    let seats = [agent("architect", "Architect", "Architect"), agent("editor", "Eve", "Editor")];
+    let mask = Mask::new(&seats.iter().zip(LABELS).collect::<Vec<_>>());
+    let covers = |said: &str, expected: &str| assert_eq!(mask.cover(said), expected);
+    covers("**Architect:** I hold it.", "**@KX:** I hold it.");
+    covers("Architect: I hold it.\nEditor: No.", "@KX: I hold it.\n@QV: No.");
+    covers("> **The Architect**: I hold it.", "> **The @KX**: I hold it.");
+    covers("# Architect\n\nI hold it.", "# @KX\n\nI hold it.");
+    covers("Architect here. I hold it.", "@KX here. I hold it.");
+    covers("Hello, architect here: no.", "Hello, @KX here: no.");
+    covers("I hold it.\n\n— Architect", "I hold it.\n\n— @KX");
+    covers("I hold it.\n— Eve, the editor", "I hold it.\n— @QV, the @QV");
+    covers("## The Architect's view\n\nIt holds.", "## The @KX's view\n\nIt holds.");
+    covers("[Architect] It holds. [Architect](x)", "[@KX] It holds. [Architect](x)");
+    covers("Eve (editor): No.", "@QV (@QV): No.");
+    covers("**Architect** — I hold it.", "**@KX** — I hold it.");
+    covers("It holds. Signed, the architect", "It holds. Signed, the @KX");
+    covers("This is the architect speaking.", "This is the @KX speaking.");
+    covers("Here this is the **architect**, and I hold it.", "Here this is the **@KX**, and I hold it.");
+    covers("My role as architect is to ask.", "My role as @KX is to ask.");
+    covers("I, the architect, hold it.", "I, the @KX, hold it.");
+    covers("As the **architect**, I hold it.", "As the **@KX**, I hold it.");
+    covers("As the architect, my concern is cost.", "As the @KX, my concern is cost.");
+    covers("As the architect and the editor, I hold it.", "As the @KX and the @QV, I hold it.");
+}
+
+#[test]
+fn an_ordinary_word_stays_where_no_speaker_calls_itself_that() {
+    let seats = [agent("architect", "Architect", "Architect"), agent("editor", "Eve", "Editor")];
+    let mask = Mask::new(&seats.iter().zip(LABELS).collect::<Vec<_>>());
+    for text in [
+        "Architect",
+        "An architect designs, and the architect decides: both are needed.",
+        "The architect of the house here said: no.",
+        "The editor here is old, and this is the editor we use.",
+        "The editor here, vim, is old.",
+        "This is an editor for images.",
+        "As an editor, my favourite is vim.",
+        "Between vim and the editor I use, the editor wins.",
+        "As the architect and the editor agree, we go. As an architect and a friend, she said so.",
+        "Use an editor:\nvim or another editor.",
+        "Architects: many. The role as architect is hard.",
+        "| Architect | Editor |",
+        "The architect's job is hard, and the editor's view:",
+        "Who signed? The architect did.",
+    ] {
+        assert_eq!(mask.cover(text), text);
+    }
+}
+
+#[test]
+fn an_agents_role_in_its_profile_stayed_visible_where_it_called_itself_that() {
+    let seats = [
+        agent("sec-reviewer", "Ada Prufer", "Security engineer"),
+        agent("analyst", "Bea", "claude"),
+        seat("claude", "claude", None),
+    ];
+    let mask = Mask::new(&seats.iter().zip(LABELS).collect::<Vec<_>>());
+    let covers = |said: &str, expected: &str| assert_eq!(mask.cover(said), expected);
+    covers(
+        "As Ada Prufer, the sec-reviewer and security engineer, I say no.",
+        "As @KX, the @KX and @KX, I say no.",
+    );
+    covers("As a Security Engineer, I object.", "As a @KX, I object.");
+    covers("**Security engineer:** No.", "**@KX:** No.");
+    let ordinary = "Ask a security engineer, and the security engineer decides.";
+    covers(ordinary, ordinary);
+    covers("claude agrees", "@ZJ agrees");
+    // Two agents of one role: the words don't say which of them is meant.
+    let two = [agent("one", "Eve", "Security engineer"), agent("two", "Bea", "Security engineer")];
+    let mask = Mask::new(&two.iter().zip(LABELS).collect::<Vec<_>>());
+    assert_eq!(mask.cover("Security engineer: No."), "a participant: No.");
+}
+
+#[test]
+fn a_text_of_a_past_discussion_kept_names_after_their_sign_and_exact_models() {
+    let seats = vec![agent("sec-reviewer", "Ada", "Reviewer"), agent("architect", "Architect", "Architect")];
+    let spec = Spec { participants: [seats, two_models()].concat(), ..order() };
+    let models = [("Ann".to_owned(), "westa-1".to_owned())].into();
+    let mask = Mask::numbered(&spec, &models);
+    assert_eq!(
+        mask.cover("as @sec-reviewer, @bob and Ann showed; @google and westa-1 said so [architect:2, Ann:1]"),
+        "as participant 1, participant 4 and participant 3 showed; participant 4 and participant 3 said so \
+         [participant 2:2, participant 3:1]"
+    );
+    assert_eq!(Mask::numbered(&spec, &BTreeMap::new()).cover("westa-1"), "westa-1");
+}
+
+/// Two seats without agents.
+fn two_models() -> Vec<Participant> {
+    seats().into_iter().take(2).collect()
+}
+
 #[test]
 fn words_of_the_question_are_left_alone() {
     let mask = asking("Is Gemini a star sign?", "bob is a haircut, @claude-2");

@@ -15,7 +15,7 @@ const BARE: [(&str, &str); 3] =
 /// A reply, split at its markers.
 pub(super) struct Marked<'r> {
     reply: &'r str,
-    /// The reply with everything blanked that is not the voter's own.
+    /// The reply with everything but the voter's own words blanked.
     pub(super) own: String,
     /// The markers, in order.
     markers: Vec<Marker>,
@@ -71,7 +71,7 @@ impl<'r> Marked<'r> {
 
     /// The text under the last of these markers that has any.
     pub(super) fn last(&self, marker: &str) -> Option<&'r str> {
-        let texts = self.sections(marker).rev().map(|(from, to)| undressed(&self.reply[from..to]));
+        let texts = self.sections(marker).rev().map(|(from, to)| without_markup(&self.reply[from..to]));
         texts.into_iter().find(|it| !it.is_empty())
     }
 }
@@ -97,21 +97,21 @@ pub(super) fn may_hold(text: &str) -> bool {
 }
 
 /// The text without Markdown that belongs to the markers around it: `**[REASONING]**: why\n**`.
-fn undressed(text: &str) -> &str {
+fn without_markup(text: &str) -> &str {
     let text = text.trim_start_matches([' ', ':', '=', '*']).trim();
     match text.rsplit_once('\n') {
-        Some((before, dress)) if is_dress(dress) => before.trim_end(),
+        Some((before, markup)) if is_markup(markup) => before.trim_end(),
         _ => text,
     }
 }
 
-fn is_dress(text: &str) -> bool {
+fn is_markup(text: &str) -> bool {
     text.chars().all(|it| it.is_whitespace() || "#*-_".contains(it))
 }
 
 fn begins_line(text: &str, at: usize) -> bool {
     let line = text[..at].rsplit('\n').next().unwrap_or_default();
-    is_dress(line)
+    is_markup(line)
 }
 
 /// The yes or no after `HAS_CONSENSUS:`. The blank form, `[YES or NO]`, is not an answer.

@@ -61,7 +61,7 @@ fn options(doc: &Fields<'_>) -> Result<(Vec<String>, Vec<String>), Mistake> {
     Ok((texts.unwrap_or_default(), labels.unwrap_or_default()))
 }
 
-/// The right option: the target, or else what the task itself calls it.
+/// The right option: the target, or else the task's own field for the answer.
 fn choice(
     fields: &Fields<'_>,
     doc: &Fields<'_>,

@@ -20,7 +20,10 @@ use serde::Serialize;
 
 use self::{fields::Fields, records::Record};
 use super::question::{Question, length};
-use crate::request::limits::{LONGEST_CONTEXT, LONGEST_TOPIC, OPTIONS};
+use crate::{
+    request::limits::{LONGEST_CONTEXT, LONGEST_TOPIC, OPTIONS},
+    text::count,
+};
 
 /// The largest file, in bytes.
 pub const LARGEST_FILE: usize = 64 * 1024 * 1024;
@@ -131,7 +134,11 @@ fn check_size(bytes: &[u8]) -> Result<(), Mistake> {
 
 fn unknown(first: &Record) -> Mistake {
     let names: Vec<&str> = first.fields.keys().map(String::as_str).take(12).collect();
-    let message = format!("the format is not known: there is no question among {}", names.join(", "));
+    let there = if names.is_empty() { "no field".to_owned() } else { names.join(", ") };
+    let message = format!(
+        "the format is not known: a record has question and answer, or the fields of MMLU, GPQA, \
+         lm-evaluation-harness or promptfoo; this has {there}"
+    );
     Mistake::new(first.line, "question", message)
 }
 
@@ -207,7 +214,11 @@ fn shortened(mut mistakes: Vec<Mistake>) -> Vec<Mistake> {
     mistakes.truncate(MOST_REPORTED);
     if more > 0 {
         let line = mistakes.last().map_or(1, |it| it.line);
-        mistakes.push(Mistake::new(line, "", format!("… and {more} more mistakes after this line")));
+        mistakes.push(Mistake::new(
+            line,
+            "",
+            format!("… and {} after this line", count(more as u64, "more mistake")),
+        ));
     }
     mistakes
 }

@@ -207,7 +207,14 @@ fn bad_files_are_refused_with_line_and_field() {
     check(
         "q.jsonl",
         "{\"prompt_text\":\"Q?\"}",
-        &["line 1, question: the format is not known: there is no question among prompt_text"],
+        &["line 1, question: the format is not known: a record has question and answer, or the fields \
+           of MMLU, GPQA, lm-evaluation-harness or promptfoo; this has prompt_text"],
+    );
+    check(
+        "q.jsonl",
+        "{}",
+        &["line 1, question: the format is not known: a record has question and answer, or the fields \
+           of MMLU, GPQA, lm-evaluation-harness or promptfoo; this has no field"],
     );
     check(
         "t.yaml",

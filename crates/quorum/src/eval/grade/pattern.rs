@@ -16,7 +16,8 @@ impl Pattern {
     /// Compiles a pattern, or says what is wrong with it.
     pub fn new(written: &str) -> Result<Pattern, String> {
         if written.len() > LONGEST_PATTERN {
-            return Err(format!("the pattern has {} bytes; {LONGEST_PATTERN} are allowed", written.len()));
+            let length = written.len();
+            return Err(format!("the pattern has {length} bytes; at most {LONGEST_PATTERN} are allowed"));
         }
         let built = RegexBuilder::new(written).size_limit(LARGEST_COMPILED).build();
         built.map(Pattern).map_err(|error| message_of(&error))

@@ -183,7 +183,7 @@ fn versus(evaluation: &Evaluation, scores: &Scores, place: usize) -> Option<Vers
     }
     let (own, other) = scores.pairs(place, baseline);
     let found = Comparison::of(&own, &other, evaluation.seed)?;
-    let conclusion = match found.tells() {
+    let conclusion = match found.is_significant() {
         false => Conclusion::CannotTell,
         true if found.difference > 0.0 => Conclusion::Better,
         true => Conclusion::Worse,
@@ -196,7 +196,7 @@ fn versus(evaluation: &Evaluation, scores: &Scores, place: usize) -> Option<Vers
         won: found.discordant.first,
         lost: found.discordant.second,
         conclusion,
-        would_tell: found.would_tell,
+        questions_needed: found.questions_needed,
     })
 }
 

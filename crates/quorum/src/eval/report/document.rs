@@ -160,8 +160,9 @@ pub struct VersusReport {
     /// The conclusion.
     pub conclusion: Conclusion,
     /// How many questions would be needed, where these are too few.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub would_tell: Option<u64>,
+    // Readers of the JSON document know it under this name.
+    #[serde(rename = "wouldTell", skip_serializing_if = "Option::is_none")]
+    pub questions_needed: Option<u64>,
 }
 
 /// The conclusion from a comparison.

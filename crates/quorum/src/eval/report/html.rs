@@ -6,7 +6,7 @@ use super::{
     Conclusion, DifferingQuestion, ProtocolReport, Report, VoiceReport, percent, points, svg,
     text::{closing, sentences, thousands},
 };
-use crate::export::escape;
+use crate::{export::escape, text::count};
 
 /// The largest page, in bytes. Questions on which protocols differ are left out until it fits.
 pub const LARGEST: usize = 200_000;
@@ -82,11 +82,11 @@ fn header(report: &Report) -> String {
     let times = if report.repeat > 1 { format!(", each {} times", report.repeat) } else { String::new() };
     let _ = write!(
         out,
-        "{} questions{times} · panel {} · seed {} · {} calls",
-        report.questions,
+        "{}{times} · panel {} · seed {} · {}",
+        count(report.questions as u64, "question"),
         escape(&report.panel.join(", ")),
         report.seed,
-        thousands(report.calls)
+        count(report.calls, "call")
     );
     out.push_str("</p>\n");
     if report.simulated {

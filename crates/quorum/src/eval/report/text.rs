@@ -28,9 +28,9 @@ const VOICES: [&str; 6] = ["voice", "right", "95 %", "stated", "Brier", "ECE"];
 fn heading(report: &Report) -> String {
     let asked = if report.repeat > 1 { format!(", each {} times", report.repeat) } else { String::new() };
     let mut lines = vec![format!(
-        "{}: {} questions{asked}; panel {}; seed {}",
+        "{}: {}{asked}; panel {}; seed {}",
         report.file,
-        report.questions,
+        count(report.questions as u64, "question"),
         report.panel.join(", "),
         report.seed
     )];
@@ -50,14 +50,17 @@ fn heading(report: &Report) -> String {
             .filter(|it| it.missing > 0)
             .map(|it| format!("{} ({} missing)", it.name, it.missing))
             .collect();
-        lines.push(format!("{} of {} questions are graded{why}.", report.complete, report.questions));
+        let all = count(report.questions as u64, "question");
+        let are = if report.complete == 1 { "is" } else { "are" };
+        lines.push(format!("{} of {all} {are} graded{why}.", report.complete));
         lines.push(format!(
             "Incomplete: {}. Protocols are compared on common questions only.",
             incomplete.join(", ")
         ));
     }
     if report.skipped > 0 {
-        lines.push(format!("{} records of the file were left out.", report.skipped));
+        let were = if report.skipped == 1 { "was" } else { "were" };
+        lines.push(format!("{} of the file {were} left out.", count(report.skipped as u64, "record")));
     }
     lines.join("\n")
 }
@@ -129,7 +132,8 @@ fn sentence(protocol: &ProtocolReport, versus: &VersusReport, baseline: &str) ->
             format!("{name} against {baseline}: cannot tell ({}, {range})", points(versus.difference))
         }
     };
-    let needed = versus.would_tell.map(|it| format!("; about {} questions would tell", thousands(it)));
+    let needed = versus.questions_needed.map(thousands);
+    let needed = needed.map(|it| format!("; about {it} questions would be needed to tell"));
     let flips = protocol.flips.filter(|it| it.right_to_wrong + it.wrong_to_right > 0).map(|it| {
         format!(
             " Of {} positions, {} went from right to wrong and {} from wrong to right.",

@@ -21,8 +21,8 @@ pub(crate) struct Budget {
     most: Option<Usd>,
     /// The maximum cost of a discussion of each protocol; the last is that of the first answers.
     each: Vec<Usd>,
-    /// The spending of earlier processes on each discussion. It counts from the beginning, because
-    /// most of it is found only when other discussions have already reserved their part.
+    /// What earlier processes spent on each discussion. It counts from the beginning: most of it
+    /// would otherwise be found only after other discussions have reserved their part.
     earlier: BTreeMap<DiscussionId, Usd>,
     state: Mutex<Spending>,
     /// Notified whenever a reservation is given back.
@@ -37,11 +37,11 @@ struct Spending {
 }
 
 impl Budget {
-    /// The budget of this evaluation. Where there is no limit, nothing has to be known beforehand.
+    /// The budget of this evaluation. Without a limit, no costs have to be known beforehand.
     pub(super) async fn of(evaluation: &Evaluation, scope: &Scope) -> Result<Budget, Error> {
         let most = evaluation.max_cost.and_then(Usd::from_dollars);
         let (each, earlier) = match most {
-            Some(_) => (plan::dearest(evaluation, scope).await?, spent_earlier(evaluation, scope).await?),
+            Some(_) => (plan::max_costs(evaluation, scope).await?, spent_earlier(evaluation, scope).await?),
             None => (Vec::new(), BTreeMap::new()),
         };
         Ok(Budget::new(most, each, earlier))
@@ -64,18 +64,19 @@ impl Budget {
         self.reserve_cost(self.each.get(place).copied().unwrap_or_default()).await
     }
 
-    /// Reserves this amount; `None` if the budget has no room for it. What others have reserved may
-    /// turn out to be more than they need, so they are waited for.
+    /// Reserves this amount; `None` if the budget has no room for it. Waits for other discussions,
+    /// which may need less than they have reserved.
     pub(super) async fn reserve_cost(&self, cost: Usd) -> Option<Usd> {
         let Some(most) = self.most else { return Some(Usd::ZERO) };
         loop {
             let freed = self.freed.notified();
             tokio::pin!(freed);
-            // From here on nothing that is given back is missed.
+            // From here on, no released reservation is missed.
             freed.as_mut().enable();
             {
                 let mut state = self.lock();
-                // What is cheaper than what had no room would be a question begun and not finished.
+                // Once a discussion has found no room, a cheaper one would only begin a question
+                // that can't be finished.
                 if state.is_short {
                     return None;
                 }

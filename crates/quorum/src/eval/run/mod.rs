@@ -153,7 +153,7 @@ impl Evaluation {
         let budget = Budget::of(self, scope).await?;
         let mut all = Answers { posed: self.posed(), ..Answers::default() };
         let bases = self.bases(&all.posed);
-        let held_later = self.protocols.iter().filter(|it| it.way.is_held()).count();
+        let held_later = self.protocols.iter().filter(|it| it.way.needs_discussion()).count();
         let mut progress = Progress { all: bases.len() * (1 + held_later), ..Progress::default() };
         let run = Running { evaluation: self, scope, watch, budget: &budget };
         let mut grader = Grader::default();

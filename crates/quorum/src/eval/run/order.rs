@@ -1,7 +1,7 @@
 //! The discussions of an evaluation: what is asked for each question and protocol.
 
 use quorum_core::model::{event::Fork, spec::Spec};
-use quorum_patterns::protocols::{BASELINE, Fixed, OPEN};
+use quorum_patterns::protocols::{BASELINE, NamedProtocol, OPEN};
 use uuid::Uuid;
 
 use super::{Answers, Evaluation, Ran};
@@ -64,19 +64,20 @@ impl Evaluation {
     fn base(&self, question: usize, posed: &Posed, repeat: u32) -> Job {
         let baseline = self.protocols.iter().position(|it| it.way == Way::Baseline);
         if !posed.letters.is_empty() {
-            let request = of_fixed(BASELINE, self.asking(posed, repeat));
+            let request = of_named(BASELINE, self.asking(posed, repeat));
             return self.job((question, repeat, baseline), BASELINE.name, posed, request);
         }
         // An open question has no vote, so its first answers come from the first protocol that
         // holds a discussion anyway.
-        let held = self.protocols.iter().enumerate().find(|(_, it)| it.way.is_held() && it.fits(posed));
+        let held =
+            self.protocols.iter().enumerate().find(|(_, it)| it.way.needs_discussion() && it.fits(posed));
         match held {
             Some((place, protocol)) => {
                 let request = self.request_of(protocol, self.asking(posed, repeat), None);
                 self.job((question, repeat, Some(place)), &protocol.name, posed, request)
             }
             None => {
-                let request = of_fixed(OPEN, self.asking(posed, repeat));
+                let request = of_named(OPEN, self.asking(posed, repeat));
                 self.job((question, repeat, None), OPEN.name, posed, request)
             }
         }
@@ -90,10 +91,9 @@ impl Evaluation {
 
     fn jobs_of(&self, all: &Answers, base: &Ran) -> Vec<Job> {
         let posed = &all.posed[base.job.question];
-        let wanted =
-            self.protocols.iter().enumerate().filter(|(place, it)| {
-                it.way.is_held() && Some(*place) != base.job.protocol && it.fits(posed)
-            });
+        let wanted = self.protocols.iter().enumerate().filter(|(place, it)| {
+            it.way.needs_discussion() && Some(*place) != base.job.protocol && it.fits(posed)
+        });
         let best = all.best.as_ref().map(|it| it.voice.as_str());
         let job = |(place, protocol): (usize, &Protocol)| {
             let asked = self.asking(posed, base.job.repeat);
@@ -125,13 +125,13 @@ impl Evaluation {
 
     fn request_of(&self, protocol: &Protocol, asked: Request, best: Option<(&str, &Ran)>) -> Request {
         match &protocol.way {
-            Way::Single(_) | Way::Baseline => of_fixed(BASELINE, asked),
+            Way::Single(_) | Way::Baseline => of_named(BASELINE, asked),
             Way::SelfConsistency { voice, draws } => {
                 let known = best.map(|(name, base)| base.written(name));
                 let voice = voice.clone().or(known).unwrap_or_default();
                 let seats = best.map_or(2, |it| it.1.voices()).max(2);
                 let draws = draws.map_or(seats, |it| it as usize);
-                let request = of_fixed(BASELINE, asked);
+                let request = of_named(BASELINE, asked);
                 Request { providers: Some(vec![voice; draws]), participants: None, ..request }
             }
             Way::Discussion { preset, pattern, rounds, method } => Request {
@@ -165,11 +165,11 @@ impl Evaluation {
     }
 }
 
-fn of_fixed(fixed: Fixed, asked: Request) -> Request {
+fn of_named(protocol: NamedProtocol, asked: Request) -> Request {
     Request {
-        pattern: Some(fixed.pattern.to_owned()),
-        rounds: Some(fixed.rounds),
-        consensus: Some(fixed.method.to_owned()),
+        pattern: Some(protocol.pattern.to_owned()),
+        rounds: Some(protocol.rounds),
+        consensus: Some(protocol.method.to_owned()),
         ..asked
     }
 }

@@ -75,67 +75,109 @@ pub struct PlannedProtocol {
     pub cost_usd: f64,
 }
 
-/// How many questions are planned in full. Their mean stands for all.
+/// How many questions of each kind are planned in full. They stand for all of their kind.
 const SAMPLED: usize = 3;
-const SAMPLED_OF_MIXED: usize = 8;
+
+/// Questions with options, or those without. Within a kind, the same calls are made for each
+/// question, and only their lengths differ.
+struct Kind<'a> {
+    count: usize,
+    /// Questions of all lengths, each with the plan of its first answers.
+    sample: Vec<(&'a Posed, Sum)>,
+}
 
 pub(super) async fn planned(evaluation: &Evaluation, scope: &Scope) -> Result<Planned, Error> {
     let posed = evaluation.posed();
-    let sample = sampled(&posed);
-    let first = sample.first().copied();
-    let Some(first) = first else { return Ok(nothing(evaluation)) };
+    let Some(first) = posed.first() else { return Ok(nothing(evaluation)) };
     let base = scope.check(&evaluation.sample_base(first))?;
     let panel: Vec<String> =
         base.participants.iter().filter(|it| !it.is_person()).map(|it| it.name.clone()).collect();
-    let times = posed.len() * evaluation.repeat.max(1) as usize;
-    let firsts = mean(scope, &sample, |it| evaluation.sample_base(it)).await?;
-    let simulated = base.simulation.is_some();
-    let unpriced = scope.plan(&base).await?.unpriced;
-    let (mut most, mut alone) = (times_of(firsts, times), Sum::default());
+    let repeat = evaluation.repeat.max(1) as usize;
+    let kinds = kinds(evaluation, scope, &posed).await?;
+    let of_kind = |it: &Kind<'_>| {
+        let firsts: Vec<Sum> = it.sample.iter().map(|it| it.1).collect();
+        times_of(typical(&firsts), it.count * repeat)
+    };
+    let mut most = kinds.iter().map(of_kind).fold(Sum::default(), Sum::and);
+    let (mut alone, mut discussions) = (Sum::default(), posed.len() * repeat);
     let mut protocols = Vec::new();
-    let mut discussions = times;
     for protocol in &evaluation.protocols {
-        let fitting = posed.iter().filter(|it| protocol.fits(it)).count();
-        let times = fitting * evaluation.repeat.max(1) as usize;
-        let sample: Vec<&Posed> = sample.iter().copied().filter(|it| protocol.fits(it)).collect();
-        let of = |it: &Posed| evaluation.sample_request(protocol, it, &panel);
-        let one = match (&protocol.way, sample.is_empty()) {
-            (_, true) => Sum::default(),
-            (Way::Single(_), false) => firsts.part(panel.len()),
-            (Way::Baseline, false) => firsts,
-            _ => mean(scope, &sample, of).await?,
-        };
-        let shared = shared(evaluation, protocol, firsts, panel.len());
-        let new = one.less(shared);
-        alone = alone.and(times_of(one, times));
-        if protocol.way.is_held() {
-            most = most.and(times_of(new, times));
-            discussions += times;
+        let (mut whole, mut new, mut fitting) = (Sum::default(), Sum::default(), 0);
+        for kind in kinds.iter().filter(|it| it.sample.iter().all(|(posed, _)| protocol.fits(posed))) {
+            let (one, one_new) = of_protocol(evaluation, scope, protocol, kind, &panel).await?;
+            whole = whole.and(times_of(one, kind.count * repeat));
+            new = new.and(times_of(one_new, kind.count * repeat));
+            fitting += kind.count;
         }
-        let calls = if protocol.way.is_held() { new.calls * times as f64 } else { 0.0 };
+        alone = alone.and(whole);
+        if protocol.way.needs_discussion() {
+            most = most.and(new);
+            discussions += fitting * repeat;
+        } else {
+            new = Sum::default();
+        }
         protocols.push(PlannedProtocol {
             name: protocol.name.clone(),
             questions: fitting,
-            calls_each: one.calls,
-            calls: calls.round() as u32,
-            cost_usd: if protocol.way.is_held() { new.usd * times as f64 } else { 0.0 },
+            calls_each: whole.calls / (fitting * repeat).max(1) as f64,
+            calls: new.calls.round() as u32,
+            cost_usd: new.usd,
         });
     }
-    let grader = grader(evaluation, scope, &posed, &base).await?;
-    let (questions, repeat) = (posed.len(), evaluation.repeat.max(1));
-    let (most, without_sharing) = (most.figures(), alone.figures());
     Ok(Planned {
-        questions,
-        repeat,
+        questions: posed.len(),
+        repeat: evaluation.repeat.max(1),
         panel,
         protocols,
         discussions,
-        most,
-        without_sharing,
-        unpriced,
-        grader,
-        simulated,
+        most: most.figures(),
+        without_sharing: alone.figures(),
+        unpriced: scope.plan(&base).await?.unpriced,
+        grader: grader(evaluation, scope, &posed, &base).await?,
+        simulated: base.simulation.is_some(),
     })
+}
+
+/// The questions by kind, with a sample of each.
+async fn kinds<'a>(
+    evaluation: &Evaluation,
+    scope: &Scope,
+    posed: &'a [Posed],
+) -> Result<Vec<Kind<'a>>, Error> {
+    let (with, without): (Vec<&Posed>, Vec<&Posed>) = posed.iter().partition(|it| !it.letters.is_empty());
+    let mut kinds = Vec::new();
+    for all in [with, without].into_iter().filter(|it| !it.is_empty()) {
+        let mut sample = Vec::new();
+        for it in sampled(&all) {
+            sample.push((it, usual(scope, it, &evaluation.sample_base(it)).await?));
+        }
+        kinds.push(Kind { count: all.len(), sample });
+    }
+    Ok(kinds)
+}
+
+/// The plan of a protocol for one question of this kind: of everything, and of what it asks beyond
+/// shared first answers.
+async fn of_protocol(
+    evaluation: &Evaluation,
+    scope: &Scope,
+    protocol: &Protocol,
+    kind: &Kind<'_>,
+    panel: &[String],
+) -> Result<(Sum, Sum), Error> {
+    let (mut all, mut new) = (Vec::new(), Vec::new());
+    for (posed, firsts) in &kind.sample {
+        let one = match &protocol.way {
+            Way::Single(_) => firsts.part(panel.len()),
+            Way::Baseline => *firsts,
+            Way::SelfConsistency { .. } | Way::Discussion { .. } => {
+                usual(scope, posed, &evaluation.sample_request(protocol, posed, panel)).await?
+            }
+        };
+        all.push(one);
+        new.push(one.less(shared(evaluation, protocol, *firsts, panel.len())));
+    }
+    Ok((typical(&all), typical(&new)))
 }
 
 /// The cost of grading by a model; `None` if no question needs it, or no model is named.
@@ -158,8 +200,9 @@ async fn grader(
         seat.is_some_and(|it| it.provider == member.provider && same(&it.model, &member.model))
     };
     let voices = base.participants.iter().filter(|it| !it.is_person()).count();
-    let held =
-        |it: &Posed| evaluation.protocols.iter().filter(|way| way.way.is_held() && way.fits(it)).count();
+    let held = |it: &Posed| {
+        evaluation.protocols.iter().filter(|way| way.way.needs_discussion() && way.fits(it)).count()
+    };
     let each = |it: &Posed| 2 * descriptions(it) * (voices + held(it)) * evaluation.repeat.max(1) as usize;
     let calls: usize = open().map(each).sum();
     let one = scope.plan(&spec).await?.usual.cost_usd;
@@ -181,7 +224,7 @@ fn descriptions(posed: &Posed) -> usize {
 
 /// The maximum cost of a discussion of each protocol, for the longest question; the last is that
 /// of the first answers.
-pub(super) async fn dearest(evaluation: &Evaluation, scope: &Scope) -> Result<Vec<Usd>, Error> {
+pub(super) async fn max_costs(evaluation: &Evaluation, scope: &Scope) -> Result<Vec<Usd>, Error> {
     let posed = evaluation.posed();
     let longest = posed.iter().max_by_key(|it| it.topic.len() + it.context.as_ref().map_or(0, String::len));
     let Some(longest) = longest else { return Ok(Vec::new()) };
@@ -190,7 +233,7 @@ pub(super) async fn dearest(evaluation: &Evaluation, scope: &Scope) -> Result<Ve
     let mut costs = Vec::new();
     for protocol in &evaluation.protocols {
         let request = evaluation.sample_request(protocol, longest, &panel);
-        // A protocol that this question can't be put to costs nothing with it.
+        // A protocol that doesn't fit this question costs nothing here.
         let cost = match scope.check(&request) {
             Ok(spec) => reserved(&scope.plan(&spec).await?),
             Err(_) => 0.0,
@@ -202,21 +245,16 @@ pub(super) async fn dearest(evaluation: &Evaluation, scope: &Scope) -> Result<Ve
     Ok(costs)
 }
 
-/// What is reserved for a discussion: every answer as long as it may be, or every usual one asked
-/// for twice because it can't be read. A discussion that runs out of money in its middle has spent
-/// it for nothing.
+/// The cost reserved for a discussion: that of answers of the maximum length or, if it is higher,
+/// that of typical answers asked for twice because they can't be read. A discussion that runs out
+/// of money halfway has spent it for nothing.
 pub(super) fn reserved(plan: &Plan) -> f64 {
     plan.usual.cost_usd.max(2.0 * plan.typical.cost_usd).min(plan.most.cost_usd)
 }
 
-/// Questions that stand for all: by length, each in the middle of its part of the file. Where some
-/// have options and others don't, more of them, at equal distances.
-fn sampled(posed: &[Posed]) -> Vec<&Posed> {
-    let is_mixed = posed.iter().any(|it| it.letters.is_empty() != posed[0].letters.is_empty());
-    if is_mixed {
-        return posed.iter().step_by(posed.len().div_ceil(SAMPLED_OF_MIXED).max(1)).collect();
-    }
-    let mut sorted: Vec<&Posed> = posed.iter().collect();
+/// Questions that represent all: sorted by length, the middle one of each of several equal parts.
+fn sampled<'a>(posed: &[&'a Posed]) -> Vec<&'a Posed> {
+    let mut sorted = posed.to_vec();
     sorted.sort_by_key(|it| it.topic.len() + it.context.as_ref().map_or(0, String::len));
     let count = SAMPLED.min(sorted.len());
     (0..count).map(|it| sorted[(2 * it + 1) * sorted.len() / (2 * count)]).collect()
@@ -237,7 +275,7 @@ fn nothing(evaluation: &Evaluation) -> Planned {
     }
 }
 
-/// The first answers that a protocol takes over from those that were asked for all.
+/// The first answers that a protocol reuses from those shared by all protocols.
 fn shared(evaluation: &Evaluation, protocol: &Protocol, firsts: Sum, panel: usize) -> Sum {
     match &protocol.way {
         _ if evaluation.independent => Sum::default(),
@@ -246,19 +284,18 @@ fn shared(evaluation: &Evaluation, protocol: &Protocol, firsts: Sum, panel: usiz
     }
 }
 
-/// The mean of the plans of these questions.
-async fn mean(
-    scope: &Scope,
-    sample: &[&Posed],
-    request: impl Fn(&Posed) -> crate::Request,
-) -> Result<Sum, Error> {
-    let mut sum = Sum::default();
-    for posed in sample {
-        let spec = Spec { graded: posed.letters.is_empty(), ..scope.check(&request(posed))? };
-        let Figures { calls, tokens, cost_usd } = scope.plan(&spec).await?.usual;
-        sum = sum.and(Sum { calls: f64::from(calls), tokens: tokens as f64, usd: cost_usd });
-    }
-    Ok(sum.part(sample.len()))
+/// The plan of a discussion of this question, without repeated calls.
+async fn usual(scope: &Scope, posed: &Posed, request: &crate::Request) -> Result<Sum, Error> {
+    let spec = Spec { graded: posed.letters.is_empty(), ..scope.check(request)? };
+    let Figures { calls, tokens, cost_usd } = scope.plan(&spec).await?.usual;
+    Ok(Sum { calls: f64::from(calls), tokens: tokens as f64, usd: cost_usd })
+}
+
+/// The sum that stands for each of these: the most calls, because their total is a maximum, and the
+/// mean of what grows with the length of the question.
+fn typical(sums: &[Sum]) -> Sum {
+    let all = sums.iter().fold(Sum::default(), |all, it| all.and(*it)).part(sums.len());
+    Sum { calls: sums.iter().map(|it| it.calls).fold(0.0, f64::max), ..all }
 }
 
 /// Calls, tokens and cost.

@@ -54,7 +54,7 @@ pub struct Comparison {
     pub discordant: Discordant,
     /// How many questions are needed to detect a difference as large as the one seen, or as the
     /// smallest one that matters if that is larger; `None` if these questions were enough.
-    pub would_tell: Option<u64>,
+    pub questions_needed: Option<u64>,
 }
 
 impl Comparison {
@@ -72,13 +72,21 @@ impl Comparison {
         let count = |is: fn(&f64) -> bool| differences.iter().filter(|it| is(it)).count() as u32;
         let discordant = Discordant { first: count(|it| *it > 0.0), second: count(|it| *it < 0.0) };
         let share = f64::from(discordant.first + discordant.second) / questions as f64;
-        let would_tell = interval.includes(0.0).then(|| questions_to_tell(difference, share, questions));
-        Some(Comparison { questions, difference, interval, p: mcnemar(discordant), discordant, would_tell })
+        let questions_needed =
+            interval.includes(0.0).then(|| questions_to_tell(difference, share, questions));
+        Some(Comparison {
+            questions,
+            difference,
+            interval,
+            p: mcnemar(discordant),
+            discordant,
+            questions_needed,
+        })
     }
 
     /// Whether the interval of the difference excludes zero.
     #[must_use]
-    pub fn tells(&self) -> bool {
+    pub fn is_significant(&self) -> bool {
         !self.interval.includes(0.0)
     }
 }
@@ -93,14 +101,14 @@ mod tests {
         let found = Comparison::of(&same, &same, 1).unwrap();
         assert_eq!((found.difference, found.p, found.discordant), (0.0, 1.0, Discordant::default()));
         assert!(found.interval.low < 0.0 && 0.0 < found.interval.high, "{found:?}");
-        assert!(found.would_tell > Some(4), "{found:?}");
+        assert!(found.questions_needed > Some(4), "{found:?}");
     }
 
     #[test]
     fn one_question_tells_nothing() {
         let found = Comparison::of(&[1.0], &[0.0], 1).unwrap();
         assert_eq!((found.difference, found.p), (1.0, 1.0));
-        assert!(!found.tells(), "{found:?}");
+        assert!(!found.is_significant(), "{found:?}");
         assert_eq!(Comparison::of(&[], &[], 1), None);
     }
 
@@ -110,8 +118,8 @@ mod tests {
         let second: Vec<f64> = (0..200).map(|it| f64::from(u8::from(it % 5 != 0))).collect();
         let found = Comparison::of(&first, &second, 1).unwrap();
         assert_eq!((found.questions, found.discordant), (200, Discordant { first: 40, second: 0 }));
-        assert!((found.difference - 0.2).abs() < 1e-12 && found.tells(), "{found:?}");
-        assert_eq!(found.would_tell, None);
+        assert!((found.difference - 0.2).abs() < 1e-12 && found.is_significant(), "{found:?}");
+        assert_eq!(found.questions_needed, None);
         assert!(found.p < 1e-9);
     }
 }

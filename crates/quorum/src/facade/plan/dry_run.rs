@@ -81,6 +81,12 @@ pub(super) async fn usual_questions(services: &Services, order: &Spec) -> Result
     Ok(runner.run_once(&runner.spec, Some(0), None).await?.0)
 }
 
+/// The facts of such a run.
+pub(super) async fn usual_facts(services: &Services, order: &Spec) -> Result<Vec<Fact>, Error> {
+    let runner = Runner::of(services, order);
+    Ok(runner.run_once(&runner.spec, Some(0), None).await?.1)
+}
+
 /// What a fork may take over besides answers: the notes of the original before the point of the
 /// fork.
 #[derive(Clone)]

@@ -8,6 +8,7 @@ use crate::{
     request::{Request, check},
     workflow::{
         check::{LONGEST_WRITTEN, Reading},
+        given::INPUT,
         node::{Node, Place, Tree},
         reader::Fields,
     },
@@ -29,9 +30,6 @@ pub(super) const STEP: StepType = StepType {
     },
     read,
 };
-
-/// Stands for the question while the rest is checked.
-const PLACEHOLDER: &str = "{{input}}";
 
 /// The fields of an order that belong to the whole run.
 const OF_THE_RUN: &[&str] = &["topic", "preset", "sessionId", "offline", "simulate", "seed"];
@@ -64,7 +62,8 @@ fn read(reading: &mut Reading<'_>, config: &Node) -> Option<Action> {
         let within = rest.iter().find(|(name, _, _)| *name == "consensus");
         named.or(within).map_or(config.place, |it| it.1)
     };
-    let request = self::request(reading, config.place, order)?;
+    let known_question = Some(reading.given.question(prompt.as_deref()));
+    let request = Request { known_question, ..self::request(reading, config.place, order)? };
     match check(&request, reading.at.setting) {
         Ok(mut spec) => {
             spec.retry.clone_from(&reading.common.retry);
@@ -93,7 +92,8 @@ fn deciding(consensus: &Value, order: &mut Map<String, Value>) {
 }
 
 fn request(reading: &mut Reading<'_>, place: Place, mut order: Map<String, Value>) -> Option<Request> {
-    order.insert("topic".to_owned(), json!(PLACEHOLDER));
+    // Stands for the question while the rest is checked.
+    order.insert("topic".to_owned(), json!(INPUT));
     match serde_json::from_value::<Request>(Value::Object(order)) {
         Ok(request) => {
             let base = reading.at.base;

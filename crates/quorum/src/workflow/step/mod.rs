@@ -8,12 +8,14 @@ mod prompt;
 mod repeat;
 mod tool;
 
+use quorum_core::model::error::Code;
 use serde_json::Value;
 
 use crate::{
-    Complaint,
+    Complaint, Remedy,
     workflow::{
         check::{ReadStep, Reading},
+        mistake::Mistake,
         node::Place,
     },
 };
@@ -43,8 +45,17 @@ pub const STEPS: &[StepType] = &[
 /// Reports the complaints about the request behind a step.
 pub(crate) fn complain(reading: &mut Reading<'_>, place: Place, complaints: Vec<Complaint>) {
     for complaint in complaints {
-        reading.wrong(place, format!("{}: {}", complaint.field, complaint.message));
+        let message = format!("{}: {}", complaint.field, complaint.message);
+        let is_lacking = complaint.code == Code::InsufficientProviders;
+        let lacking = is_lacking.then(|| Box::new(without_seats(complaint)));
+        reading.wrong.push(Mistake { lacking, ..Mistake::at(place, message) });
     }
+}
+
+/// The complaint without advice on whom to seat: in a workflow, the file says that.
+fn without_seats(mut complaint: Complaint) -> Complaint {
+    complaint.remedies.retain(|it| matches!(it, Remedy::Simulate | Remedy::Provide { .. }));
+    complaint
 }
 
 /// The schema of a list of steps.

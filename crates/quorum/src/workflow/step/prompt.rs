@@ -8,6 +8,7 @@ use crate::{
     request::{OneVoice, Request, Seating, limits::TOKENS_PER_TURN, one_voice},
     workflow::{
         check::{LONGEST_WRITTEN, Reading},
+        given::INPUT,
         node::{Node, Place},
         reader::Fields,
     },
@@ -88,11 +89,13 @@ pub(super) fn action(reading: &mut Reading<'_>, place: Place, asked: Asked) -> O
         }
         (None, None) => None,
     };
-    let text = prompt.clone().filter(|it| !it.trim().is_empty()).unwrap_or_else(|| "{{input}}".to_owned());
+    let text = prompt.clone().filter(|it| !it.trim().is_empty()).unwrap_or_else(|| INPUT.to_owned());
     if prompt.as_ref().is_some_and(|it| it.trim().is_empty()) {
         reading.wrong(place, "prompt is empty; leave it out to ask the input");
     }
-    let voice = OneVoice { text, system: None, request: Request { providers, participants, ..manner } };
+    let known_question = Some(reading.given.question(Some(&text)));
+    let request = Request { providers, participants, known_question, ..manner };
+    let voice = OneVoice { text, system: None, request };
     match one_voice(&voice, reading.at.setting) {
         Ok(mut spec) => {
             spec.retry.clone_from(&reading.common.retry);

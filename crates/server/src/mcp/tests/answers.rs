@@ -87,13 +87,13 @@ async fn b10_an_aborted_quick_answer_was_not_reported_as_a_failure() {
     let told = &result["structuredContent"];
     assert_eq!([&told["status"], &told["synthesis"]], [&json!("aborted"), &json!("")], "{told}");
     assert_eq!(result["isError"], true, "{result}");
-    assert_eq!(result["content"][0]["text"], "Error: it was aborted", "{result}");
+    assert_eq!(result["content"][0]["text"], "Error: a person aborted the discussion", "{result}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn b10_a_discussion_without_an_answer_was_called_answered() {
     let mut client = Client::legacy().await;
-    let order = json!({ "topic": "Tabs?", "rounds": 1, "maxCalls": 1, "simulate": { "latencyMs": 0 } });
+    let order = json!({ "topic": "Tabs?", "rounds": 1, "maxTokens": 1, "simulate": { "latencyMs": 0 } });
     let told = client.call("ax_discuss", order).await;
     assert_eq!([&told["success"], &told["synthesis"]], [&json!(false), &json!("")], "{told}");
     assert!(told["error"]["code"].is_string(), "{told}");
@@ -107,11 +107,11 @@ async fn b10_a_quick_answer_without_models_was_advised_a_field_that_the_tool_lac
     let quorum = Quorum::builder().store(Arc::new(MemoryStore::new())).config(config).set_up(setup);
     let mut client = Client::asking(quorum.build().unwrap()).await;
     let (text, is_error) = read(&mut client, "ax_discuss_quick", json!({ "topic": "Tabs?" })).await;
-    let expected = "Error: providers: no provider is available, and a discussion takes 2; \
+    let expected = "Error: providers: no provider is available; \
                     ax_discuss with \"offline\": true uses simulated voices";
     assert_eq!((text.as_str(), is_error), (expected, true));
     let told = client.call("ax_discuss", json!({ "topic": "Tabs?" })).await;
-    let expected = "providers: no provider is available, and a discussion takes 2; \
+    let expected = "providers: no provider is available; \
                     \"offline\": true uses simulated voices";
     assert_eq!(told["message"], expected);
 }

@@ -75,6 +75,35 @@ async fn b10_bad_input_is_refused_with_every_mistake_and_nothing_is_spent() {
             ],
         ),
         (
+            "ax_discuss_recursive",
+            json!({ "topic": "x?", "budgetMs": 1 }),
+            vec!["budgetMs: must be from 30000 to 1800000, not 1"],
+        ),
+        (
+            "ax_discuss_recursive",
+            json!({ "topic": "x?", "budgetMs": 60_000, "totalBudget": 60_000 }),
+            vec!["budgetMs: is given twice: totalBudget is another name of budgetMs"],
+        ),
+        (
+            "ax_discuss",
+            json!({ "topic": "x?", "maxWaitMs": 1e300, "rounds": 1e300 }),
+            vec![
+                "maxWaitMs: must be from 0 to 50000, not 1e+300",
+                "rounds: must be from 1 to 10, not 1e+300",
+            ],
+        ),
+    ];
+    for (tool, arguments, expected) in cases {
+        assert_eq!(mistakes(&mut client, tool, arguments.clone()).await, expected, "{tool} {arguments}");
+    }
+    assert_eq!(client.call("ax_history", json!({})).await["discussions"], json!([]), "nothing was started");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_tools_that_ask_nobody_refuse_bad_input_too() {
+    let mut client = Client::legacy().await;
+    let cases = [
+        (
             "ax_control",
             json!({ "id": "x", "action": "stopp" }),
             vec![
@@ -91,7 +120,6 @@ async fn b10_bad_input_is_refused_with_every_mistake_and_nothing_is_spent() {
     for (tool, arguments, expected) in cases {
         assert_eq!(mistakes(&mut client, tool, arguments.clone()).await, expected, "{tool} {arguments}");
     }
-    assert_eq!(client.call("ax_history", json!({})).await["discussions"], json!([]), "nothing was started");
 }
 
 #[tokio::test(start_paused = true)]
@@ -199,6 +227,37 @@ async fn b10_every_mistake_in_the_changes_of_a_fork_is_reported_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn b10_a_budget_under_its_usual_name_was_refused_where_sub_discussions_are_allowed() {
+    let mut client = Client::legacy().await;
+    let order = json!({
+        "topic": "Tabs?", "rounds": 1, "budgetMs": 60_000, "simulate": { "latencyMs": 0 },
+    });
+    let told = client.call("ax_discuss_recursive", order).await;
+    assert_eq!(told["status"], "completed", "{told}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_fork_of_a_discussion_without_an_answer_was_told_of_no_steps() {
+    let mut client = Client::legacy().await;
+    let order = json!({ "topic": "Tabs?", "rounds": 1, "maxWaitMs": 0, "simulate": { "latencyMs": 5_000 } });
+    let id = client.call("ax_discuss", order).await["discussionId"].clone();
+    let fork = json!({ "id": id, "changes": { "topic": "Spaces?" } });
+    assert_eq!(mistakes(&mut client, "ax_fork", fork).await, ["at: it has no answer yet that could be kept"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_round_past_all_numbers_of_rounds_was_taken_for_the_first() {
+    let mut client = Client::legacy().await;
+    let order = json!({ "topic": "Tabs?", "rounds": 1, "simulate": { "latencyMs": 0 } });
+    let id = client.call("ax_discuss", order).await["discussionId"].clone();
+    for (round, count) in [(1_u64, 1), (2, 0), (4_294_967_297, 0), (u64::MAX, 0)] {
+        let wanted = json!({ "id": id, "section": "rounds", "round": round });
+        let told = client.call("ax_result", wanted).await;
+        assert_eq!(told["rounds"].as_array().map(Vec::len), Some(count), "{round}: {told}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn b10_an_unknown_id_and_a_malformed_one_are_told_in_the_same_words() {
     let mut client = Client::legacy().await;
     let rest = |tool: &str| match tool {
@@ -207,7 +266,8 @@ async fn b10_an_unknown_id_and_a_malformed_one_are_told_in_the_same_words() {
         _ => json!({}),
     };
     for tool in ["ax_result", "ax_status", "ax_fork", "ax_say", "ax_control"] {
-        for id in ["nope", "", "01890000-0000-7000-8000-000000000001"] {
+        let long = "x".repeat(5_000);
+        for id in ["nope", "", "01890000-0000-7000-8000-000000000001", &long] {
             let mut arguments = rest(tool);
             arguments["id"] = json!(id);
             let told = client.call(tool, arguments).await;

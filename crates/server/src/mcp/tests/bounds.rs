@@ -79,6 +79,11 @@ async fn b10_the_schemas_of_the_other_tools_state_theirs() {
         ),
         (
             "ax_discuss_recursive",
+            "budgetMs",
+            json!({ "type": "integer", "minimum": 30_000, "maximum": 1_800_000 }),
+        ),
+        (
+            "ax_discuss_recursive",
             "maxCalls",
             json!({ "type": "integer", "minimum": 5, "maximum": 100, "default": 20 }),
         ),

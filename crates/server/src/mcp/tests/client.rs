@@ -98,14 +98,24 @@ impl Client {
     }
 
     pub(super) async fn modern_of(quorum: Quorum, limits: Limits, capabilities: Value) -> Client {
-        let mut client = Client::unannounced(quorum, Settings { limits, ..settings() });
-        client.meta = json!({
+        Client::unannounced(quorum, Settings { limits, ..settings() }).stateless(capabilities).await
+    }
+
+    /// The same of a server that asks its own voices.
+    pub(super) async fn modern_asking(quorum: Quorum, capabilities: Value) -> Client {
+        let settings = Settings { voices: Voices::Available, ..settings() };
+        Client::unannounced(quorum, settings).stateless(capabilities).await
+    }
+
+    /// This client with these capabilities in every request.
+    async fn stateless(mut self, capabilities: Value) -> Client {
+        self.meta = json!({
             "io.modelcontextprotocol/protocolVersion": MODERN,
             "io.modelcontextprotocol/clientCapabilities": capabilities,
             "io.modelcontextprotocol/clientInfo": { "name": "a test", "version": "1" },
         });
-        client.learn().await;
-        client
+        self.learn().await;
+        self
     }
 
     fn unannounced(quorum: Quorum, settings: Settings) -> Client {
@@ -221,13 +231,15 @@ impl Client {
         self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params })).await;
     }
 
-    /// Calls the tool until the discussion has this status.
+    /// Calls the tool until the discussion has this status, for an hour at most.
     pub(super) async fn until(&mut self, id: &Value, status: &str) -> Value {
+        let begun = Instant::now();
         loop {
             let told = self.call("ax_status", json!({ "id": id })).await;
             if told["status"] == status {
                 return told;
             }
+            assert!(begun.elapsed() < Duration::from_secs(3_600), "it never is {status}: {told}");
             tokio::time::advance(Duration::from_millis(100)).await;
         }
     }
@@ -237,6 +249,14 @@ impl Client {
         self.writer.take().unwrap().shutdown().await.unwrap();
         while self.read().await.is_some() {}
         (&mut self.ended).await.unwrap();
+    }
+
+    /// Sends a last message without the end of its line, ends the input, and returns the answer.
+    pub(super) async fn finally(&mut self, message: &Value) -> Option<Value> {
+        let mut writer = self.writer.take().unwrap();
+        writer.write_all(message.to_string().as_bytes()).await.unwrap();
+        writer.shutdown().await.unwrap();
+        self.read().await
     }
 
     /// Ends the input and reads nothing more; whether the server has left within 5 s.

@@ -13,7 +13,7 @@ use crate::{
 /// Two voices that take 5 s for each answer.
 fn order() -> Value {
     json!({
-        "topic": "Tabs or spaces?", "rounds": 1, "providers": ["claude", "gemini"],
+        "topic": "Tabs or spaces?", "rounds": 2, "providers": ["claude", "gemini"],
         "simulate": { "latencyMs": 5_000 },
     })
 }

@@ -149,6 +149,47 @@ async fn b10_two_hundred_calls_at_once_are_all_answered() {
     assert!(busy > 0);
 }
 
+/// Waits until none of these is queued or runs, by asking for their states alone.
+async fn finished(client: &mut Client, ids: &[Value]) {
+    for id in ids {
+        client.until(id, "completed").await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_queued_orders_and_resumes_were_begun_only_while_a_call_waited_for_them() {
+    let limits = Limits { running: 1, ..Limits::default() };
+    let mut client = Client::of(simulated(), limits).await;
+    let mut ids = Vec::new();
+    for number in 0..3 {
+        let order = with(order(1_000), "topic", json!(format!("Question {number}?")));
+        let told = client.call("ax_discuss", with(order, "maxWaitMs", json!(0))).await;
+        ids.push(told["discussionId"].clone());
+    }
+    assert_eq!(client.call("ax_status", json!({ "id": ids[2] })).await["status"], "queued");
+    finished(&mut client, &ids).await;
+
+    let paused = client.call("ax_discuss", with(order(1_000), "maxWaitMs", json!(0))).await;
+    let paused = paused["discussionId"].clone();
+    client.call("ax_control", json!({ "id": paused, "action": "pause" })).await;
+    client.until(&paused, "paused").await;
+    let other = with(with(order(1_000), "topic", json!("And this?")), "maxWaitMs", json!(0));
+    let other = client.call("ax_discuss", other).await["discussionId"].clone();
+    let told = client.call("ax_control", json!({ "id": paused, "action": "resume" })).await;
+    assert_eq!(told["status"], "queued", "{told}");
+    finished(&mut client, &[other, paused]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_last_line_without_its_end_was_not_answered() {
+    let mut client = Client::legacy().await;
+    let id = client.finally(&json!({ "jsonrpc": "2.0", "id": 99, "method": "ping" })).await;
+    assert_eq!(id, Some(json!({ "jsonrpc": "2.0", "id": 99, "result": {} })));
+    let mut client = Client::legacy().await;
+    let told = client.finally(&json!("x".repeat(4 << 20))).await.unwrap();
+    assert_eq!(told["error"]["message"], "a message has at most 4 MiB", "{told}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn b10_a_line_that_is_no_message_is_answered_and_the_connection_goes_on() {
     let mut client = Client::legacy().await;

@@ -123,6 +123,35 @@ async fn b10_an_answer_sent_again_after_a_broken_call_is_passed_over_and_a_wrong
     assert_eq!(second, first);
 }
 
+/// The answer to a call that is sent again with this response to its question.
+async fn responded(client: &mut Client, response: Value) -> Value {
+    let mut params = json!({ "name": "ax_discuss", "arguments": with_a_person() });
+    let asked = client.request("tools/call", params.clone()).await["result"].clone();
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let step = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    params["requestState"] = asked["requestState"].clone();
+    params["inputResponses"] = json!({ step: response });
+    client.request("tools/call", params).await["result"].clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_person_who_declined_was_asked_again_at_once() {
+    for response in [json!({ "action": "decline" }), json!({ "action": "cancel" })] {
+        let mut client = Client::modern(simulated(), json!({ "elicitation": { "form": {} } })).await;
+        let told = responded(&mut client, response.clone()).await;
+        let handle = &told["structuredContent"];
+        assert_eq!([&handle["status"], &handle["awaits"][0]["participant"]], ["awaiting", "me"], "{told}");
+        assert!(handle["next"].as_str().unwrap().contains("ax_say"), "{told}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_an_answer_of_no_words_was_refused_under_another_field() {
+    let mut client = Client::modern(simulated(), json!({ "elicitation": { "form": {} } })).await;
+    let told = responded(&mut client, json!({ "action": "accept", "content": { "text": " \n" } })).await;
+    assert_eq!(told["structuredContent"]["message"], "text: is empty", "{told}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn b10_a_fork_that_asks_its_client_s_user_goes_on_with_the_answer() {
     let mut client = Client::modern(simulated(), json!({ "elicitation": { "form": {} } })).await;

@@ -13,7 +13,7 @@ const TWO_STEPS: &str = "workflowId: two-steps\nversion: 1.2.0\nsteps:\n\
     \x20 - { stepId: second, type: prompt, config: { prompt: \"Weigh {{steps.first.output}}.\" } }\n";
 
 /// A client of a server with these workflows in its folder.
-async fn with_workflows(files: &[(&str, &str)]) -> (Client, TempDir) {
+pub(super) async fn with_workflows(files: &[(&str, &str)]) -> (Client, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("workflows")).unwrap();
     for (name, text) in files {

@@ -110,6 +110,9 @@ async fn b10_a_task_asks_for_a_person_s_words_and_takes_them() {
     }
     assert_eq!(got["result"]["status"], "input_required", "{got}");
     let (step, _) = got["result"]["inputRequests"].as_object().unwrap().iter().next().unwrap();
+    let blank = json!({ step: { "action": "accept", "content": { "text": " " } } });
+    let told = client.request("tasks/update", json!({ "taskId": id, "inputResponses": blank })).await;
+    assert_eq!(told["error"]["message"], "text: is empty", "{told}");
     let words = json!({ step: { "action": "accept", "content": { "text": "A bridge." } } });
     let told = client.request("tasks/update", json!({ "taskId": id, "inputResponses": words })).await;
     assert_eq!(told["result"]["resultType"], "complete", "{told}");

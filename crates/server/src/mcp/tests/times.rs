@@ -77,6 +77,23 @@ async fn b10_a_wait_of_nothing_answers_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn b10_a_result_that_waits_for_nothing_never_went_on_with_what_no_process_runs() {
+    let store = Arc::new(MemoryStore::new());
+    let mut first = Client::of(process(&store), Limits::default()).await;
+    let mut order = slow(5_000);
+    order["maxWaitMs"] = json!(0);
+    let id = first.call("ax_discuss", order).await["discussionId"].clone();
+    first.hang_up().await;
+    let mut next = Client::of(process(&store), Limits::default()).await;
+    let mut told = json!({});
+    for _ in 0..30 {
+        told = next.call("ax_result", json!({ "id": id, "waitMs": 0 })).await;
+        pass(Duration::from_secs(1)).await;
+    }
+    assert_eq!(told["status"], "completed", "{told}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn b10_a_client_that_gives_up_pauses_its_discussion_and_nothing_is_paid_twice() {
     let mut client = Client::legacy().await;
     let call = client.calling("ax_discuss", slow(5_000)).await;

@@ -106,7 +106,7 @@ fn next(structured: &Value) -> &str {
     structured["next"].as_str().unwrap_or_default()
 }
 
-/// The synthesis, below a line that says what it is where it is not simply the panel's answer.
+/// The synthesis. If it isn't simply the panel's answer, a line above it says what it is.
 fn plain(state: &State, outcome: &Outcome) -> String {
     let is_plain =
         outcome.outcome.is_none_or(|it| it.standing.kind.is_answer() && !it.degraded && !it.simulated);

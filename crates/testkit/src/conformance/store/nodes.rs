@@ -97,7 +97,7 @@ pub async fn a_node_that_parts_holds_nothing<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
     let held = claim(store, id, "one").await.expect("nobody has it");
-    assert_eq!(store.part(held.node).await, Ok(()));
+    assert_eq!(store.deregister(held.node).await, Ok(()));
     assert_eq!(store.beat(held.node, Duty::Serving).await, Ok(None));
     assert!(claim(store, id, "two").await.is_ok());
 }

@@ -16,7 +16,7 @@ use super::{
 
 pub(super) const SPEECH: Speech = Speech {
     name: "anthropic",
-    hears,
+    recognise,
     key: |request| request.header("x-api-key"),
     read,
     prompt,
@@ -33,7 +33,7 @@ pub(super) const SPEECH: Speech = Speech {
     error: answer::break_off,
 };
 
-fn hears(request: &Request) -> Option<Topic> {
+fn recognise(request: &Request) -> Option<Topic> {
     let route = request.route();
     match request.method.as_str() {
         "POST" if route.ends_with("/messages") => Some(Topic::Answer(named_in(&request.body))),

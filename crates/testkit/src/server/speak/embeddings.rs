@@ -15,7 +15,7 @@ use super::{
 
 pub(super) const SPEECH: Speech = Speech {
     name: "openai-embeddings",
-    hears: |request| {
+    recognise: |request| {
         let is_ours = request.method == "POST" && request.route().ends_with("/embeddings");
         is_ours.then(|| Topic::Answer(named_in(&request.body)))
     },

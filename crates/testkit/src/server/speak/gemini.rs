@@ -14,7 +14,7 @@ use super::{
 
 pub(super) const SPEECH: Speech = Speech {
     name: "gemini",
-    hears,
+    recognise,
     key: |request| request.header("x-goog-api-key").or_else(|| request.query("key")),
     read,
     prompt: |body| super::plain_prompt(body, &["/tools", "/systemInstruction", "/contents"]),
@@ -30,7 +30,7 @@ pub(super) const SPEECH: Speech = Speech {
     error: answer::break_off,
 };
 
-fn hears(request: &Request) -> Option<Topic> {
+fn recognise(request: &Request) -> Option<Topic> {
     let route = request.route();
     match request.method.as_str() {
         "POST" => {
@@ -150,7 +150,7 @@ fn read(request: &Request) -> Result<Asked, Refusal> {
     }
     let is_streamed = request.route().ends_with(":streamGenerateContent");
     let system = checked(&part_of(&body, "systemInstruction"), CONTENT, "system_instruction")?;
-    let Some(Topic::Answer(model)) = hears(request) else { return Err(Refusal::of(Why::Status(404))) };
+    let Some(Topic::Answer(model)) = recognise(request) else { return Err(Refusal::of(Why::Status(404))) };
     Ok(Asked {
         model,
         system: said_in(&system, "system_instruction.parts")?,

@@ -38,7 +38,7 @@ pub(super) struct Speech {
     /// Its name in recorded requests.
     pub(super) name: &'static str,
     /// The topic of a request, if it is for this vendor.
-    hears: fn(&Request) -> Option<Topic>,
+    recognise: fn(&Request) -> Option<Topic>,
     /// The request's key.
     key: fn(&Request) -> Option<&str>,
     /// Reads the request as strictly as the vendor does.
@@ -182,7 +182,7 @@ const EVENTS: &str = "text/event-stream; charset=utf-8";
 
 /// The vendor and the topic of a request.
 pub(super) fn recognised(request: &Request) -> Option<(&'static Speech, Topic)> {
-    SPEECHES.iter().find_map(|speech| Some((speech, (speech.hears)(request)?)))
+    SPEECHES.iter().find_map(|speech| Some((speech, (speech.recognise)(request)?)))
 }
 
 /// The completion request, if it is one.
@@ -203,7 +203,7 @@ pub(super) fn model_of(topic: &Topic) -> &str {
 pub(super) fn answer(script: &Script, request: &Request, nth: impl FnOnce(String) -> u64) -> Play {
     let Some((speech, topic)) = recognised(request) else {
         let nothing = Answer::whole(404, "text/plain; charset=utf-8", "404 page not found\n".to_owned());
-        return stage::stage(nothing, None, None, 0);
+        return stage::response_steps(nothing, None, None, 0);
     };
     let model = model_of(&topic);
     let (kind, counted_as) = match topic {
@@ -214,11 +214,11 @@ pub(super) fn answer(script: &Script, request: &Request, nth: impl FnOnce(String
     let pace = script.pace(model).filter(|_| kind == Kind::Answer);
     let key = (speech.key)(request);
     if let Some(instead) = fault.and_then(|fault| fault.instead(speech, key)) {
-        return Play { is_spoilt: true, ..stage::stage(instead, None, None, 0) };
+        return Play { is_spoilt: true, ..stage::response_steps(instead, None, None, 0) };
     }
     let made = admitted(script, key).and_then(|()| made(speech, script, request, &topic, fault));
     let answer = made.unwrap_or_else(|refusal| Answer::refused(speech, &refusal));
-    stage::stage(answer, pace, fault, request.number)
+    stage::response_steps(answer, pace, fault, request.number)
 }
 
 fn admitted(script: &Script, key: Option<&str>) -> Result<(), Refusal> {
@@ -287,7 +287,8 @@ fn spoken(
     Answer::stream(if asked.is_list { JSON } else { speech.content_type }, frames)
 }
 
-/// These fields of a request in this order, as a cache that finds beginnings by itself sees them.
+/// These fields of a request in this order, as seen by a cache that recognises common prefixes by
+/// itself.
 fn plain_prompt(body: &Value, fields: &[&str]) -> Option<Prompt> {
     let texts = fields.iter().filter_map(|name| body.pointer(name)).map(Value::to_string);
     Some(Prompt::Plain(texts.collect()))

@@ -15,7 +15,7 @@ use super::{
 
 pub(super) const SPEECH: Speech = Speech {
     name: "ollama",
-    hears: |request| match (request.method.as_str(), request.route()) {
+    recognise: |request| match (request.method.as_str(), request.route()) {
         ("POST", route) if route.ends_with("/api/chat") => Some(Topic::Answer(named_in(&request.body))),
         ("POST", route) if route.ends_with("/api/show") => Some(Topic::Model(named_in(&request.body))),
         ("GET", route) if route.ends_with("/api/tags") => Some(Topic::Models),

@@ -16,7 +16,7 @@ use super::{
 
 pub(super) const SPEECH: Speech = Speech {
     name: "openai-chat",
-    hears: |request| match request.method.as_str() {
+    recognise: |request| match request.method.as_str() {
         "POST" if request.route().ends_with("/chat/completions") => {
             Some(Topic::Answer(named_in(&request.body)))
         }

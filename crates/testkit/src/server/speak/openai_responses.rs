@@ -16,7 +16,7 @@ use super::{
 
 pub(super) const SPEECH: Speech = Speech {
     name: "openai-responses",
-    hears: |request| {
+    recognise: |request| {
         let is_ours = request.method == "POST" && request.route().ends_with("/responses");
         is_ours.then(|| Topic::Answer(named_in(&request.body)))
     },

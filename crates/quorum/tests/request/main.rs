@@ -2,11 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
+mod panel;
+
 use quorum::{
-    Complaint, Remedy, Request,
-    model::{error::Code, participant::Participant, settings::Settings, spec::Spec},
-    request::{MissingRoles, Setting, Voicing, check},
-    setup::Missing,
+    Remedy, Request,
+    model::{participant::Participant, settings::Settings, spec::Spec},
+    request::{MissingRoles, Setting, check},
 };
 use serde_json::{Value, json};
 
@@ -228,7 +229,7 @@ fn inv_disc_005_a_discussion_needs_two() {
 }
 
 #[test]
-fn inv_disc_006_six_are_enough() {
+fn inv_disc_006_at_most_six_participants() {
     accepts(&json!({ "providers": names(6) }));
     refuses(
         &json!({ "providers": names(7) }),
@@ -295,114 +296,6 @@ fn b09_the_command_hands_out_the_roles_of_a_debate() {
         fields["pattern"] = json!("debate");
         assert_eq!(table(&spec(&fields)), expected, "{fields}");
     }
-}
-
-#[test]
-fn names_aliases_models_and_doubles() {
-    let providers = json!({ "providers": ["anthropic", "claude", "claude/opus", " Google "] });
-    let spec = spec(&providers);
-    let seats: Vec<(&str, &str, Option<&str>)> = spec
-        .participants
-        .iter()
-        .map(|it| (it.name.as_str(), it.provider.as_str(), it.model.as_deref()))
-        .collect();
-    let expected = [
-        ("claude", "claude", None),
-        ("claude-2", "claude", None),
-        ("claude/opus", "claude", Some("opus")),
-        ("gemini", "gemini", None),
-    ];
-    assert_eq!(seats, expected);
-    refuses(
-        &json!({ "providers": ["a", "", "b c", "\u{1b}[31m"] }),
-        "providers: \"\" is not a provider's name; write claude, or claude/MODEL\n\
-         providers: \"b c\" is not a provider's name; write claude, or claude/MODEL\n\
-         providers: \"\\u{1b}[31m\" is not a provider's name; write claude, or claude/MODEL",
-    );
-}
-
-#[test]
-fn a_models_name_may_be_a_path_with_a_version() {
-    for model in
-        ["publishers/anthropic/models/claude-opus-4@20260514", "deepseek/deepseek-r1-distill-llama-70b:free"]
-    {
-        let written = format!("acme/{model}");
-        let spec = spec(&json!({ "providers": ["claude", written] }));
-        assert_eq!(spec.participants[1].model.as_deref(), Some(model));
-    }
-}
-
-#[test]
-fn the_default_panel_is_narrowed_to_available_providers() {
-    let there = |names: &[&str]| Setting {
-        available: names.iter().map(|name| (*name).to_owned()).collect(),
-        ..Setting::default()
-    };
-    let spec = check(&request(&json!({})), &there(&["gemini", "grok", "claude"])).unwrap();
-    assert_eq!(table(&spec), "claude speaker, gemini speaker");
-    assert_eq!(spec.simulation, None);
-    let refusals = check(&request(&json!({})), &there(&["claude"])).unwrap_err();
-    let message = "only claude is available, and a discussion takes 2";
-    let remedies = [Remedy::SeatTwice { provider: "claude".to_owned() }, Remedy::Simulate];
-    let expected = Complaint::new("providers", Code::InsufficientProviders, message).with(remedies);
-    assert_eq!(refusals, [expected]);
-    let spec = check(&request(&json!({})), &there(&["claude", "mistral", "mine"])).unwrap();
-    assert_eq!(table(&spec), "claude speaker, mistral speaker");
-    let offline = check(&request(&json!({ "offline": true })), &there(&["claude"])).unwrap();
-    assert!(offline.simulation.is_some() && offline.participants.len() == 4);
-}
-
-fn no_key() -> Missing {
-    Missing::Key { names: vec!["ZAI_API_KEY".to_owned()], program: None }
-}
-
-#[test]
-fn nothing_is_simulated_unless_the_request_or_the_program_says_so() {
-    let simulated = |fields: &Value, voicing| {
-        let setting = Setting { voicing, ..Setting::default() };
-        check(&request(fields), &setting).unwrap().simulation.is_some()
-    };
-    assert!(!simulated(&json!({}), Voicing::Real));
-    assert!(simulated(&json!({ "offline": true }), Voicing::Real));
-    assert!(simulated(&json!({}), Voicing::Simulated));
-    let lacking = [("claude".to_owned(), no_key())].into();
-    let refused = check(&request(&json!({})), &Setting { lacking, ..Setting::default() }).unwrap_err();
-    let message = "no provider is available, and a discussion takes 2";
-    let provide = Remedy::Provide { provider: "claude".to_owned(), missing: no_key() };
-    let expected = Complaint::new("providers", Code::InsufficientProviders, message);
-    assert_eq!(refused, [expected.with([Remedy::Simulate, provide])]);
-}
-
-#[test]
-fn d02_only_available_providers_may_be_named() {
-    let of = |available: &[&str]| Setting {
-        available: available.iter().map(|name| (*name).to_owned()).collect(),
-        lacking: [("glm".to_owned(), no_key())].into(),
-        strengths: [("mine".to_owned(), vec!["law".to_owned()])].into(),
-        ..Setting::default()
-    };
-    let said = |fields: &Value, setting: &Setting| match check(&request(fields), setting) {
-        Ok(spec) => table(&spec),
-        Err(refusals) => refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
-    };
-    let real = of(&["claude", "mine"]);
-    let named = |names: &[&str]| json!({ "providers": names });
-    assert_eq!(said(&named(&["anthropic/opus", "mine"]), &real), "anthropic/opus speaker, mine speaker");
-    let provide = Remedy::Provide { provider: "glm".to_owned(), missing: no_key() };
-    let message = "glm is not available: there is no key in ZAI_API_KEY";
-    let complaint = Complaint::new("providers", Code::InvalidRequest, message);
-    let refused = check(&request(&named(&["claude", "glm"])), &real).unwrap_err();
-    assert_eq!(refused, [complaint.with([provide, Remedy::Simulate])]);
-    let typo = "providers: there is no provider named cluade; did you mean claude?";
-    assert_eq!(said(&named(&["cluade", "mine"]), &real), typo);
-    let offline = json!({ "providers": ["cluade", "glm"], "offline": true });
-    assert_eq!(said(&offline, &real), "cluade speaker, glm speaker");
-    let simulated = Setting { voicing: Voicing::Simulated, ..of(&[]) };
-    assert_eq!(said(&named(&["glm", "glm"]), &simulated), "glm speaker, glm-2 speaker");
-    let stranger = "providers: there is no provider named zzz; there are glm";
-    assert_eq!(said(&named(&["glm", "zzz"]), &simulated), stranger);
-    let spec = check(&request(&named(&["claude", "mine"])), &real).unwrap();
-    assert_eq!(spec.participants[1].strengths, ["law"]);
 }
 
 #[test]
@@ -548,7 +441,7 @@ fn c03_stop_sequences_are_of_single_participants_at_a_roundtable() {
     refuses(&order(json!({ "claude": vec!["x"; 9] })), limits);
     refuses(
         &json!({ "stopSequences": { "claude": ["END"] } }),
-        "stopSequences: applies only to the pattern roundtable; leave this out",
+        "stopSequences: applies only to the pattern roundtable; choose it, or leave this out",
     );
 }
 

@@ -29,8 +29,13 @@ pub(super) fn plan(plan: &Planned, questions: &Questions) -> String {
         figures(plan.without_sharing)
     ));
     parts.extend(plan.grader.as_ref().map(grader));
-    if !plan.unpriced.is_empty() {
-        parts.push(format!("No price is known for {}; their cost is in no sum.", plan.unpriced.join(", ")));
+    match &plan.unpriced[..] {
+        [] => {}
+        [one] => parts.push(format!("The price of {one} is unknown; the sums leave its cost out.")),
+        several => {
+            let several = several.join(", ");
+            parts.push(format!("The prices of {several} are unknown; the sums leave their cost out."));
+        }
     }
     parts.join("\n\n")
 }
