@@ -187,8 +187,8 @@ impl Slice {
     }
 
     /// Writes the words, and then the marks, because an append waits while the row of its
-    /// discussion is locked. The mark of a discussion that went on meanwhile stays, and so does that of one
-    /// that another transaction has locked.
+    /// discussion is locked. The mark of a discussion that went on meanwhile stays, and so does
+    /// that of one that another transaction has locked.
     async fn write(&self, connection: &mut Connection) -> Result<(), JobError> {
         let sql = "INSERT INTO search (discussion, length, words)
                    SELECT number, length, words::tsvector

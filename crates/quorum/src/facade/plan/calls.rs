@@ -10,8 +10,8 @@ const PREPARATION: Option<u32> = Some(0);
 
 impl Quorum {
     /// Runs the order dry and refuses it if everyone would be silent: a group is asked as a whole
-    /// or not at all, and the calls of the decision are kept back for it. A usual limit needs no such
-    /// run, and a run of steps goes on without those that have no room.
+    /// or not at all, and the calls of the decision are kept back for it. A usual limit needs no
+    /// such run, and a run of steps goes on without those that have no room.
     pub(crate) async fn check_calls(&self, order: &Spec) -> Result<(), Error> {
         let Some(limit) = order.limits.calls else { return Ok(()) };
         let (kept, seats) = (self.kept_for_the_decision(order), order.participants.len() as u32);
