@@ -142,10 +142,8 @@ fn of_error(error: &anyhow::Error) -> Exit {
 
 fn of_quorum(error: &Error) -> Exit {
     match error {
-        Error::Refused(refusals) if refusals.iter().all(|it| it.code == Code::InsufficientProviders) => {
-            Exit::TooFewProviders
-        }
-        Error::Refused(refusals) if refusals.iter().all(is_configured) => Exit::Setup,
+        Error::Refused(refusals) if refusals.iter().all(is_lack) => Exit::TooFewProviders,
+        Error::Refused(refusals) if refusals.iter().all(|it| is_lack(it) || is_configured(it)) => Exit::Setup,
         Error::MissingVoices(_) => Exit::TooFewProviders,
         Error::SpendingCap(_) => Exit::SpentUp,
         Error::Refused(_)
@@ -164,6 +162,11 @@ fn of_quorum(error: &Error) -> Exit {
         Error::Store(error) => of_store(error),
         Error::NoVoices | Error::Registry(_) | Error::Fault(_) => Exit::Internal,
     }
+}
+
+/// Whether too few providers are available.
+fn is_lack(complaint: &Complaint) -> bool {
+    complaint.code == Code::InsufficientProviders
 }
 
 /// Whether a value in the configuration is wrong, whatever is typed beside it.

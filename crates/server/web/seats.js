@@ -19,7 +19,8 @@ export function seatEditor() {
   const none = h('p.usual.faint');
   const add = h('div.add', { role: 'group', 'aria-label': 'Add to the panel' });
   const lacking = h('details.lacking', { hidden: true });
-  const root = h('div.panel-editor', {}, rows, none, add, lacking);
+  // What depends on the plan is below the buttons, so that it moves none of them when it arrives.
+  const root = h('div.panel-editor', {}, rows, add, none, lacking);
   const [drawn, pills] = [memo(), new Map()];
   let [all, providers, agents] = [[], [], []];
 

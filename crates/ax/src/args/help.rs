@@ -252,7 +252,10 @@ fn unknown_verb(app: &App, error: &clap::Error, typed: &[OsString]) -> Option<[S
     if **after != **word {
         return None;
     }
-    let meant = nearest(word, command.get_subcommands().map(Command::get_name));
+    let is_manual = kind == ContextKind::InvalidValue;
+    let names = |it: &Command| if is_manual { pages(it) } else { vec![it.get_name().to_owned()] };
+    let known: Vec<String> = command.get_subcommands().flat_map(names).collect();
+    let meant = nearest(word, known.iter().map(String::as_str));
     let meant = meant.map(|it| format!("; did you mean {it}?")).unwrap_or_default();
     Some([
         format!("error: there is no verb named {}{meant}", in_short(word)),

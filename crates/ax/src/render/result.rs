@@ -79,7 +79,7 @@ fn is_answer(outcome: &Outcome) -> bool {
 pub(crate) fn timeline(transitions: &[Transition]) -> String {
     let moves = transitions.iter().filter_map(|it| {
         let at = text::local_second(it.at);
-        Some(format!("- {at} {}", became(it)?))
+        Some(format!("- {at} {}", became(it)?.replace('-', " ")))
     });
     std::iter::once("## Timeline\n".to_owned()).chain(moves).collect::<Vec<_>>().join("\n")
 }

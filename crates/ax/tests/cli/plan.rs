@@ -35,7 +35,7 @@ Round 2
 
 Round 3
   awaiting responses   gemini, then qwen
-  judging              claude, then claude
+  judging              claude, then the verdict
 
 Deciding
   synthesis            claude

@@ -39,7 +39,7 @@ fn a_default_recall_is_switched_off_for_one_run() {
     let off = user.ax(&["discuss", TOPIC, "--no-recall"]).ends(0);
     assert!(!off.err.contains("ecalled"), "{off:#?}");
     user.configure("[defaults]\nrecall = 11\n");
-    user.ax(&["discuss", TOPIC, "--offline"]).ends(2).says(&["--recall: must be from 1 to 10, not 11"]);
+    user.ax(&["discuss", TOPIC, "--offline"]).ends(3).says(&["error: recall: must be from 1 to 10, not 11"]);
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn models_say_what_they_lack() {
     let models = User::new().ax(&["models", "--json"]).ends(0).json();
     assert_eq!(lacks(&models, "glm"), "no key: set ZAI_API_KEY or ZHIPUAI_API_KEY, run `ax keys set glm`");
     let out = User::new().ax(&["models"]).ends(0).out;
-    let openrouter = "openrouter  (no key: set OPENROUTER_API_KEY, run `ax keys set openrouter`)\n  \
+    let openrouter = "openrouter  (no key: set OPENROUTER_API_KEY, run `ax keys set openrouter`)\n* \
                       openrouter/openrouter/auto             128k tokens  unpriced\n";
     assert!(out.contains(openrouter), "{out}");
 }
@@ -168,6 +168,7 @@ fn the_doctor_put_all_mistakes_of_the_configuration_in_one_line_and_stopped() {
     for what in ["data", "database", "clock", "port", "prices", "providers"] {
         assert_eq!(of(what).len(), 1, "{what}: {found:#}");
     }
+    let user = User::new();
     user.configure("[broken");
     let said = user.ax(&["doctor", "--live"]).ends(3);
     assert!(said.out.contains("line 1") && said.out.contains("ok     data"), "{said:#?}");

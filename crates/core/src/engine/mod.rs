@@ -291,7 +291,10 @@ impl Engine {
         let mut refusals = self.refusals(&spec);
         if !steps.contains(fork.at.as_str()) {
             let known: Vec<&str> = steps.into_iter().collect();
-            let message = format!("there is no answer at step {}; there are {}", fork.at, known.join(", "));
+            let message = match known.as_slice() {
+                [] => "it has no answer yet that could be kept".to_owned(),
+                known => format!("there is no answer at step {}; there are {}", fork.at, known.join(", ")),
+            };
             refusals.push(Refusal::new("at", Code::InvalidRequest, message));
         }
         let Some(pattern) = self.0.services.registry.pattern(&spec.pattern).filter(|_| refusals.is_empty())

@@ -33,7 +33,8 @@ fn quorum() -> Quorum {
     with_voices(written())
 }
 
-/// A command that is sent while the voice of one step speaks. That voice ends only after it.
+/// A command that is sent while the voice of one step speaks. That voice ends only after the
+/// discussion has taken the command.
 struct Interruption {
     step: String,
     speaking: Notify,
@@ -52,6 +53,10 @@ impl Interruption {
     async fn send(&self, discussion: &Discussion, command: Command) {
         self.speaking.notified().await;
         discussion.send(command).await.unwrap();
+        let is_taken = |it: &Fact| matches!(it.event, Event::CommandTaken { .. });
+        while !discussion.facts(Seq::START).await.unwrap().iter().any(is_taken) {
+            tokio::task::yield_now().await;
+        }
         self.sent.notify_one();
     }
 }
