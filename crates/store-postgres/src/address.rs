@@ -68,7 +68,7 @@ impl Address {
         config.ssl_mode(mode);
         set_defaults(&mut config);
         let trusted = match (mode, root_certificates) {
-            (SslMode::Disable, Some(_)) => Trusted::Nobody,
+            (SslMode::Disable, _) => Trusted::Nobody,
             (_, Some(file)) => Trusted::File(file),
             (_, None) => Trusted::System,
         };

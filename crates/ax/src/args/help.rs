@@ -253,7 +253,7 @@ fn unknown_verb(app: &App, error: &clap::Error, typed: &[OsString]) -> Option<[S
         return None;
     }
     let is_manual = kind == ContextKind::InvalidValue;
-    let names = |it: &Command| if is_manual { pages(it) } else { vec![it.get_name().to_owned()] };
+    let names = |it: &Command| if is_manual { pages(it).collect() } else { vec![it.get_name().to_owned()] };
     let known: Vec<String> = command.get_subcommands().flat_map(names).collect();
     let meant = nearest(word, known.iter().map(String::as_str));
     let meant = meant.map(|it| format!("; did you mean {it}?")).unwrap_or_default();
