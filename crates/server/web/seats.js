@@ -107,7 +107,7 @@ export function seatEditor() {
 
   function offer(isSimulated) {
     const isAnyone = isSimulated || !providers.some((it) => it.available);
-    drawn(String(isAnyone), () => draw(isAnyone));
+    drawn(JSON.stringify([isAnyone, providers, agents]), () => draw(isAnyone));
   }
 
   /** What those who can't be asked lack is folded away. */

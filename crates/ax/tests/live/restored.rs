@@ -85,6 +85,6 @@ fn without_a_keyboard_typed_text_does_not_disturb_the_screen() {
     terminal.sees("◐");
     assert!(!terminal.modes().contains(LocalModes::ECHO), "not even ^C");
     terminal.signal(Signal::INT);
-    terminal.sees("only a verdict, the answer and votes are still asked for.\n  Ctrl-C again aborts.");
+    terminal.sees("only a verdict, the answer and votes are still asked\n  for. Ctrl-C again aborts.");
     terminal.ends(130);
 }

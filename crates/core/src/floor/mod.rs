@@ -46,6 +46,7 @@ use crate::{
     floor::{
         ask::Ask,
         convene::RunSub,
+        gate::Draining,
         group::{Asked, ask_group},
         halt::Halt,
         lengths::Lengths,
@@ -291,10 +292,14 @@ impl Floor {
                 Failure::Illegal(StateInvalid { from, to: format!("{} in round {round}", phase.0) }).into()
             );
         }
+        let step = Step::new(round, phase.0, "*");
+        let is_recorded = self.record.has_mark(&step);
+        if last > 0 && round > last && !is_recorded {
+            self.stop_between_rounds(&step).await?;
+        }
         (self.now.phase, self.now.round) = (Some(phase.0), round);
         self.reseat();
-        let step = Step::new(round, phase.0, "*");
-        if self.record.has_mark(&step) {
+        if is_recorded {
             return Ok(());
         }
         let mut facts = Vec::new();
@@ -305,6 +310,18 @@ impl Floor {
         facts.push((Some(step), Event::PhaseEntered { phase: phase.0.to_owned(), round }));
         self.record.note(facts);
         Ok(())
+    }
+
+    /// Obeys a stop that arrived while the last questions of a round were being answered: no further
+    /// round is opened.
+    async fn stop_between_rounds(&mut self, next: &Step) -> Result<(), Halt> {
+        if self.record.has_mark(&next.purpose("wound-up")) {
+            return Err(Halt::wind_up());
+        }
+        match self.take_commands().await? {
+            Some(Draining::WindUp(reason)) => Err(self.wind_up(next, reason).await?),
+            Some(Draining::Suspend | Draining::Leave) | None => Ok(()),
+        }
     }
 
     /// Enters the phase before the talk, in which first answers are asked for.
