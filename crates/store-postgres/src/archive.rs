@@ -45,9 +45,10 @@ pub(crate) async fn list(
         Some(_) => "(opened_at, id) < ($5::bigint, $6::uuid)",
         None => "$5::bigint IS NULL AND $6::uuid IS NULL",
     };
+    let run = if wanted.unfinished { "run <> 'over' AND status <> 'error'" } else { "TRUE" };
     let sql = format!(
         "SELECT {SUMMARY} FROM discussions WHERE root = id AND hidden_at {hidden} AND {tenant} AND {session}
-         AND ($2::text IS NULL OR left(id::text, length($2)) = $2) AND {after}
+         AND {run} AND ($2::text IS NULL OR left(id::text, length($2)) = $2) AND {after}
          ORDER BY opened_at DESC, id DESC LIMIT $4"
     );
     let tenant = wanted.tenant.as_ref().map(|it| text(it.name()));

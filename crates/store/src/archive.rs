@@ -37,9 +37,10 @@ pub(crate) fn list(
         Visibility::Shown => "IS NULL",
         Visibility::Hidden => "IS NOT NULL",
     };
+    let run = if wanted.unfinished { "run <> 'over' AND status <> 'error'" } else { "TRUE" };
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {SUMMARY} FROM discussions
-         WHERE root = id AND hidden_at {hidden} AND (?1 IS NULL OR session = ?1) AND (?2 IS NULL OR substr(id, 1, length(?2)) = ?2)
+         WHERE root = id AND hidden_at {hidden} AND {run} AND (?1 IS NULL OR session = ?1) AND (?2 IS NULL OR substr(id, 1, length(?2)) = ?2)
          AND (?4 IS NULL OR tenant = ?4) AND (?5 IS NULL OR (opened_at, id) < (?5, ?6)) ORDER BY opened_at DESC, id DESC LIMIT ?3"
     ))?;
     let session = wanted.session.map(|it| it.to_string());

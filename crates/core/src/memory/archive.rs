@@ -219,6 +219,7 @@ fn listed<'d>(discussions: impl Iterator<Item = &'d Discussion>, wanted: &Wanted
     found.retain(|it| wanted.prefix.as_ref().is_none_or(|prefix| it.id.to_string().starts_with(prefix)));
     let place = |it: &Summary| Cursor { opened_at: it.opened_at, id: it.id };
     found.retain(|it| wanted.after.is_none_or(|after| place(it) < after));
+    found.retain(|it| !wanted.unfinished || !it.status.is_terminal());
     found.sort_by_key(|it| Reverse(place(it)));
     found.truncate(if wanted.limit == 0 { usize::MAX } else { wanted.limit });
     found

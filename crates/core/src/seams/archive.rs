@@ -223,6 +223,9 @@ pub struct Wanted {
     pub tenant: Option<Tenant>,
     /// Only discussions after this place of the list. A search ignores it.
     pub after: Option<Cursor>,
+    /// Only discussions that run or wait: neither those that are over nor those that failed. A
+    /// search ignores it.
+    pub unfinished: bool,
 }
 
 /// A place in a list of discussions, newest first. It stays valid when discussions are added or

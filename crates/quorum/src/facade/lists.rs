@@ -94,6 +94,12 @@ impl Scope {
         Ok(found.into_iter().map(Entry::from).collect())
     }
 
+    /// Discussions that run or wait, newest first.
+    pub async fn unfinished(&self, limit: usize) -> Result<Vec<Entry>, Error> {
+        let found = self.archive().list(Wanted { unfinished: true, ..self.wanted(limit) }).await?;
+        Ok(found.into_iter().map(Entry::from).collect())
+    }
+
     /// Discussions that match these words, most relevant first.
     pub async fn search(
         &self,

@@ -225,13 +225,7 @@ impl Scope {
             .into_iter()
             .filter_map(|(who, voice)| Some((who.name.clone(), who.provider.clone(), voice?.model)))
             .collect();
-        let wanted = Wanted {
-            limit: PAST,
-            session: None,
-            prefix: None,
-            tenant: Some(self.tenant.clone()),
-            after: None,
-        };
+        let wanted = Wanted { limit: PAST, tenant: Some(self.tenant.clone()), ..Wanted::default() };
         let mut lengths = Lengths::default();
         for past in self.archive().list(wanted).await? {
             if past.simulated == order.simulation.is_some() {

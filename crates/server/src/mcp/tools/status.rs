@@ -12,9 +12,6 @@ use crate::mcp::{
     tools::{Effect, Form, Tool, without},
 };
 
-/// How many discussions are looked through for those that go on.
-const RECENT: usize = 200;
-
 /// How many discussions are listed.
 const MOST_LISTED: usize = 50;
 
@@ -72,16 +69,28 @@ async fn one(call: &Call) -> Result<Reply, Failure> {
 }
 
 async fn all(call: &Call) -> Result<Reply, Failure> {
-    let found = call.scope.list(RECENT, None).await?;
-    let goes_on = found.into_iter().filter(|it| !it.status.is_terminal());
+    // One more shows whether there are others.
+    let found = call.scope.unfinished(MOST_LISTED + 1).await?;
+    let has_others = found.len() > MOST_LISTED;
     let mut handles = Vec::new();
-    for entry in goes_on.take(MOST_LISTED) {
+    for entry in found.into_iter().take(MOST_LISTED) {
         // One that was removed in between is left out.
         let Ok(discussion) = call.scope.discussion(entry.discussion_id).await else { continue };
         handles.push(call.writer().handle(&*discussion.state().await?));
     }
-    let listed = fit::list("discussions", |longest| handles.iter().map(|it| listed(it, longest)).collect());
+    let entries = |longest: usize| handles.iter().map(|it| listed(it, longest)).collect();
+    let mut listed = fit::list("discussions", entries);
+    if has_others {
+        listed["leftOut"] = json!(left_out(call, &listed));
+    }
     Ok(Reply::Done { structured: listed, text: None, is_error: false })
+}
+
+/// Which discussions are not in this list, and how to see them.
+fn left_out(call: &Call, listed: &Value) -> String {
+    let listed = listed["discussions"].as_array().map_or(0, Vec::len);
+    let status = call.app.mcp.names.of("status");
+    format!("all but the {listed} newest; with an id, {status} tells of any other")
 }
 
 /// The handle in a few fields, with texts of at most this many characters.

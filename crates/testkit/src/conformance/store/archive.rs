@@ -134,6 +134,23 @@ pub async fn the_list_by_prefix_and_session<S: Whole>(subject: Subject<S>) {
     }
 }
 
+/// Those that are over or failed are left out before the limit applies.
+pub async fn the_list_of_what_runs_or_waits<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let waiting = open(store, "tabs or spaces?", second(1)).await;
+    let running = open(store, "vi or emacs?", second(2)).await;
+    claim(store, running, "one").await.expect("nobody has it");
+    finish(store, "merge or rebase?", "Both.", second(3)).await;
+    let failed = open(store, "camel or snake?", second(4)).await;
+    let mut writer = Writer::claiming(store, failed, "one").await;
+    let park = Then::Park { seen: Default::default() };
+    let error = vec![moved(Lifecycle::Running, Lifecycle::Error)];
+    writer.write(second(5), error, park).await.expect("the claim is ours");
+    let unfinished = |limit| Wanted { unfinished: true, ..first(limit) };
+    assert_eq!(ids(store.list(unfinished(9)).await), [running, waiting]);
+    assert_eq!(ids(store.list(unfinished(1)).await), [running]);
+}
+
 /// All fields of a summary, before and after the end.
 pub async fn a_summary_says_how_it_ended<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;

@@ -127,6 +127,7 @@ macro_rules! store_conformance {
                 the_list_is_read_in_pages
                 the_list_shows_the_digest
                 the_list_by_prefix_and_session
+                the_list_of_what_runs_or_waits
                 a_summary_says_how_it_ended
                 an_error_has_ended_until_it_is_tried_again
                 inv_disc_631_the_most_relevant_comes_first
