@@ -164,7 +164,7 @@ impl Writer<'_> {
     }
 
     /// One section of the result, as far as it goes.
-    pub(crate) fn section(&self, state: &State, section: &str, round: Option<u32>) -> Value {
+    pub(crate) fn section(&self, state: &State, section: &str, round: Option<u64>) -> Value {
         let outcome = self.registry.outcome(state);
         let mut part = json!({ "discussionId": state.id, "status": status(state), "section": section });
         match section {
@@ -223,8 +223,9 @@ fn some<T: serde::Serialize>(list: &[T]) -> Option<Value> {
     (!list.is_empty()).then(|| json!(list))
 }
 
-fn rounds(outcome: Outcome, wanted: Option<u32>) -> Value {
-    let is_wanted = |number: u32| wanted.is_none_or(|wanted| wanted == number);
+/// All rounds, or the one with this number, which may be larger than any round's.
+fn rounds(outcome: Outcome, wanted: Option<u64>) -> Value {
+    let is_wanted = |number: u32| wanted.is_none_or(|wanted| wanted == u64::from(number));
     json!(outcome.rounds.into_iter().filter(|it| is_wanted(it.round_number)).collect::<Vec<_>>())
 }
 

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use quorum::{config::nearest, model::excerpt::in_short, request::limits::MOST_COMPLAINTS};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use uuid::Uuid;
 
 /// One mistake: the field, and what is wrong with it.
@@ -158,7 +158,7 @@ fn out_of_bounds(schema: &Value, value: &Value) -> Option<String> {
     }
     match value {
         Value::String(text) => text_bounds(schema, text),
-        Value::Number(number) => number_bounds(schema, number.as_f64()?),
+        Value::Number(number) => number_bounds(schema, number),
         Value::Array(list) => {
             count_bounds(schema, ("minItems", "maxItems"), list.len()).map(|it| format!("{it} entries"))
         }
@@ -191,7 +191,8 @@ fn count_bounds(schema: &Value, (least, most): (&str, &str), count: usize) -> Op
     (!is_fine).then(|| format!("has {count}, and must have {range}"))
 }
 
-fn number_bounds(schema: &Value, number: f64) -> Option<String> {
+fn number_bounds(schema: &Value, given: &Number) -> Option<String> {
+    let number = given.as_f64()?;
     let bound = |key: &str| schema[key].as_f64();
     let (least, most) = (bound("minimum"), bound("maximum"));
     let is_fine = least.is_none_or(|it| it <= number) && most.is_none_or(|it| number <= it);
@@ -201,7 +202,7 @@ fn number_bounds(schema: &Value, number: f64) -> Option<String> {
         (None, Some(most)) => format!("at most {most}"),
         (None, None) => return None,
     };
-    (!is_fine).then(|| format!("must be {range}, not {number}"))
+    (!is_fine).then(|| format!("must be {range}, not {}", in_short(given)))
 }
 
 #[cfg(test)]

@@ -1,17 +1,23 @@
 //! What the calls of a process share: recent orders, so that a call sent again joins its first
-//! discussion; who waits for what; and which calls a client may still cancel.
+//! discussion; who waits for what; which calls a client may still cancel; and what they queued.
 //!
 //! None of it is needed for a discussion to go on: it is lost with the process, and only that. An
 //! order that another process has is found by keys in the store.
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
 
-use quorum::{OrderKey, model::id::DiscussionId};
-use tokio::{sync::Notify, time::Instant};
+use quorum::{Discussion, OrderKey, model::id::DiscussionId};
+use tokio::{
+    sync::{
+        Notify,
+        mpsc::{self, UnboundedReceiver, UnboundedSender},
+    },
+    time::Instant,
+};
 use uuid::Uuid;
 
 /// How long an equal order is taken for the same one.
@@ -24,6 +30,7 @@ pub(crate) struct Calls {
     /// How often each discussion had been paused before a cancelled call paused it.
     paused: Mutex<HashMap<DiscussionId, usize>>,
     open: Mutex<HashMap<CallMark, Vec<Arc<Notify>>>>,
+    queue: OnceLock<UnboundedSender<Discussion>>,
 }
 
 /// Who ordered what.
@@ -120,6 +127,23 @@ impl Calls {
     /// that call.
     pub(crate) fn take_pause(&self, id: DiscussionId) -> Option<usize> {
         lock(&self.paused).remove(&id)
+    }
+
+    /// Lets this process itself begin what its calls queue, in their order. Without a reader, that
+    /// is left to the claimer of a server.
+    pub(crate) fn open_queue(&self) -> UnboundedReceiver<Discussion> {
+        let (sender, reader) = mpsc::unbounded_channel();
+        self.queue.get_or_init(|| sender);
+        reader
+    }
+
+    /// Has a queued discussion begun as soon as a run slot is free, whether a call waits for it or
+    /// not.
+    pub(crate) fn begin_later(&self, discussion: &Discussion) {
+        if let Some(queue) = self.queue.get() {
+            // At the end of the process nobody reads the queue: then the next one begins it.
+            let _ = queue.send(discussion.clone());
+        }
     }
 
     /// Opens a call that its client may cancel with a message of its own.

@@ -7,8 +7,9 @@
 //! - `handler`: what the protocol library calls; `http` and `stdio`: the two transports
 //! - `tools`: one file for each tool, and their list
 //! - `call`: one call of a tool; `order`: starts or joins a discussion; `wait`: waits for it within
-//!   the time of the call, with progress
-//! - `calls`: what the calls of a process share: recent orders, who waits, who may be cancelled
+//!   the time of the call; `progress`: tells the client of every step that ends meanwhile
+//! - `calls`: what the calls of a process share: recent orders, who waits, who may be cancelled;
+//!   `queue`: begins what they queued
 //! - `schema`, `arguments`: input schemas from the fields of a request, and the check against them
 //! - `answer`, `run`, `fit`, `failure`: what a tool answers with, and how long that may be
 //! - `task`, `resources`, `prompts`, `completion`: the other parts of the protocol
@@ -25,6 +26,7 @@ pub(crate) mod http;
 mod order;
 mod progress;
 mod prompts;
+mod queue;
 mod resources;
 mod run;
 mod schema;

@@ -5,7 +5,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use quorum::{
     Discussion, Fault, Forking, OrderKey, Request,
-    model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, spec::Spec, state::State},
+    model::{
+        command::Command,
+        id::{DiscussionId, Seq},
+        lifecycle::Lifecycle,
+        spec::Spec,
+        state::State,
+    },
     seams::Created,
 };
 use serde_json::{Map, Value, json};
@@ -20,8 +26,9 @@ use crate::{
         call::{Call, Reply},
         calls::{OrderMark, SAME_FOR},
         failure::Failure,
+        progress::Since,
         schema::{ALIASES, TOTAL_BUDGET},
-        task,
+        task::{self, Said},
         wait::{Start, Wait, Waited, told},
     },
     problem::Problem,
@@ -45,6 +52,24 @@ struct Begun {
     /// Whether it was running already.
     joined: bool,
     start: Start,
+    /// The last fact that was there before this call.
+    before: Seq,
+    /// Whether the client's user has just declined to answer.
+    has_declined: bool,
+}
+
+impl Begun {
+    fn anew(discussion: Discussion) -> Self {
+        let start = Start::AsItIs;
+        Begun { discussion, joined: false, start, before: Seq::START, has_declined: false }
+    }
+
+    /// One that was there before. If a cancelled call had paused it, it goes on.
+    async fn joined(call: &Call, discussion: Discussion) -> Result<Self, Failure> {
+        let before = discussion.state().await?.seq;
+        let start = revived(call, &discussion).await?;
+        Ok(Begun { discussion, joined: true, start, before, has_declined: false })
+    }
 }
 
 /// Reads the request of a call. `mistakes` are those the schema has found; together with those that
@@ -151,8 +176,7 @@ async fn ordered(call: &Call, request: &Request) -> Result<Begun, Failure> {
 async fn rejoined(call: &Call, digest: String) -> Result<Option<Begun>, Failure> {
     let Some(key) = call.app.mcp.calls.placed(&mark(call, digest)) else { return Ok(None) };
     let Some(discussion) = call.scope.started_under(&key).await? else { return Ok(None) };
-    let start = revived(call, &discussion).await?;
-    let begun = Begun { discussion, joined: true, start };
+    let begun = Begun::joined(call, discussion).await?;
     Ok(is_open(&begun).await?.then_some(begun))
 }
 
@@ -167,12 +191,13 @@ pub(crate) async fn placed(call: &Call, work: &Work<'_>, digest: String) -> Resu
 
 /// Answers about a discussion that this call has begun.
 async fn answered(call: &Call, begun: Begun) -> Result<Reply, Failure> {
-    let Begun { discussion, joined, start } = begun;
+    let Begun { discussion, joined, start, before, has_declined } = begun;
     if call.takes_tasks() {
         return task::created(&discussion).await;
     }
     let calls = &call.app.mcp.calls;
-    let wait = Wait { call, discussion: &discussion, until: call.until("maxWaitMs"), start };
+    let (until, since) = (call.until("maxWaitMs"), Since::After(before));
+    let wait = Wait { call, discussion: &discussion, until, start, since };
     calls.wait_for(discussion.id());
     let ended = wait.end().await;
     let is_last = calls.leave(discussion.id());
@@ -180,7 +205,9 @@ async fn answered(call: &Call, begun: Begun) -> Result<Reply, Failure> {
     if waited == Waited::Cancelled && is_last {
         pause(call, &discussion).await?;
     }
+    // Who declined is not asked again at once: the answer says who is awaited.
     if waited == Waited::Settled
+        && !has_declined
         && call.takes_questions()
         && let Some(question) = listener.look(task::question).flatten()
     {
@@ -213,8 +240,8 @@ async fn continued(
     responses: &rmcp::model::InputResponses,
 ) -> Result<Begun, Failure> {
     let discussion = call.scope.discussion(id).await?;
-    let start = task::said(&call.app, &discussion, responses).await?;
-    Ok(Begun { discussion, joined: false, start })
+    let Said { before, start, has_declined } = task::said(&call.app, &discussion, responses).await?;
+    Ok(Begun { discussion, joined: false, start, before, has_declined })
 }
 
 async fn begun(call: &Call, work: &Work<'_>, digest: String) -> Result<Begun, Failure> {
@@ -286,15 +313,13 @@ pub(crate) fn digest_of(order: &str) -> String {
     Uuid::new_v5(&Uuid::NAMESPACE_OID, order.as_bytes()).to_string()
 }
 
-/// Starts a discussion once for each key; without a free run slot it is queued. One that a
-/// cancelled call had paused goes on.
+/// Starts a discussion once for each key; without a free run slot it is queued.
 async fn start(call: &Call, work: &Work<'_>, key: &OrderKey) -> Result<Begun, Failure> {
     let (discussion, joined) = match call.app.run_slot(call.scope.tenant()).await? {
         Some(slot) => started(call, work, key, slot).await?,
         None => queued(call, work, key).await?,
     };
-    let start = if joined { revived(call, &discussion).await? } else { Start::AsItIs };
-    Ok(Begun { discussion, joined, start })
+    if joined { Begun::joined(call, discussion).await } else { Ok(Begun::anew(discussion)) }
 }
 
 /// The discussion, run here, and whether it was there before.
@@ -319,6 +344,7 @@ async fn queued(call: &Call, work: &Work<'_>, key: &OrderKey) -> Result<(Discuss
         Work::Order(spec) => call.scope.queue_once(Spec::clone(spec), Some(key), most).await?,
         Work::Fork { of, forking } => of.queue_fork_once(forking, Some(key), most).await?,
     };
+    call.app.mcp.calls.begin_later(&discussion);
     Ok((discussion, created == Created::Existed))
 }
 

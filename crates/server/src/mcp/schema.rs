@@ -193,7 +193,7 @@ pub(crate) fn key() -> Value {
 
 /// A discussion's id. Any text is taken, so that a malformed id is as unknown as any other.
 pub(crate) fn id() -> Value {
-    json!({ "type": "string", "maxLength": LONGEST_NAME, "description": "The discussion's id" })
+    json!({ "type": "string", "description": "The discussion's id" })
 }
 
 /// Words of a person.

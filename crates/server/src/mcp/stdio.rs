@@ -21,7 +21,10 @@ use tokio::{
 
 use crate::{
     app::{self, App, AppState},
-    mcp::handler::{Caller, Handler},
+    mcp::{
+        handler::{Caller, Handler},
+        queue,
+    },
     openapi, routes,
     settings::Settings,
 };
@@ -62,6 +65,7 @@ pub async fn converse<R, W>(
     let handler = Handler { app: app.clone(), caller: Caller::Local(scope) };
     let versions = handler.supported_protocol_versions().into_owned();
     let lines = Lines::new(app.clone(), versions, (reader, writer));
+    let queue = tokio::spawn(queue::begin_queued(app.clone(), app.mcp.calls.open_queue()));
     let serving = async {
         match serve_server(handler, lines).await {
             Ok(service) => drop(service.waiting().await),
@@ -84,6 +88,7 @@ pub async fn converse<R, W>(
         () = time_is_up => {}
     }
     app.hub.close();
+    let _ = queue.await;
     app.leave(LEAVE_TIME).await;
 }
 
@@ -120,7 +125,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
     async fn read_line(&mut self) -> Read {
         loop {
             let available = match self.reader.fill_buf().await {
-                Ok([]) | Err(_) => return Read::End,
+                Ok([]) | Err(_) => return self.read_last_line(),
                 Ok(available) => available,
             };
             let end = available.iter().position(|it| *it == b'\n');
@@ -137,6 +142,15 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
                 let was_skipped = std::mem::take(&mut self.is_skipping);
                 return if was_skipped { Read::TooLong } else { Read::Line };
             }
+        }
+    }
+
+    /// What was read before the end of the input: a last line may lack its end.
+    fn read_last_line(&mut self) -> Read {
+        match std::mem::take(&mut self.is_skipping) {
+            true => Read::TooLong,
+            false if self.line.is_empty() => Read::End,
+            false => Read::Line,
         }
     }
 

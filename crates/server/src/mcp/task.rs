@@ -3,7 +3,7 @@
 
 use quorum::{
     Discussion, Steered,
-    model::{command::Command, state::State, time::iso},
+    model::{command::Command, id::Seq, state::State, time::iso},
 };
 use rmcp::model::{
     CallToolResult, CreateTaskResult, DetailedTask, InputRequest, InputRequests, InputRequiredResult,
@@ -15,6 +15,7 @@ use crate::{
     app::App,
     mcp::{
         answer::{self, Extent, Writer},
+        arguments::Mistake,
         call::Reply,
         failure::Failure,
         progress,
@@ -50,7 +51,7 @@ pub(crate) fn detailed(writer: Writer<'_>, state: &State) -> DetailedTask {
 
 fn task(state: &State, status: TaskStatus) -> Task {
     let told = match answer::status(state) {
-        "running" => progress::line(state),
+        "running" => progress::standing(state),
         other => other.to_owned(),
     };
     Task::new(state.id.to_string(), status, iso(state.opened_at), iso(state.last_at))
@@ -96,30 +97,78 @@ pub(crate) fn question(state: &State) -> Option<InputRequiredResult> {
     questions(state).map(|asked| InputRequiredResult::new(Some(asked), Some(state.id.to_string())))
 }
 
+/// What became of the answers of people.
+pub(crate) struct Said {
+    /// The last fact before them.
+    pub(crate) before: Seq,
+    pub(crate) start: Start,
+    /// Whether somebody declined to answer. They are still awaited.
+    pub(crate) has_declined: bool,
+}
+
 /// Passes the answers of people on. An answer to a question that is not open is passed over: a call
 /// that is sent again after a broken connection repeats answers that were taken.
 pub(crate) async fn said(
     app: &App,
     discussion: &Discussion,
     responses: &InputResponses,
-) -> Result<Start, Failure> {
+) -> Result<Said, Failure> {
     let state = discussion.state().await?;
-    let mut start = Start::AsItIs;
+    let mut said = Said { before: state.seq, start: Start::AsItIs, has_declined: false };
     for (step, response) in responses {
-        let awaited = state.awaiting.iter().find(|it| it.answers.to_string() == *step);
-        // A person that declines has said nothing, and is still awaited.
-        let (Some(text), Some(awaited)) = (words(response), awaited) else { continue };
-        let steered = discussion.say(Some(&awaited.participant), text, None).await?;
-        if let Steered::Here(handle) = steered {
-            app.hub.follow(discussion, &handle);
+        let Some(awaited) = state.awaiting.iter().find(|it| it.answers.to_string() == *step) else {
+            continue;
+        };
+        match Response::of(response) {
+            Response::Words(text) => {
+                say(app, discussion, &awaited.participant, text).await?;
+                said.start = Start::Resumed;
+            }
+            Response::Declined => said.has_declined = true,
+            Response::Unreadable => {}
         }
-        start = Start::Resumed;
     }
-    Ok(start)
+    Ok(said)
 }
 
-fn words(response: &Value) -> Option<&str> {
-    response["content"][ANSWER].as_str().filter(|_| response["action"] != "decline")
+async fn say(app: &App, discussion: &Discussion, speaker: &str, text: &str) -> Result<(), Failure> {
+    if let Steered::Here(handle) = spoken(discussion, Some(speaker), text).await? {
+        app.hub.follow(discussion, &handle);
+    }
+    Ok(())
+}
+
+/// Takes a person's turn. Mistakes in it have the names that fields have here.
+pub(crate) async fn spoken(
+    discussion: &Discussion,
+    speaker: Option<&str>,
+    text: &str,
+) -> Result<Steered, Failure> {
+    if text.trim().is_empty() {
+        let mistake = Mistake { field: ANSWER.to_owned(), message: "is empty".to_owned() };
+        return Err(Failure::mistakes(&[mistake]));
+    }
+    let said = discussion.say(speaker, text, None).await;
+    said.map_err(|error| Failure::renamed(error, &[("participant", "as"), ("message", ANSWER)]))
+}
+
+/// What the client's user did with a question.
+enum Response<'r> {
+    Words(&'r str),
+    /// They declined it, or closed it without an answer.
+    Declined,
+    /// It isn't of the form that was asked for.
+    Unreadable,
+}
+
+impl Response<'_> {
+    fn of(response: &Value) -> Response<'_> {
+        match (response["action"].as_str(), response["content"][ANSWER].as_str()) {
+            (Some("decline" | "cancel"), _) => Response::Declined,
+            (_, Some(text)) => Response::Words(text),
+            (_, None) => Response::Unreadable,
+        }
+    }
 }
 
 /// Stops the discussion of a cancelled task: it is concluded with what was said. Nothing is left to

@@ -14,7 +14,7 @@ use crate::{
         answer::{self, Extent},
         call::Call,
         failure::Failure,
-        progress::{self, Progress},
+        progress::{Progress, Since},
     },
 };
 
@@ -31,6 +31,8 @@ pub(crate) struct Wait<'w> {
     pub(crate) until: Instant,
     /// Whether it was resumed for this call: then it may look paused for another moment.
     pub(crate) start: Start,
+    /// The steps that the client is told of.
+    pub(crate) since: Since,
 }
 
 /// What went before a wait.
@@ -58,18 +60,17 @@ impl Wait<'_> {
     pub(crate) async fn end(&self) -> Result<(Waited, Listener), Failure> {
         let Wait { call, discussion, .. } = self;
         let mut listener = call.app.hub.hear(discussion).await?;
-        let spec = listener.look(|state| state.spec.clone());
-        let mut progress = Progress::of(call, spec);
+        let mut progress = Progress::of(call, discussion, &listener, self.since);
         let mut look_at = Instant::now();
         let mut stale_until = (self.start == Start::Resumed).then(|| Instant::now() + EFFECT);
         loop {
-            let Some((steps, line)) = listener.look(|it| (progress::steps(it), progress::line(it))) else {
+            let is_over = listener.is_over();
+            let Some((seq, is_settled)) = listener.look(|it| (it.seq, answer::is_settled(it))) else {
                 return Err(Failure::no_such_discussion());
             };
-            progress.tell(steps, line).await;
-            let is_settled = listener.look(answer::is_settled) == Some(true);
+            progress.tell(seq).await;
             stale_until = stale_until.filter(|until| is_settled && Instant::now() < *until);
-            if listener.is_over() || (is_settled && stale_until.is_none()) {
+            if is_over || (is_settled && stale_until.is_none()) {
                 return Ok((Waited::Settled, listener));
             }
             tokio::select! {
@@ -77,14 +78,15 @@ impl Wait<'_> {
                 biased;
                 () = closing(call) => return Ok((Waited::Going, listener)),
                 () = call.cancelled() => return Ok((Waited::Cancelled, listener)),
-                () = listener.changed() => {}
-                () = sleep_until(self.until) => return Ok((Waited::Going, listener)),
-                () = progress.due() => {}
-                () = sleep_until(stale_until.unwrap_or(self.until)), if stale_until.is_some() => {}
+                // Even if nothing is to be waited for.
                 () = sleep_until(look_at) => {
                     take_over(&call.app, discussion).await?;
                     look_at = Instant::now() + LOOK;
                 }
+                () = listener.changed() => {}
+                () = sleep_until(self.until) => return Ok((Waited::Going, listener)),
+                () = progress.due() => {}
+                () = sleep_until(stale_until.unwrap_or(self.until)), if stale_until.is_some() => {}
             }
         }
     }

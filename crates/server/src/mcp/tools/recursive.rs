@@ -49,13 +49,13 @@ fn input(surface: &Surface<'_>) -> Value {
     let properties = &mut schema["properties"];
     if let Some(fields) = properties.as_object_mut() {
         fields.remove("recursive");
-        fields.remove("budgetMs");
         fields.values_mut().for_each(|it| refer(it, &surface.names.of("discuss")));
     }
     properties["maxDepth"] = range(&DEPTH, Some(USUAL_DEPTH), "How deep sub-discussions may go");
     properties["maxCalls"] = range(&CALLS, Some(USUAL_CALLS), "The most calls to providers in all");
-    properties[schema::TOTAL_BUDGET.0] =
-        range(&BUDGET_MS, None, "The time budget of all levels, in milliseconds");
+    let (alias, budget) = schema::TOTAL_BUDGET;
+    properties[budget] = range(&BUDGET_MS, None, "The time budget of all levels, in milliseconds");
+    properties[alias] = range(&BUDGET_MS, None, &format!("Another name of {budget}"));
     schema
 }
 

@@ -7,6 +7,7 @@ use crate::mcp::{
     answer::Extent,
     call::{Call, Reply},
     failure::Failure,
+    progress::Since,
     schema,
     tools::{Effect, Form, Tool, without},
     wait::{Start, Wait, told},
@@ -57,12 +58,12 @@ fn input(_: &Surface<'_>) -> Value {
 
 async fn run(call: &Call) -> Result<Reply, Failure> {
     let discussion = call.discussion().await?;
-    let wait = Wait { call, discussion: &discussion, until: call.until("waitMs"), start: Start::AsItIs };
+    let until = call.until("waitMs");
+    let wait = Wait { call, discussion: &discussion, until, start: Start::AsItIs, since: Since::Now };
     let (_, listener) = wait.end().await?;
     let Some(section) = call.text("section") else {
         return Ok(Reply::done(told(call, &listener, Extent::of(&call.arguments))?));
     };
-    let round = call.whole("round").map(|it| it as u32);
-    let part = listener.look(|state| call.writer().section(state, section, round));
+    let part = listener.look(|state| call.writer().section(state, section, call.whole("round")));
     Ok(Reply::done(part.ok_or_else(Failure::no_such_discussion)?))
 }

@@ -7,10 +7,10 @@ use tokio::time::Instant;
 use crate::mcp::{
     Surface,
     answer::{Extent, is_settled, status},
-    arguments::Mistake,
     call::{Call, Reply},
     failure::Failure,
     schema,
+    task::spoken,
     tools::{Effect, Form, Tool, without},
     wait::{EFFECT, told},
 };
@@ -53,14 +53,7 @@ fn input(_: &Surface<'_>) -> Value {
 async fn run(call: &Call) -> Result<Reply, Failure> {
     let discussion = call.discussion().await?;
     let before = discussion.state().await?;
-    let text = call.text("text").unwrap_or_default();
-    if text.trim().is_empty() {
-        let mistake = Mistake { field: "text".to_owned(), message: "is empty".to_owned() };
-        return Err(Failure::mistakes(&[mistake]));
-    }
-    let said = discussion.say(call.text("as"), text, None).await;
-    let said =
-        said.map_err(|error| Failure::renamed(error, &[("participant", "as"), ("message", "text")]))?;
+    let said = spoken(&discussion, call.text("as"), call.text("text").unwrap_or_default()).await?;
     taken(call, &discussion, said, |it| is_as_before(it, &before)).await
 }
 
