@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use quorum::{Discussion, OrderKey, model::id::DiscussionId};
+use quorum::{OrderKey, model::id::DiscussionId};
 use tokio::{
     sync::{
         Notify,
@@ -19,6 +19,8 @@ use tokio::{
     time::Instant,
 };
 use uuid::Uuid;
+
+use crate::mcp::queue::Queued;
 
 /// How long an equal order is taken for the same one.
 pub(crate) const SAME_FOR: Duration = Duration::from_secs(60);
@@ -30,7 +32,7 @@ pub(crate) struct Calls {
     /// How often each discussion had been paused before a cancelled call paused it.
     paused: Mutex<HashMap<DiscussionId, usize>>,
     open: Mutex<HashMap<CallMark, Vec<Arc<Notify>>>>,
-    queue: OnceLock<UnboundedSender<Discussion>>,
+    queue: OnceLock<UnboundedSender<Queued>>,
 }
 
 /// Who ordered what.
@@ -131,18 +133,18 @@ impl Calls {
 
     /// Lets this process itself begin what its calls queue, in their order. Without a reader, that
     /// is left to the claimer of a server.
-    pub(crate) fn open_queue(&self) -> UnboundedReceiver<Discussion> {
+    pub(crate) fn open_queue(&self) -> UnboundedReceiver<Queued> {
         let (sender, reader) = mpsc::unbounded_channel();
         self.queue.get_or_init(|| sender);
         reader
     }
 
-    /// Has a queued discussion begun as soon as a run slot is free, whether a call waits for it or
-    /// not.
-    pub(crate) fn begin_later(&self, discussion: &Discussion) {
+    /// Has a queued order or resume begun as soon as a run slot is free, whether a call waits for
+    /// it or not.
+    pub(crate) fn begin_later(&self, queued: Queued) {
         if let Some(queue) = self.queue.get() {
-            // At the end of the process nobody reads the queue: then the next one begins it.
-            let _ = queue.send(discussion.clone());
+            // At the end of the process nobody reads the queue: then a later one begins it.
+            let _ = queue.send(queued);
         }
     }
 

@@ -27,6 +27,7 @@ use crate::{
         calls::{OrderMark, SAME_FOR},
         failure::Failure,
         progress::Since,
+        queue::Queued,
         schema::{ALIASES, TOTAL_BUDGET},
         task::{self, Said},
         wait::{Start, Wait, Waited, told},
@@ -344,7 +345,7 @@ async fn queued(call: &Call, work: &Work<'_>, key: &OrderKey) -> Result<(Discuss
         Work::Order(spec) => call.scope.queue_once(Spec::clone(spec), Some(key), most).await?,
         Work::Fork { of, forking } => of.queue_fork_once(forking, Some(key), most).await?,
     };
-    call.app.mcp.calls.begin_later(&discussion);
+    call.app.mcp.calls.begin_later(Queued::order(&discussion));
     Ok((discussion, created == Created::Existed))
 }
 

@@ -34,6 +34,9 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// How much a notification adds to the progress if no step has ended: it must always rise.
 const CREEP: f64 = 0.001;
 
+/// Where a discussion stands before its panel is seated.
+const ASKING: &str = "asking who is there";
+
 /// The steps that a call tells of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Since {
@@ -99,9 +102,8 @@ impl<'p> Progress<'p> {
                 is_read = self.send(&token, line).await;
             }
         }
-        if self.at + SILENCE <= Instant::now()
-            && let Some(line) = self.state.as_ref().map(standing)
-        {
+        if self.at + SILENCE <= Instant::now() {
+            let line = self.state.as_ref().map_or_else(|| ASKING.to_owned(), standing);
             self.send(&token, line).await;
         }
     }
@@ -183,7 +185,7 @@ pub(crate) fn standing(state: &State) -> String {
     let last = last.or_else(|| state.noted.iter().rev().find_map(of_workflow));
     let line = line(state, state.round, last);
     match line.is_empty() {
-        true if state.seated.is_none() => "asking who is there".to_owned(),
+        true if state.seated.is_none() => ASKING.to_owned(),
         true => "no step has ended yet".to_owned(),
         false => line,
     }

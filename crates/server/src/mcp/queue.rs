@@ -3,7 +3,10 @@
 
 use std::time::Duration;
 
-use quorum::{Discussion, Error, StoreError};
+use quorum::{
+    Discussion, Error, Handle, StoreError,
+    model::{id::Seq, state::State},
+};
 use tokio::{sync::mpsc::UnboundedReceiver, time::sleep};
 
 use crate::{app::App, live::hub::RunSlot};
@@ -11,12 +14,51 @@ use crate::{app::App, live::hub::RunSlot};
 /// How often to look whether the tenant may run one more discussion.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Begins queued discussions in their order, until the server closes.
-pub(super) async fn begin_queued(app: App, mut queue: UnboundedReceiver<Discussion>) {
-    while let Some(Some(discussion)) = app.hub.until_closing(queue.recv()).await {
-        let Some(slot) = app.hub.until_closing(slot_for(&app, &discussion)).await else { return };
-        if let Err(error) = begin(&app, &discussion, slot).await {
-            tracing::warn!(%error, id = %discussion.id(), "can't begin a queued discussion");
+/// What waits for a run slot.
+pub(crate) struct Queued {
+    discussion: Discussion,
+    /// The last fact when a person resumed it; `None` for an order.
+    resumed_at: Option<Seq>,
+}
+
+impl Queued {
+    pub(crate) fn order(discussion: &Discussion) -> Self {
+        Queued { discussion: discussion.clone(), resumed_at: None }
+    }
+
+    /// A discussion that was resumed in this state.
+    pub(crate) fn resume(discussion: &Discussion, state: &State) -> Self {
+        Queued { discussion: discussion.clone(), resumed_at: Some(state.seq) }
+    }
+
+    /// Runs it here; `None` if there is nothing to run: another process does, it is over, or it was
+    /// paused meanwhile.
+    async fn begin(&self) -> Result<Option<Handle>, Error> {
+        let begun = match self.resumed_at {
+            // If anything has happened since, its resume has had its effect elsewhere.
+            Some(seq) if self.discussion.state().await?.seq == seq => {
+                self.discussion.go_on_here().await.map(Some)
+            }
+            Some(_) | None => self.discussion.take_over().await,
+        };
+        match begun {
+            Err(Error::Store(StoreError::Held { .. } | StoreError::Over(_) | StoreError::Unknown(_))) => {
+                Ok(None)
+            }
+            begun => begun,
+        }
+    }
+}
+
+/// Begins what is queued in its order, until the server closes.
+pub(super) async fn begin_queued(app: App, mut queue: UnboundedReceiver<Queued>) {
+    while let Some(Some(queued)) = app.hub.until_closing(queue.recv()).await {
+        let discussion = &queued.discussion;
+        let Some(slot) = app.hub.until_closing(slot_for(&app, discussion)).await else { return };
+        match queued.begin().await {
+            Ok(Some(handle)) => app.hub.listen_to(discussion, &handle, slot),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, id = %discussion.id(), "can't begin a queued discussion"),
         }
     }
 }
@@ -31,14 +73,4 @@ async fn slot_for(app: &App, discussion: &Discussion) -> Option<RunSlot> {
         drop(slot);
         sleep(LOOK).await;
     }
-}
-
-/// Runs it here, unless another process does or it is over by now. A pause stays.
-async fn begin(app: &App, discussion: &Discussion, slot: Option<RunSlot>) -> Result<(), Error> {
-    match discussion.go_on_here().await {
-        Ok(handle) => app.hub.listen_to(discussion, &handle, slot),
-        Err(Error::Store(StoreError::Held { .. } | StoreError::Over(_) | StoreError::Unknown(_))) => {}
-        Err(error) => return Err(error),
-    }
-    Ok(())
 }

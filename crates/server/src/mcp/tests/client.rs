@@ -71,7 +71,12 @@ impl Client {
 
     /// The same of a server that asks its own voices.
     pub(super) async fn asking(quorum: Quorum) -> Client {
-        let settings = Settings { voices: Voices::Available, ..settings() };
+        Client::asking_within(quorum, Limits::default()).await
+    }
+
+    /// The same with these limits.
+    pub(super) async fn asking_within(quorum: Quorum, limits: Limits) -> Client {
+        let settings = Settings { voices: Voices::Available, limits, ..settings() };
         Client::unannounced(quorum, settings).introduced(json!({})).await
     }
 

@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use quorum::memory::MemoryStore;
+use quorum::{Quorum, memory::MemoryStore, model::error::ErrorClass};
+use quorum_testkit::panel::{Panel, panel};
 use serde_json::{Value, json};
 
 use crate::{
@@ -178,6 +179,46 @@ async fn b10_queued_orders_and_resumes_were_begun_only_while_a_call_waited_for_t
     let told = client.call("ax_control", json!({ "id": paused, "action": "resume" })).await;
     assert_eq!(told["status"], "queued", "{told}");
     finished(&mut client, &[other, paused]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_queued_order_that_is_paused_stays_paused() {
+    let limits = Limits { running: 1, ..Limits::default() };
+    let mut client = Client::of(simulated(), limits).await;
+    let at_once = |topic: &str| with(with(order(1_000), "topic", json!(topic)), "maxWaitMs", json!(0));
+    client.call("ax_discuss", at_once("Question 1?")).await;
+    let id = client.call("ax_discuss", at_once("Question 2?")).await["discussionId"].clone();
+    client.call("ax_control", json!({ "id": id, "action": "pause" })).await;
+    let told = client.until(&id, "paused").await;
+    assert_eq!(told["speakersDone"], json!([]), "{told}");
+    pass(Duration::from_secs(60)).await;
+    assert_eq!(client.call("ax_status", json!({ "id": id })).await["status"], "paused");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b10_a_queued_order_that_failed_in_another_process_is_not_tried_again() {
+    let (ann, bob) = ("scripted-ann", "scripted-bob");
+    let store = Arc::new(MemoryStore::new());
+    let limits = Limits { running: 1, ..Limits::default() };
+    let failing = panel().fails(ann, ErrorClass::Authentication).fails(bob, ErrorClass::Authentication);
+    let answering = panel().takes(ann, 5_000).takes(bob, 5_000);
+    let of = |panel: &Panel| {
+        let voices = Arc::new(panel.clone());
+        Quorum::builder().store(store.clone()).voices(voices).assigning_roles().build().unwrap()
+    };
+    let mut client = Client::asking_within(of(&answering), limits).await;
+    let at_once =
+        |topic: &str| json!({ "topic": topic, "providers": [ann, bob], "rounds": 1, "maxWaitMs": 0 });
+    let first = client.call("ax_discuss", at_once("Question 1?")).await["discussionId"].clone();
+    let second = client.call("ax_discuss", at_once("Question 2?")).await["discussionId"].clone();
+    let mut other = Client::asking(of(&failing)).await;
+    let told = other.call("ax_result", json!({ "id": second })).await;
+    assert_eq!(told["status"], "failed", "{told}");
+    client.until(&first, "completed").await;
+    let asked = answering.steps().len();
+    pass(Duration::from_secs(60)).await;
+    assert_eq!(client.call("ax_status", json!({ "id": second })).await["status"], "failed");
+    assert_eq!(answering.steps().len(), asked, "nothing more is asked");
 }
 
 #[tokio::test(start_paused = true)]

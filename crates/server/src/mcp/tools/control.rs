@@ -13,6 +13,7 @@ use crate::{
         arguments::Mistake,
         call::{Call, Reply},
         failure::Failure,
+        queue::Queued,
         schema,
         tools::{
             Effect, Form, Tool,
@@ -84,7 +85,7 @@ async fn run(call: &Call) -> Result<Reply, Failure> {
         "resume" if call.app.run_slot(call.scope.tenant()).await?.is_none() => {
             call.app.mcp.calls.take_pause(discussion.id());
             discussion.queue_resume(call.app.limits().queued()).await?;
-            call.app.mcp.calls.begin_later(&discussion);
+            call.app.mcp.calls.begin_later(Queued::resume(&discussion, &before));
             return Ok(Reply::done(call.writer().queued(&*discussion.state().await?)));
         }
         "resume" => resumed(call, &discussion).await?,
