@@ -6,8 +6,9 @@
 //! # Layout
 //! - `handler`: what the protocol library calls; `http` and `stdio`: the two transports
 //! - `tools`: one file for each tool, and their list
-//! - `call`: one call of a tool; `order`: starts or joins a discussion; `wait`: waits for it within
-//!   the time of the call; `progress`: tells the client of every step that ends meanwhile
+//! - `call`: one call of a tool; `request`: reads an order from its arguments; `order`: starts or
+//!   joins a discussion; `wait`: waits for it within the time of the call; `progress`: tells the
+//!   client of every step that ends meanwhile
 //! - `calls`: what the calls of a process share: recent orders, who waits, who may be cancelled;
 //!   `queue`: begins what they queued
 //! - `schema`, `arguments`: input schemas from the fields of a request, and the check against them
@@ -27,6 +28,7 @@ mod order;
 mod progress;
 mod prompts;
 mod queue;
+mod request;
 mod resources;
 mod run;
 mod schema;

@@ -1,7 +1,7 @@
 //! Holds a discussion.
 
 use crate::mcp::{
-    Surface, order, schema,
+    Surface, order, request, schema,
     tools::{CAPS, Effect, Form, Tool, about_money},
 };
 
@@ -15,7 +15,7 @@ pub(crate) const TOOL: Tool = Tool {
     output: schema::described_discussion,
     run: |call, mistakes| {
         Box::pin(async move {
-            let request = order::read(call, call.arguments.clone(), mistakes)?;
+            let request = request::read(call, call.arguments.clone(), mistakes)?;
             order::held(call, &request).await
         })
     },

@@ -11,7 +11,7 @@ use crate::{
         call::{Call, Reply},
         failure::Failure,
         order::{self, Work},
-        schema,
+        request, schema,
         tools::{CAPS, Effect, Form, Tool, about_money, without},
     },
     wire::order::changes,
@@ -33,7 +33,7 @@ pub(crate) const TOOL: Tool = Tool {
     output: schema::discussion_or_run,
     run: |call, mistakes| {
         Box::pin(async move {
-            let (fields, twice) = order::renamed(changes_of(call));
+            let (fields, twice) = request::renamed(changes_of(call));
             without(&[mistakes, mistaken_changes(call, twice)].concat())?;
             run(call, fields).await
         })

@@ -11,7 +11,7 @@ use crate::mcp::{
     answer::{STATUSES, is_lost, uri},
     call::{Call, Reply},
     failure::Failure,
-    fit, order, schema,
+    fit, order, request, schema,
     tools::{Effect, Form, Tool, about_money},
 };
 
@@ -28,7 +28,7 @@ pub(crate) const TOOL: Tool = Tool {
     output,
     run: |call, mistakes| {
         Box::pin(async move {
-            let request = order::read(call, one_round(call), mistakes)?;
+            let request = request::read(call, one_round(call), mistakes)?;
             let reply = order::held(call, &request).await?;
             in_plain_text(call, reply).await
         })

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::mcp::{
     Surface,
     call::Call,
-    order, schema,
+    order, request, schema,
     tools::{CAPS, Effect, Form, Tool, about_money},
 };
 
@@ -30,7 +30,7 @@ pub(crate) const TOOL: Tool = Tool {
     output: schema::discussion,
     run: |call, mistakes| {
         Box::pin(async move {
-            let request = order::read(call, fields(call), mistakes)?;
+            let request = request::read(call, fields(call), mistakes)?;
             order::held(call, &request).await
         })
     },
