@@ -312,7 +312,7 @@ impl Floor {
         Ok(())
     }
 
-    /// Obeys a stop that arrived while the last questions of a round were being answered: no further
+    /// Obeys a stop that arrived while the last questions of a round were being answered: no other
     /// round is opened.
     async fn stop_between_rounds(&mut self, next: &Step) -> Result<(), Halt> {
         if self.record.has_mark(&next.purpose("wound-up")) {
