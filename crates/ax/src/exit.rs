@@ -96,7 +96,7 @@ impl Requirement {
 pub(crate) enum Unmet {
     /// Agreement.
     Consensus,
-    /// Sentences that rest on what was said.
+    /// Sources for enough sentences.
     Support {
         /// Their share; `None` if no sentence could be compared.
         share: Option<f64>,

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_judge_was_shown_to_the_writer_under_a_label_that_no_participant_has() {
+    fn a_judge_has_no_label_in_what_the_writer_is_shown() {
         let verdicts = Verdicts::on(&[], &Arc::new(Mask::new(&[])));
         let by = |judge: &str| {
             let verdict = Verdict { summary: "They argued.".into(), ..Verdict::default() };

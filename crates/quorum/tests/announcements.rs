@@ -51,7 +51,7 @@ async fn a12_one_fact_is_at_most_one_announcement_with_its_number() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_awaited_decision_was_in_no_result_and_no_event() {
+async fn an_awaited_decision_is_in_the_result_and_in_an_event() {
     let speech = "the case for it is strong and ".repeat(500 / 7);
     let table = table(&panel().says("*", &speech).names_limit("bob", 3_000));
     let window = WindowSpec { overflow: WindowSpec::ASK.to_owned(), ..spec("round-robin").window };
@@ -71,7 +71,7 @@ async fn an_awaited_decision_was_in_no_result_and_no_event() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_summary_was_announced_as_somebodys_turn() {
+async fn a_summary_is_not_announced_as_somebodys_turn() {
     let speech = "the case for it is strong and ".repeat(600 / 7);
     let cramped = panel().window("*", 8_000).says("*", &speech).counts("*", 1.0).sums_up("*");
     let table = table(&cramped);
@@ -86,7 +86,7 @@ async fn a_summary_was_announced_as_somebodys_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_comparison_was_announced_as_somebodys_turn() {
+async fn a_comparison_is_not_announced_as_somebodys_turn() {
     let debate = DebateSpec {
         format: Format::RoundLimited,
         round_limit: Some(2),
@@ -112,7 +112,7 @@ async fn completed(pattern: &str) -> Vec<(Option<String>, String)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_data_of_forms_was_announced_as_what_somebody_said() {
+async fn the_data_of_forms_is_not_announced_as_what_somebody_said() {
     let synthesis = (Some("synthesis".to_owned()), "ann made this of 3 turns".to_owned());
     assert_eq!(completed("synthesis").await.pop(), Some(synthesis));
     let ballot = (Some("ballot".to_owned()), String::new());
@@ -120,7 +120,7 @@ async fn the_data_of_forms_was_announced_as_what_somebody_said() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn detections_were_in_the_result_and_not_in_the_events() {
+async fn detections_are_in_the_result_and_in_the_events() {
     let debate = DebateSpec { format: Format::RoundLimited, round_limit: Some(3), ..DebateSpec::default() };
     let table =
         table(&panel().says("ann", "Tabs adapt to every reader, and that settles the matter for good."));

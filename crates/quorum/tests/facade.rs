@@ -78,7 +78,7 @@ async fn audit_entries(scope: &Scope) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_start_that_was_not_awaited_ran_without_its_audit_entry() {
+async fn a_start_that_is_not_awaited_has_its_audit_entry() {
     let scope = scope("");
     let order = scope.check(&request(&json!({}))).unwrap();
     let started = scope.start(order);

@@ -52,12 +52,12 @@ async fn survives(panel: &Panel, spec: Spec, least: u64) {
 }
 
 #[tokio::test]
-async fn f1_a_sequential_discussion_survives_every_death() {
+async fn f1_a_sequential_discussion_survives_every_crash() {
     survives(&quick(), spec("round-robin"), 8).await;
 }
 
 #[tokio::test]
-async fn f1_a_parallel_discussion_survives_every_death() {
+async fn f1_a_parallel_discussion_survives_every_crash() {
     // Concurrent answers are written together; staggered ones are separate writes to crash after.
     let apart = quick().takes("bob", 15).takes("cyd", 30);
     // On a busy machine some still arrive together, so this is less than the usual number.
@@ -65,7 +65,7 @@ async fn f1_a_parallel_discussion_survives_every_death() {
 }
 
 #[tokio::test]
-async fn f1_a_recursive_discussion_survives_every_death() {
+async fn f1_a_recursive_discussion_survives_every_crash() {
     let recursion = Some(Recursion { max_depth: 1, strategy: TimeoutStrategy::Cascade });
     let usual = spec("round-robin");
     let timing = Timing { total_ms: 180_000, ..usual.timing };

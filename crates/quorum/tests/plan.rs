@@ -72,7 +72,7 @@ async fn every_pattern_is_planned_as_it_runs() {
 }
 
 #[tokio::test]
-async fn a_limit_of_calls_without_room_for_a_single_speech_was_accepted() {
+async fn a_limit_of_calls_without_room_for_a_single_speech_is_refused() {
     let scope = scope();
     let least = async |request: Request, least: u32, expected: &str| {
         let limited = |calls| scope.check(&Request { max_calls: Some(calls), ..request.clone() }).unwrap();
@@ -399,7 +399,7 @@ fn of_six() -> Request {
 }
 
 #[tokio::test]
-async fn an_order_that_no_window_has_room_for_was_started_all_the_same() {
+async fn an_order_that_no_window_has_room_for_is_refused() {
     let scope = with_window(2_700);
     let order = scope.check(&of_six()).unwrap();
     let refused = scope.plan(&order).await.unwrap_err().to_string();

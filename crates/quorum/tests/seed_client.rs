@@ -126,7 +126,7 @@ async fn a12_the_synthesis_is_no_turn_of_the_dialogue() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a17_the_synthesis_was_counted_as_tokens_of_one_of_the_two() {
+async fn a17_the_synthesis_is_counted_as_tokens_of_neither_of_the_two() {
     let events = announced(&at_odds().uses("*", 100, 10), dialogue(1)).await;
     let used = |prompt: u32, completion: u32| json!({ "prompt": prompt, "completion": completion });
     // A turn and a vote of each, and the synthesis.
@@ -135,7 +135,7 @@ async fn a17_the_synthesis_was_counted_as_tokens_of_one_of_the_two() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a14_an_aborted_dialogue_had_an_unknown_error() {
+async fn a14_an_aborted_dialogue_has_no_error() {
     let table = Table::over(Arc::new(MemoryStore::new()), &at_odds(), registry());
     let id = table.open(dialogue(2)).await.unwrap();
     table.engine.send(id, Command::Abort).await.unwrap();

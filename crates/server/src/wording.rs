@@ -34,7 +34,7 @@ fn remedy(remedy: &Remedy) -> Option<String> {
     }
 }
 
-/// How the panel differs from the usual one.
+/// How the panel differs from the default one.
 pub(crate) fn panel(choice: &PanelChoice) -> String {
     match choice {
         PanelChoice::OneVendor { provider, models } => {
@@ -50,12 +50,12 @@ pub(crate) fn panel(choice: &PanelChoice) -> String {
         }
         PanelChoice::FilledUp { panel, added, unasked } if panel.len() == added.len() => {
             let (panel, others) = (panel.join(", "), not_asked(unasked));
-            format!("none of the usual panel is available, so others discuss: {panel}{others}")
+            format!("no provider of the default panel is available, so others discuss: {panel}{others}")
         }
         PanelChoice::FilledUp { panel, added, unasked } => {
             let (panel, added, others) = (panel.join(", "), added.join(", "), not_asked(unasked));
             format!(
-                "too few of the usual panel are available, so it is filled up with {added}: {panel}{others}"
+                "too few providers of the default panel are available, so it is filled up with {added}: {panel}{others}"
             )
         }
     }

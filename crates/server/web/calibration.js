@@ -1,4 +1,4 @@
-// What recorded outcomes say about the voices.
+// The reliability of each voice, from recorded outcomes.
 
 import { get } from './api.js';
 import { bullets, fill, h, name, notice, table } from './dom.js';
@@ -11,7 +11,7 @@ export function calibration(main) {
   fill(
     main,
     h('header.head', {}, h('h1', {}, 'Calibration')),
-    h('p', {}, 'What recorded outcomes say about the voices. “Right answer…” in the menu “More” of a finished discussion records one.'),
+    h('p', {}, 'The reliability of each voice, from recorded outcomes. “Right answer…” in the menu “More” of a finished discussion records one.'),
     h('label', {}, simulated, ' Of simulated voices'),
     body,
   );

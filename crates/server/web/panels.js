@@ -110,7 +110,7 @@ const shortfall = ({ conclusion, decision }) => fellShort({ ...conclusion, kind:
 
 /** In which way a result fell short of what was asked for, in a word or two; empty if it did not. */
 export function fellShort({ success, kind, degraded }) {
-  if (success === false) return 'less than asked';
+  if (success === false) return 'incomplete';
   return NO_ANSWER.get(kind) ?? (degraded ? 'degraded' : '');
 }
 

@@ -67,15 +67,15 @@ function recall(shown) {
   return `Everyone is shown what earlier discussions came to (${count(tokens)} tokens): ${shown.map((it) => it.topic).join(' · ')}`;
 }
 
-/** How a panel that the server chose differs from the usual one, in a line. */
+/** How a panel that the server chose differs from the default one, in a line. */
 export function unusual({ kind, panel, provider, models, missing, added, unasked }) {
   const list = (names) => names.join(', ');
   if (kind === 'one-vendor') return `Only ${provider} is available, so its models discuss: ${list(models)}.`;
   if (kind === 'one-program') return `Only ${provider} is available, so it takes ${plural(panel.length, 'seat')}: a panel of one family.`;
   const others = unasked ? ` Available, but not asked: ${list(unasked)}.` : '';
-  if (kind === 'narrowed') return `The usual panel without ${list(missing)}, which can’t be asked here: ${list(panel)}.${others}`;
-  if (panel.length === added.length) return `None of the usual panel is available, so others discuss: ${list(panel)}.${others}`;
-  return `Too few of the usual panel are available, so ${list(added)} filled it up: ${list(panel)}.${others}`;
+  if (kind === 'narrowed') return `The default panel without ${list(missing)}, which can’t be asked here: ${list(panel)}.${others}`;
+  if (panel.length === added.length) return `No provider of the default panel is available, so others discuss: ${list(panel)}.${others}`;
+  return `Too few providers of the default panel are available, so ${list(added)} filled it up: ${list(panel)}.${others}`;
 }
 
 const who = (what, names) =>

@@ -94,7 +94,7 @@ export function seatEditor() {
       show();
     },
     usual(names) {
-      fill(none, names.length > 0 && ['The usual panel: ', h('b', {}, names.join(', ')), '. Add somebody to choose your own.']);
+      fill(none, names.length > 0 && ['The default panel: ', h('b', {}, names.join(', ')), '. Add somebody to choose your own.']);
     },
     /** Offers whoever can be asked: everyone, if the voices are simulated. */
     offer(knownProviders, knownAgents, isSimulated = false) {

@@ -1,4 +1,4 @@
-// Who said what each sentence of the answer rests on: a number after the sentence shows the turn,
+// The sources of each sentence of the answer: a number after the sentence shows the turn,
 // with its words marked.
 //
 // Numbers and marks are put into the text as private-use characters, which Markdown leaves alone,
@@ -39,17 +39,18 @@ export function sourced(state) {
   return nodes;
 }
 
-/** How much of the answer rests on the talk, and what it leaves out. */
+/** How many sentences of the answer have a source in the discussion, and what it leaves out. */
 export function supported({ provenance = [], dropped = [] }) {
   const count = (...levels) => provenance.filter((it) => levels.includes(it.level)).length;
-  const rests = count('quoted', 'supported');
+  const sourced = count('quoted', 'supported');
   const others = [
-    [count('partly'), 'partly'],
-    [count('unsupported'), 'not at all'],
-    [count('contradicted?'), 'may contradict it'],
+    [count('partly'), 'a partial one'],
+    [count('unsupported'), 'none'],
+    [count('contradicted?'), 'may contradict its source'],
   ].filter(([number]) => number);
-  const all = rests + others.reduce((sum, [number]) => sum + number, 0);
-  const line = [`${rests} of ${plural(all, 'sentence')} ${rests === 1 ? 'rests' : 'rest'} on the talk`];
+  const all = sourced + others.reduce((sum, [number]) => sum + number, 0);
+  const have = sourced === 1 ? 'has' : 'have';
+  const line = [`${sourced} of ${plural(all, 'sentence')} ${have} a source in the discussion`];
   others.forEach(([number, how]) => line.push(`${number} ${how}`));
   return [
     all > 0 && h('p.faint', {}, `${line.join(', ')}.`),
@@ -82,8 +83,8 @@ const isBlock = (text) => /^(```|~~~|\|)/.test(text);
 
 const LEVELS = {
   quoted: 'repeats the words of',
-  supported: 'rests on',
-  partly: 'rests partly on',
+  supported: 'is based on',
+  partly: 'is partly based on',
   unsupported: 'has a number that is not in',
   'contradicted?': 'may contradict',
 };
@@ -93,7 +94,7 @@ const whom = ({ participant, round }) => `${participant} in round ${round}`;
 /** The number after a sentence. */
 function number(state, note) {
   const who = [...new Set(note.sources.map(whom))];
-  const told = who.length ? `${LEVELS[note.level]} ${who.join(', ')}` : 'rests on nothing that was said';
+  const told = who.length ? `${LEVELS[note.level]} ${who.join(', ')}` : 'has no source in the discussion';
   const mark = `${note.numbers.join(',')}${note.isDoubtful ? '?' : ''}`;
   return h(
     `sup.source.${note.isDoubtful ? 'doubtful' : note.level}`,

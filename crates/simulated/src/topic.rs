@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_in_japanese_without_a_word_for_which_was_none() {
+    fn a_choice_in_japanese_needs_no_word_for_which() {
         check("RustかGoか？", &["Rust", "Go"]);
         check("東京か大阪か", &["東京", "大阪"]);
         check("紙の本か電子書籍か、どちらがよいですか？", &["紙の本", "電子書籍"]);

@@ -29,11 +29,11 @@ enum Change {
 /// Which steps are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// Those that add, to tables that are there.
+    /// Additive steps, on existing tables only.
     Existing,
-    /// Those that add, as at every start.
+    /// Additive steps, as at every start.
     Expanding,
-    /// All.
+    /// All steps.
     All,
 }
 
@@ -43,7 +43,7 @@ pub enum Tables {
     /// They are created, and what is missing is added.
     #[default]
     Added,
-    /// The same, and what only older nodes use is taken away.
+    /// Like [`Tables::Added`]; also removes what only older nodes use.
     Migrated,
     /// They must be there. What is missing is added.
     Existing,

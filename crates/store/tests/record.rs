@@ -242,7 +242,7 @@ async fn c06_structured_replies_are_rows_of_their_kind() {
 }
 
 #[tokio::test]
-async fn c06_a_synthesis_was_logged_twice() {
+async fn c06_a_synthesis_is_logged_once() {
     let (_folder, store, raw) = begin();
     let id = open(&store, "tabs or spaces?", second(1)).await;
     let mut writer = Writer::claiming(&store, id, "one").await;
@@ -421,7 +421,7 @@ async fn c01_a_person_has_no_agent_id_and_the_turn_index_names_who_is_next() {
 }
 
 #[tokio::test]
-async fn c06_a_judges_json_was_a_row_of_the_log() {
+async fn c06_a_judges_json_is_no_row_of_the_log() {
     let (_folder, store, raw) = begin();
     let id = open_as_ordered(&store, spec("debate"), second(1)).await;
     let mut writer = Writer::claiming(&store, id, "one").await;

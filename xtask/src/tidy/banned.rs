@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_imported_sleep_was_missed() {
+    fn an_imported_sleep_is_found() {
         let sleeping = "use tokio::time::sleep;\nasync fn a() {\n    b();\n    sleep(b).await;\n}\n";
         let found = format!("crates/ax/tests/a/b.rs:4: error: {ADVICE}");
         expect(check, &[("crates/ax/tests/a/b.rs", sleeping)], &[&found]);

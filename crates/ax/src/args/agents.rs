@@ -19,7 +19,8 @@ pub(crate) struct Agents {
 pub(crate) enum AgentVerb {
     /// List the agents with the provider and folder of each
     List(Listed),
-    /// Print the text that precedes ours in an agent's prompts, its size, and what is missing
+    /// Print the text that an agent's profile and abilities put before Quorum's own prompt, its
+    /// size, and any missing abilities
     Show {
         /// Its id
         id: String,

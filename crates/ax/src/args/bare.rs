@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_begins_with_a_question_word_near_a_verb_was_refused() {
+    fn a_question_may_begin_with_a_question_word_near_a_verb() {
         check(&[
             (&["what", "should", "we", "do"], "ax | discuss | what should we do"),
             (&["how", "about", "this"], "ax | discuss | how about this"),

@@ -122,7 +122,8 @@ pub(super) struct Talk {
     /// How to shorten a talk that is longer than a model's window
     #[arg(long, value_name = "NAME")]
     window_strategy: Option<String>,
-    /// What to do when a request is still too long for a model; with ask, `ax window` decides
+    /// What to do if a request is still too long for a model; `ask` waits for your decision, made
+    /// with `ax window`
     #[arg(long, value_name = "WHAT")]
     window_overflow: Option<String>,
     /// Show the participants each other's names instead of labels
@@ -136,10 +137,11 @@ struct Deciding {
     /// How a decision is reached
     #[arg(long, value_name = "METHOD")]
     consensus: Option<String>,
-    /// Exit with 6 when there is no consensus, or less agreement than the threshold
+    /// Exit with 6 if there is no consensus, or less agreement than the threshold
     #[arg(long)]
     require_consensus: bool,
-    /// Exit with 6 when less than this share of the answer's sentences rests on the talk, 0 to 1
+    /// Exit with 6 if less than this share (0 to 1) of the answer's sentences has a source in the
+    /// discussion
     #[arg(long, value_name = "SHARE", value_parser = share, allow_negative_numbers = true)]
     require_support: Option<f64>,
     /// Leave minority views out of the result
@@ -299,7 +301,7 @@ impl Discuss {
         self.deciding.require_consensus
     }
 
-    /// The least share of the answer's sentences that must rest on the talk.
+    /// The least share of the answer's sentences that must have a source in the discussion.
     pub(crate) fn requires_support(&self) -> Option<f64> {
         self.deciding.require_support
     }

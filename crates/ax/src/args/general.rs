@@ -24,15 +24,15 @@ pub(crate) struct Configuring {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigVerb {
-    /// Print the path of the configuration, or of another place
+    /// Print the path of the configuration file, or of the data, state or cache folder
     Path {
-        /// The place whose path is printed
+        /// Which of them
         #[arg(default_value = "config")]
         place: Place,
     },
     /// Print every effective value and where it comes from
     Show(Listed),
-    /// List all mistakes in it; exit with 3 if there are any
+    /// List all mistakes in the configuration; exit with 3 if there are any
     Check,
 }
 
@@ -88,21 +88,21 @@ pub(crate) struct Sessions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionVerb {
-    /// List them, newest first
+    /// List sessions, newest first
     List(Listed),
-    /// Create one and print its id
+    /// Create a session and print its id
     Create {
         /// Its name
         name: String,
     },
-    /// Give one another name
+    /// Rename a session
     Rename {
         /// Its id or name
         session: String,
         /// The new name
         name: String,
     },
-    /// Delete one that no discussion belongs to
+    /// Delete a session that has no discussions
     Delete {
         /// Its id or name
         session: String,

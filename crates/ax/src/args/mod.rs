@@ -74,7 +74,7 @@ pub(crate) enum Verb {
     /// List, show and check workflows, or print their JSON Schema
     #[command(after_help = examples::WORKFLOW)]
     Workflow(Workflows),
-    /// Measure which way of answering pays, on questions with known answers
+    /// Compare ways of answering by accuracy and cost, on questions with known answers
     #[command(after_help = examples::eval())]
     Eval(Box<Eval>),
     /// Continue a discussion that was paused or interrupted, or that failed
@@ -185,7 +185,7 @@ pub(crate) enum Verb {
         /// Which verb
         #[arg(index = 1)]
         verb: Option<String>,
-        /// Which part of it: `ax man config path`
+        /// A subcommand of the verb, as in `ax man config path`
         #[arg(index = 2)]
         part: Option<String>,
     },
@@ -214,7 +214,7 @@ pub(crate) struct Listed {
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Ask every available provider whether it would answer; costs nothing
+    /// Check, at no cost, whether each available provider would answer
     #[arg(long)]
     pub(crate) live: bool,
     /// Save what can be read of a damaged database into a new one beside it

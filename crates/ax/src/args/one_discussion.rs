@@ -14,10 +14,11 @@ use crate::args::{Listed, Output, Shown, Which, number::share};
 pub(crate) struct Resume {
     #[command(flatten)]
     pub(crate) shown: Shown,
-    /// Exit with 6 when there is no consensus, or less agreement than the threshold
+    /// Exit with 6 if there is no consensus, or less agreement than the threshold
     #[arg(long)]
     pub(crate) require_consensus: bool,
-    /// Exit with 6 when less than this share of the answer's sentences rests on the talk, 0 to 1
+    /// Exit with 6 if less than this share (0 to 1) of the answer's sentences has a source in the
+    /// discussion
     #[arg(long, value_name = "SHARE", value_parser = share, allow_negative_numbers = true)]
     pub(crate) require_support: Option<f64>,
     /// Keep running when the terminal is closed

@@ -54,7 +54,7 @@ struct Deciding {
     /// How a decision is reached
     #[arg(long, value_name = "METHOD")]
     consensus: Option<String>,
-    /// Ask for a confidence after each answer, as a discussion does that ends early
+    /// Ask for a confidence after each answer, as `ax discuss --early-exit` does
     #[arg(long)]
     early_exit: bool,
     /// How confident an answer must be for --early-exit, 0 to 1 [default: 0.9]

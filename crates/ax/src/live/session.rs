@@ -403,7 +403,7 @@ fn no_consensus(outcome: &Outcome, required: f64) -> String {
 fn little_support(share: Option<f64>, required: f64) -> String {
     match share {
         Some(share) => format!(
-            "Too little support: {share:.2} of the answer's sentences rest on the talk, and {required:.2} is required."
+            "Too little support: {share:.2} of the answer's sentences have a source in the discussion, and {required:.2} is required."
         ),
         None => "Too little support: no sentence of the answer could be compared with the talk.".to_owned(),
     }

@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_synthesis_was_taken_for_a_form_and_not_shown() {
+    fn the_synthesis_is_shown_and_not_taken_for_a_form() {
         let step = Step::from("1/deciding/ann");
         let mut voice = Voice::of(&Participant::of("ann"));
         let placed = serde_json::json!({

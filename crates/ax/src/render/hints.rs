@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn on_a_narrow_terminal_explanations_were_broken_beside_their_commands() {
+    fn on_a_narrow_terminal_explanations_are_below_their_commands() {
         let hints =
             [("ax replay last", "play it again"), ("ax export last -o debate.html", "a page to share")];
         let beside = [

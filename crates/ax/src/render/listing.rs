@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_degraded_discussion_was_listed_as_a_full_success() {
+    fn a_degraded_discussion_is_listed_as_degraded() {
         let check = |kind, degraded, expected: (&str, anstyle::Style)| {
             let entry = entry(kind, degraded);
             assert_eq!(state(&entry), (expected.0.to_owned(), expected.1));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_discussion_that_waits_for_a_person_was_listed_as_running() {
+    fn a_discussion_that_waits_for_a_person_is_listed_as_waiting() {
         let check = |run: RunStatus, names: &[&str], expected: &str| {
             let status = if expected == "queued" { Lifecycle::Ready } else { Lifecycle::Running };
             let turn = |name: &&str| AwaitedTurn {

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_states_of_a_discussion_were_listed_under_names_of_fields() {
+    fn the_states_of_a_discussion_are_listed_in_plain_words() {
         let check = |from: &str, to: &str, expected: Option<&str>| {
             let (from, to) = (from.to_owned(), to.to_owned());
             assert_eq!(became(&Transition { from, to, at: Timestamp(0) }), expected);

@@ -240,7 +240,7 @@ async function listed(server, open) {
     'S stuck: every attempt to go on failed',
     'Earlier',
     'D finished',
-    'E finished, less than asked',
+    'E finished, incomplete',
     'F finished, degraded',
     'G finished, tie',
     'H finished',

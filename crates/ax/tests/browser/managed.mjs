@@ -291,7 +291,7 @@ async function fellShort(page, server) {
   await tell(page, told.map((it) => (it.type === 'decided' ? { ...it, decision: { ...it.decision, standing: undefined } } : it)));
   await page.reload();
   await page.waitForSelector('.banner >> text=Less than asked: without grok; the budget was used up');
-  assert.equal(await page.textContent('.chip.state'), 'finished, less than asked');
+  assert.equal(await page.textContent('.chip.state'), 'finished, incomplete');
   await page.unroute(EVENTS);
 }
 

@@ -46,7 +46,7 @@ async function pressed(page, server) {
   await page.hover('.pill[value=claude]');
   await page.mouse.down();
   answer();
-  await page.waitForSelector('.usual >> text=The usual panel: claude, glm, qwen, gemini.');
+  await page.waitForSelector('.usual >> text=The default panel: claude, glm, qwen, gemini.');
   await page.mouse.up();
   await page.waitForSelector('.seat >> text=claude');
   await page.unroute('**/api/plan');
@@ -60,7 +60,7 @@ async function planned(page, server) {
   await page.fill('textarea[name=topic]', 'Tabs or spaces?');
   await page.fill('input[name=rounds]', '3');
   // Nobody is chosen: the panel of the command.
-  await page.waitForSelector('.usual >> text=The usual panel: claude, glm, qwen, gemini.');
+  await page.waitForSelector('.usual >> text=The default panel: claude, glm, qwen, gemini.');
   await page.waitForSelector('.plan .sentence >> text=claude, glm, qwen and gemini talk for 3 rounds; then claude decides, in 13 calls.');
   await addSeats(page, 'claude', 'gemini', 'openai');
   await page.waitForSelector('.plan .sentence >> text=claude, gemini and openai talk for 3 rounds; then claude decides, in 10 calls.');

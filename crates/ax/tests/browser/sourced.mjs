@@ -27,7 +27,7 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\n', async (server, open) =>
   const shown = await numbers.count();
   const doubtful = result.provenance.filter((it) => ['unsupported', 'contradicted?'].includes(it.level));
   assert.equal(shown, new Set([...sourced, ...doubtful]).size);
-  assert.match(await page.locator('.synthesis aside').textContent(), /of \d+ sentences? rests? on the talk/);
+  assert.match(await page.locator('.synthesis aside').textContent(), /of \d+ sentences? ha(s|ve) a source in the discussion/);
 
   // By keyboard: the number is a button, Escape closes the dialog.
   await numbers.first().focus();

@@ -173,7 +173,7 @@ fn d15_a_fork_with_another_judge_keeps_the_turns_up_to_its_point() {
 }
 
 #[test]
-fn d15_a_fork_that_names_the_same_judge_was_accepted_as_a_change() {
+fn d15_a_fork_that_names_the_same_judge_changes_nothing() {
     let user = User::new();
     let past = debated(&user, &["--rounds", "1", "--judge", "qwen"]);
     let id = past["discussionId"].as_str().unwrap();

@@ -50,7 +50,7 @@ fn a_plan_says_what_it_would_cost_and_asks_nobody() {
 }
 
 #[test]
-fn an_evaluation_made_more_calls_than_its_plan_had_at_most() {
+fn an_evaluation_makes_no_more_calls_than_its_plan_has_at_most() {
     let user = User::new();
     let choice = json!({ "question": "Capital of France?", "options": ["Paris", "Lyon"], "answer": "Paris" });
     let open = json!({ "question": "2+2?", "answer": "4" });

@@ -59,7 +59,7 @@ fn the_nearest_word_is_suggested() {
 }
 
 #[test]
-fn a_flag_that_resembles_none_was_taken_for_another() {
+fn a_flag_that_resembles_none_gets_no_suggestion() {
     let said = User::new().ax(&["demo", "--slow"]).ends(2).prints_nothing();
     assert!(!said.err.contains("similar") && !said.err.contains("--log"), "{said:#?}");
 }

@@ -86,7 +86,7 @@ const SESSIONS: [Session; 3] = [
     Session {
         title: "Three keys",
         about: "`ANTHROPIC_API_KEY`, `OPENAI_API_KEY` and `GOOGLE_API_KEY` are set. Without `--providers`, \
-                those of the usual panel discuss that can be asked.",
+                the available providers of the default panel take part.",
         keys: &[ANTHROPIC, OPENAI, GOOGLE],
         commands: &[
             "ax doctor",

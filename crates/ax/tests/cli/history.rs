@@ -39,7 +39,7 @@ fn a_degraded_discussion_is_marked_in_lists() {
 }
 
 #[test]
-fn a_discussion_whose_process_ended_was_running_in_one_list_and_queued_in_another() {
+fn a_discussion_whose_process_ended_is_interrupted_in_every_list() {
     let user = User::new();
     let mut running = user.start(&["-r", "10"]);
     running.wait_for_line("answered in");

@@ -106,7 +106,7 @@ fn an_impossible_export_is_refused() {
 }
 
 #[test]
-fn markdown_was_written_to_files_of_any_other_kind() {
+fn files_of_unknown_kinds_are_not_written() {
     let user = User::new();
     user.ax(&["discuss", "q"]).ends(0);
     let said = user.ax(&["export", "last", "-o", "x.pdf"]).ends(2).prints_nothing();

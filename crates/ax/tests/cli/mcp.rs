@@ -288,7 +288,7 @@ fn b10_a_file_with_crlf_got_lines_with_other_ends() {
 }
 
 #[test]
-fn b10_the_folder_of_claude_code_s_own_variable_was_ignored() {
+fn b10_the_folder_of_claude_code_s_own_variable_is_used() {
     let user = User::new();
     let folder = user.home().join("claude");
     let user = user.with("CLAUDE_CONFIG_DIR", folder.to_str().unwrap());

@@ -103,9 +103,13 @@ fn the_demonstration_runs_anywhere_and_is_marked() {
     // The panel votes on the answer, so the line has the result of the vote too.
     let mark = format!("{} Adopted by 3 of 4.\n\n", MARK.trim_end());
     assert!(out.starts_with(&mark), "{out}");
-    for part in
-        ["## Votes", "| agree | 3 |", "## Dissent", "gemini: disagree", "6 of 7 sentences rest on the talk"]
-    {
+    for part in [
+        "## Votes",
+        "| agree | 3 |",
+        "## Dissent",
+        "gemini: disagree",
+        "6 of 7 sentences have a source in the discussion",
+    ] {
         assert!(out.contains(part), "{part}: {out}");
     }
 }

@@ -131,7 +131,7 @@ fn a_panel_that_was_narrowed_or_filled_up_says_so() {
 }
 
 #[test]
-fn a_single_provider_was_refused_without_advice() {
+fn a_single_provider_is_refused_with_advice() {
     let user = bare().with("OPENAI_API_KEY", "k");
     let advice = "--providers: a discussion of this kind takes 2 to 6 providers; 1 is named; leave it out for \
                   the default panel, or name several models: \
@@ -151,7 +151,7 @@ fn announces(keys: &[&str], line: &str) {
 }
 
 #[test]
-fn a_key_that_was_not_used_was_not_mentioned() {
+fn a_key_that_is_not_used_is_mentioned() {
     announces(
         &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY"],
         "The default panel without glm, qwen (not available): claude, gemini. `ax models` shows what is \

@@ -20,7 +20,7 @@ fn contents(result: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_person_was_called_a_user_and_its_discussion_running() {
+fn a_person_is_called_a_person_and_its_discussion_waiting() {
     let user = User::new();
     let table = ["--participants", "claude,gemini,me:person", "--pattern", "roundtable"];
     let plan = user.ax(&[&["discuss", "Now?", "--dry-run"], &table[..]].concat()).ends(0);

@@ -62,7 +62,7 @@ fn a_plan_is_a_document_with_figures() {
 }
 
 #[test]
-fn a_limit_of_one_call_was_used_up_before_anything_was_asked() {
+fn a_limit_of_one_call_is_refused() {
     let user = User::new();
     let expected = "--max-calls: must be at least 5: 4 for the first answers, 1 for the decision";
     for more in [&[][..], &["--dry-run"]] {
@@ -75,7 +75,7 @@ fn a_limit_of_one_call_was_used_up_before_anything_was_asked() {
 }
 
 #[test]
-fn a_judge_that_gives_the_verdict_was_planned_as_asked_twice_for_nothing() {
+fn a_judge_that_gives_the_verdict_is_planned_with_the_verdict() {
     let user = User::new();
     let debate = ["discuss", "q", "--dry-run", "--pattern", "debate", "-p", "claude,gemini,mistral"];
     let planned = |more: &[&str]| user.ax(&[&debate[..], more].concat()).ends(0).out;
@@ -150,7 +150,7 @@ price = { input = 3.0, output = 15.0 }
 "#;
 
 #[test]
-fn the_forecast_was_27_dollars_for_ten_cents() {
+fn the_typical_cost_is_a_few_cents() {
     let user = User::new();
     user.configure(PRICED);
     let args = ["discuss", "Tabs or spaces?", "-p", "alpha,beta", "--dry-run"];

@@ -52,7 +52,7 @@ fn prompts_are_shown_without_asking_anyone() {
 }
 
 #[test]
-fn flags_of_a_discussion_that_shape_prompts_were_refused() {
+fn flags_of_a_discussion_that_shape_prompts_are_accepted() {
     let user = User::new();
     let said =
         |flags: &[&str]| user.ax(&[&["prompts", "synthesis", "Tabs or spaces?"], flags].concat()).ends(0).out;
@@ -75,7 +75,7 @@ fn flags_of_a_discussion_that_shape_prompts_were_refused() {
 }
 
 #[test]
-fn b09_an_option_with_a_comma_was_two_options_in_prompts() {
+fn b09_an_option_with_a_comma_is_one_option_in_prompts() {
     let user = User::new();
     for options in [&["-o", "Postgres, managed", "-o", "SQLite"][..], &["-o", "\"Postgres, managed\",SQLite"]]
     {
@@ -107,7 +107,7 @@ fn prompts_offered_a_moderator_and_could_not_be_told_who_that_is() {
 }
 
 #[test]
-fn prompts_of_a_vote_had_invented_options_for_the_users_own_question() {
+fn prompts_of_a_vote_invent_no_options_for_the_users_own_question() {
     let user = User::new();
     for pattern in ["voting", "settle"] {
         let example = user.ax(&["prompts", pattern]).ends(0);

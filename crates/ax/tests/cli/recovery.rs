@@ -77,7 +77,7 @@ fn json_did_not_say_which_person_is_awaited() {
 }
 
 #[test]
-fn a_fork_without_a_change_asked_nothing_and_was_accepted() {
+fn a_fork_without_a_change_is_refused() {
     let user = User::new();
     let id =
         user.result(&["--rounds", "1", "-p", "claude,gemini"])["discussionId"].as_str().unwrap().to_owned();
@@ -90,7 +90,7 @@ fn a_fork_without_a_change_asked_nothing_and_was_accepted() {
 }
 
 #[test]
-fn flags_without_effect_were_swallowed() {
+fn flags_without_effect_are_warned_about() {
     let user = User::new();
     let check = |args: &[&str], expected: &str| {
         let ask = [&["discuss", "q", "--dry-run"], args].concat();
@@ -141,7 +141,7 @@ fn flags_without_effect_were_swallowed() {
 }
 
 #[test]
-fn a_temperature_was_lowered_for_ones_own_provider_without_a_word() {
+fn a_temperature_lowered_for_ones_own_provider_is_warned_about() {
     let user = User::new();
     let provider = |name: &str, wire: &str| {
         format!("[providers.{name}]\nwire = '{wire}'\nbase_url = 'http://127.0.0.1:9/v1'\nmodel = 'm'\n")

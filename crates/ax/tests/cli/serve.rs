@@ -105,7 +105,7 @@ fn s2_a_server_open_to_everybody_is_refused() {
 }
 
 #[test]
-fn a_port_that_cannot_be_used_was_told_in_the_words_of_the_system() {
+fn a_port_that_cannot_be_used_is_reported_in_plain_words() {
     let user = User::new();
     let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = other.local_addr().unwrap().port().to_string();

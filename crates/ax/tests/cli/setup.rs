@@ -244,7 +244,7 @@ fn with_a_program() -> User {
 }
 
 #[test]
-fn one_coding_cli_was_refused_although_the_documents_say_that_one_is_enough() {
+fn one_coding_cli_is_enough() {
     let user = with_a_program();
     let said = user.ax(&["discuss", "q", "--dry-run", "--json"]).ends(0);
     let plan = said.json();

@@ -9,7 +9,7 @@ const ASK: [&str; 6] =
 fn an_answer_says_how_much_of_it_rests_on_the_talk() {
     let user = User::new();
     let said = user.ax(&ASK).ends(0);
-    assert!(said.out.contains("on the talk"), "{}", said.out);
+    assert!(said.out.contains("a source in the discussion"), "{}", said.out);
     let result = user.ax(&["show", "last", "--json"]).ends(0).json();
     let synthesis: Vec<char> = result["synthesis"].as_str().unwrap().chars().collect();
     let sentences = result["provenance"].as_array().unwrap();

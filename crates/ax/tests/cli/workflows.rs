@@ -53,7 +53,7 @@ fn run<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_lines_of_a_step_began_with_the_end_of_an_id_and_its_type_was_that_of_its_pattern() {
+fn the_lines_of_a_step_begin_with_its_name_and_its_type() {
     let user = User::new();
     let file = user.write("seed.yaml", SEED);
     let planned = user.ax(&["run", &file, "--input", "a chat service", "--offline", "--dry-run"]).ends(0).out;
@@ -145,7 +145,7 @@ fn b11_mistakes_are_printed_with_their_lines_and_nothing_is_asked() {
 }
 
 #[test]
-fn the_place_of_a_mistake_was_told_twice() {
+fn the_place_of_a_mistake_is_printed_once() {
     let user = User::new();
     let file = user.write("prose.md", "# Title\n\nOne: two: three\n");
     let said = user.ax(&["run", &file]).ends(2).prints_nothing();
@@ -182,7 +182,7 @@ fn a_run_without_the_input_that_it_uses_asked_about_an_empty_object() {
 }
 
 #[test]
-fn a_run_without_providers_was_refused_with_a_place_in_the_file() {
+fn a_run_without_providers_is_refused_like_a_discussion() {
     let user = User::new();
     user.configure("");
     let file = six(&user);

@@ -57,7 +57,7 @@ fn a_pause_takes_effect_and_is_resumed() {
 }
 
 #[test]
-fn the_keys_of_a_paused_discussion_were_those_of_a_running_one() {
+fn the_keys_of_a_paused_discussion_are_its_own() {
     let mut terminal = running("600ms");
     terminal.types("p");
     terminal.sees("Paused. p resumes");

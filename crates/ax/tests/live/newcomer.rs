@@ -22,7 +22,7 @@ fn without_providers_a_terminal_shows_simulated_voices_and_says_so_first() {
 }
 
 #[test]
-fn a_run_of_a_workflow_was_refused_where_a_question_is_simulated() {
+fn a_run_of_a_workflow_is_simulated_where_a_question_is() {
     let setup = Setup { columns: 300, env: &NO_SERVER, ..Setup::default() };
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/flows/parallel-review.yaml");
     let mut terminal = Terminal::run(&["run", file, "--set", "change=cache"], &setup);

@@ -47,7 +47,7 @@ fn ctrl_c_and_a_closed_window_leave_the_turn_for_later() {
 }
 
 #[test]
-fn a_watched_turn_was_shown_without_its_question_and_as_raw_text() {
+fn a_watched_turn_is_shown_with_its_question() {
     let mut terminal = table("1", &[], &Setup { columns: 100, ..Setup::default() });
     terminal.signal(Signal::INT);
     terminal.ends(130);

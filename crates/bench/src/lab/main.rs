@@ -187,7 +187,7 @@ fn judged(name: &str, found: &[Gained], table: &mut Table) {
     let both = format!("{} and {}", points(mean(gain)), points(most(gain)));
     table.note(&format!("{name}, mean and most gain"), both);
     table.row(
-        &format!("{name}, mean calls (dearest world)"),
+        &format!("{name}, mean calls (most expensive world)"),
         format!("{:.2} ({:.2})", mean(calls), most(calls)),
         &format!("<= {MOST_CALLS}"),
         mean(calls) <= MOST_CALLS,

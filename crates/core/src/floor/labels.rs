@@ -18,8 +18,9 @@ pub(crate) struct Labels {
 }
 
 impl Floor {
-    /// Labels drawn again for something `who` is asked, in this display order: a judge must not
-    /// know a debater again. They follow from the panel's draw, so a replay draws the same.
+    /// Draws new labels for one request to `who`, in this display order, so that a judge can't
+    /// recognise a debater from an earlier request. They are derived from the panel's labels, so a
+    /// replay draws the same.
     #[must_use]
     pub fn relabelled(&self, who: &Participant, purpose: &str, order: &[Participant]) -> Arc<Mask> {
         let state = &self.record.state;
@@ -49,7 +50,7 @@ impl Floor {
         })
     }
 
-    /// The labels of this question: a writer's are drawn again.
+    /// The labels of this question: a writer gets new ones.
     pub(crate) fn labels_for(&self, asked: &Asked) -> Labels {
         match &asked.ask.mask {
             Some(mask) => Labels { mask: mask.clone(), own: true },

@@ -109,9 +109,9 @@ impl Floor {
         order
     }
 
-    /// The decision of people about one participant. Leaves if there is none yet; a later run finds
-    /// it in the record. Of a participant that failed, its failure is the reason; `reason` is for
-    /// one that did not.
+    /// The decision of people about one participant. Ends the run if there is none yet; a later run
+    /// finds it in the record. If the participant failed, its failure is the reason that people are
+    /// shown; otherwise `reason` is.
     pub async fn ruling(
         &mut self,
         kind: &RulingKind,

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The shortest limit of an answer, in tokens.
-const LEAST_WORDS: u64 = 256;
+const LEAST_ANSWER_TOKENS: u64 = 256;
 
 /// More tokens than the hint has that an answer must be short.
 const HINT: u64 = 32;
@@ -36,7 +36,7 @@ pub(super) struct Rooms {
     /// if half is not worth showing.
     refused: Option<u64>,
     /// The usual limit of the answer.
-    words: u64,
+    answer: u64,
     /// A limit that is shorter, but still long enough for this question.
     shorter: u64,
     /// The shortest limit.
@@ -52,27 +52,27 @@ impl Rooms {
             (None, Some(bound)) => bound.prompt.saturating_sub(asked),
             (None, None) => u64::MAX,
         };
-        let words = window.in_ours(window.words);
-        let least = window.in_ours(LEAST_WORDS).min(words);
-        let shorter = ask.least_tokens.map_or(least, |it| window.in_ours(it.into()).clamp(least, words));
+        let answer = window.in_ours(window.answer);
+        let least = window.in_ours(LEAST_ANSWER_TOKENS).min(answer);
+        let shorter = ask.least_tokens.map_or(least, |it| window.in_ours(it.into()).clamp(least, answer));
         let all = window.capacity.saturating_sub(asked.saturating_add(window.in_ours(window.thinking)));
-        Rooms { all, cap, refused, words, shorter, least }
+        Rooms { all, cap, refused, answer, shorter, least }
     }
 
     /// The room for the talk beside an answer with this limit.
-    fn beside_answer(self, words: u64) -> u64 {
-        let hint = if words < self.words { HINT } else { 0 };
-        self.all.saturating_sub(words + hint).min(self.cap)
+    fn beside_answer(self, answer: u64) -> u64 {
+        let hint = if answer < self.answer { HINT } else { 0 };
+        self.all.saturating_sub(answer + hint).min(self.cap)
     }
 
     /// The limit of the answer beside a talk of this size, as the provider counts it.
     fn limit(self, size: u64, window: &Window<'_>) -> u64 {
         let left = self.all.saturating_sub(size);
-        if self.words <= left {
-            return window.words;
+        if self.answer <= left {
+            return window.answer;
         }
         let limit = window.in_theirs(left.saturating_sub(HINT));
-        limit.clamp(LEAST_WORDS.min(window.words), window.words)
+        limit.clamp(LEAST_ANSWER_TOKENS.min(window.answer), window.answer)
     }
 }
 
@@ -93,7 +93,7 @@ pub(super) struct SelectedTurns {
     pub(super) left_out: u32,
     pub(super) shortened: u32,
     /// The limit of the answer, without thinking.
-    pub(super) words: u64,
+    pub(super) answer: u64,
     pub(super) sum_up: Option<SumUp>,
     pub(super) tight: Option<u32>,
     pub(super) unfit: Option<Unfit>,
@@ -103,9 +103,9 @@ pub(super) struct SelectedTurns {
 /// the turns.
 pub(super) fn select_turns(ask: &Ask, window: &Window<'_>, rooms: Rooms) -> SelectedTurns {
     if ask.stretch.is_none() && ask.hears == Hears::Nothing {
-        return SelectedTurns { words: rooms.limit(0, window), ..SelectedTurns::default() };
+        return SelectedTurns { answer: rooms.limit(0, window), ..SelectedTurns::default() };
     }
-    let usual = Selection::of(ask, window, rooms.beside_answer(rooms.words));
+    let usual = Selection::of(ask, window, rooms.beside_answer(rooms.answer));
     let every = usual.coverage == Coverage::EveryTurnRequired;
     let needed = share::least(window.talk, usual.stretch, every) + usual.summary_size(window);
     let selected = usual.whole(ask, window).or_else(|| shortened(ask, window, rooms));
@@ -117,8 +117,8 @@ pub(super) fn select_turns(ask: &Ask, window: &Window<'_>, rooms: Rooms) -> Sele
         let unfit = Some(unfit(ask, window, rooms));
         SelectedTurns { unfit, ..SelectedTurns::default() }
     });
-    let words = rooms.limit(selected.counted, window);
-    SelectedTurns { words, sum_up: usual.sum_up, tight: usual.tight, ..selected }
+    let answer = rooms.limit(selected.counted, window);
+    SelectedTurns { answer, sum_up: usual.sum_up, tight: usual.tight, ..selected }
 }
 
 /// How much room the talk needs at least, and how much the strategy has beside the shortest answer.
@@ -135,8 +135,8 @@ fn unfit(ask: &Ask, window: &Window<'_>, rooms: Rooms) -> Unfit {
 
 /// The turns beside a shorter answer: all of them, or shorter ones.
 fn shortened(ask: &Ask, window: &Window<'_>, rooms: Rooms) -> Option<SelectedTurns> {
-    [rooms.shorter, rooms.least].into_iter().find_map(|words| {
-        let selection = Selection::of(ask, window, rooms.beside_answer(words));
+    [rooms.shorter, rooms.least].into_iter().find_map(|answer| {
+        let selection = Selection::of(ask, window, rooms.beside_answer(answer));
         selection.whole(ask, window).or_else(|| selection.shared(ask, window))
     })
 }

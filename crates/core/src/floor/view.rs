@@ -159,7 +159,7 @@ pub(crate) fn view(who: &str, ask: &Ask, window: &Window<'_>) -> View {
     let hinted = hint.as_ref().map_or(0, |it| family.estimate(it));
     let counted = asked + window.notes + heard.counted + again.size + hinted;
     let prompt = hint.map_or_else(|| ask.prompt.clone(), |hint| format!("{}\n\n{hint}", ask.prompt).into());
-    let max_tokens = heard.words + window.thinking;
+    let max_tokens = heard.answer + window.thinking;
     // After a refusal, a request that is no smaller would be refused again.
     let too_large = window.bound.filter(|it| it.total < counted + max_tokens);
     let too_large = too_large.map(|it| Unfit { needed: counted + max_tokens, room: it.total });
@@ -219,8 +219,8 @@ impl Again {
 /// The hint for a participant that its answer must be shorter than usual.
 fn hint(heard: &SelectedTurns, window: &Window<'_>) -> Option<String> {
     // About three quarters of a word per token, minus some room to finish the last sentence.
-    let words = heard.words * 3 / 5;
-    (heard.words < window.words).then(|| {
+    let words = heard.answer * 3 / 5;
+    (heard.answer < window.answer).then(|| {
         format!("Answer in at most {words} words: your context window has no room for a longer answer.")
     })
 }
@@ -291,7 +291,7 @@ mod tests {
             family: Family::Other,
             capacity: room + 100,
             bound: None,
-            words: 100,
+            answer: 100,
             thinking: 0,
             ratio: 1.0,
             notes: 0,
@@ -377,7 +377,7 @@ mod tests {
     #[test]
     fn an_answer_gets_shorter_before_anything_is_cut() {
         let nothing = Lengths::default();
-        let view = view("ann", &Ask::new("", "now"), &Window { words: 2_000, ..window(&nothing, 1_000) });
+        let view = view("ann", &Ask::new("", "now"), &Window { answer: 2_000, ..window(&nothing, 1_000) });
         assert_eq!(view.max_tokens, 1_067);
         let told = "now\n\nAnswer in at most 640 words: your context window has no room for a longer answer.";
         assert_eq!(heard(&view), [told]);
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn inv_disc_012_a_refinement_was_shown_before_its_criticism() {
+    fn inv_disc_012_a_refinement_is_shown_after_its_criticism() {
         let of = |phase: &str, participant: &str, text: &str| {
             let step = Step::new(1, phase, participant);
             Arc::new(sample_turn(step, (1, phase), participant, text))

@@ -72,7 +72,7 @@ impl Ratio {
         }
     }
 
-    /// How many of the provider's tokens one of ours is.
+    /// The provider's tokens per token by our count.
     pub(crate) fn value(self) -> f64 {
         if self.ours > 0.0 { (self.theirs / self.ours).clamp(CORRECTED.0, CORRECTED.1) } else { 1.0 }
     }
@@ -100,9 +100,9 @@ pub(crate) struct Window<'f> {
     pub(crate) bound: Option<Bound>,
     /// The answer's usual limit, without thinking, and the limit of thinking, both as the provider
     /// counts.
-    pub(crate) words: u64,
+    pub(crate) answer: u64,
     pub(crate) thinking: u64,
-    /// How many of the provider's tokens one of ours is.
+    /// The provider's tokens per token by our count.
     pub(crate) ratio: f64,
     /// The size of the users' notes.
     pub(crate) notes: u64,
@@ -126,8 +126,8 @@ impl Window<'_> {
     }
 }
 
-/// The most tokens of an answer. An agent's own limit is one of what it says in the talk; a
-/// structured reply needs its room.
+/// The token limit of an answer. An agent's own limit applies to its speeches only, because a
+/// structured reply needs room for its form.
 fn longest(ask: &Ask, spec: &Spec, who: &Participant) -> u32 {
     let usual = ask.max_tokens.unwrap_or(spec.manner.max_tokens);
     let own = who.agent.as_ref().and_then(|it| it.max_tokens).filter(|_| ask.spoken);
@@ -150,7 +150,7 @@ impl Floor {
             family,
             capacity: bound.map_or(capacity, |it| it.total.min(capacity)),
             bound,
-            words: u64::from(longest(ask, spec, &seat.question.asked.who)),
+            answer: u64::from(longest(ask, spec, &seat.question.asked.who)),
             thinking: self.room_to_think(seat).now,
             ratio,
             notes: if ask.stretch.is_none() { size_of_notes(state, family) } else { 0 },

@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_language_that_the_question_asks_for_was_overruled() {
+    fn a_language_that_the_question_asks_for_is_not_overruled() {
         for asking in [
             "tabs or spaces? Answer in German.",
             "Should we use tabs? Explain it in simple English.",

@@ -232,8 +232,8 @@ pub struct Outcome {
     pub outcome: Option<StandingReport>,
     /// The considered answer.
     pub synthesis: String,
-    /// Who said what each sentence of the answer rests on; absent where nobody wrote an answer from
-    /// the talk, and where it is a JSON value.
+    /// The sources of each sentence of the answer; absent where nobody wrote an answer from the
+    /// talk, and where it is a JSON value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub provenance: Vec<SourcedSentence>,
     /// How the answer was reached.

@@ -49,7 +49,7 @@ impl Control {
     /// the claim is given up in this way.
     pub(crate) fn leave(&self, how: Release) {
         let mut leaving = self.leaving.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is left to everyone is not kept for anyone afterwards.
+        // Once the claim is to be open to every node at once, a later call must not delay that.
         if *leaving != Some(Release::Now) {
             *leaving = Some(how);
         }

@@ -148,7 +148,7 @@ pub struct Defaults {
     pub step_ms: u64,
     /// The minimum and maximum number of participants.
     pub seats: (usize, usize),
-    /// The default providers; empty for the usual panel.
+    /// The default providers; empty for the default panel.
     pub panel: &'static [&'static str],
 }
 

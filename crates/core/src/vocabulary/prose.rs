@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_in_data_of_another_form_was_shown_raw() {
+    fn a_reply_in_data_of_another_form_is_shown_as_prose() {
         for reply in [
             r#"{"answer": "Tabs."}"#,
             r#"{"text": "Tabs.", "confidence": 0.9}"#,

@@ -38,8 +38,8 @@ pub(crate) const THRESHOLD: Opt<f64> =
 pub(crate) const SYNTHESIS_PROMPT: Opt<Option<String>> =
     Opt::text("synthesisPrompt", "Custom instructions for the synthesis", 5_000, "TEXT");
 
-/// The token limit of a synthesis, whatever that of a speech is. The length it is told follows from
-/// it.
+/// The token limit of a synthesis, independent of the limit of a speech. The length that its prompt
+/// asks for is derived from this limit.
 pub(crate) const SYNTHESIS_TOKENS: Opt<u32> = Opt::whole(
     "synthesisTokens",
     "The token limit of the synthesis, with the list of agreements and arguments after it",

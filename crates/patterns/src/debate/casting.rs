@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn d05_a_casting_by_bare_labels_or_titles_was_asked_for_again() {
+    fn d05_a_casting_by_bare_labels_or_titles_is_read() {
         for (one, other) in [
             ("KX", "QV"),
             ("kx (proponent)", "qv (opponent)"),

@@ -114,7 +114,7 @@ fn a_moderator_of_a_debate_takes_no_side() {
 }
 
 #[test]
-fn a_neutral_debater_was_told_to_argue_for_a_side() {
+fn a_neutral_debater_is_told_to_take_no_side() {
     for (format, _) in Format::ALL {
         let mut spec = of(*format);
         let neutral = Participant { name: "dan".to_owned(), ..Participant::of("dan").playing(NEUTRAL) };

@@ -41,7 +41,7 @@ fn every_prompt_is_complete() {
 }
 
 #[test]
-fn c02_people_were_asked_to_vote_check_and_conclude_in_json() {
+fn c02_people_vote_check_and_conclude_in_their_own_words() {
     let spec = spec("voting");
     let (eva, bob) = (Participant::person("eva"), &spec.participants[1]);
     let asks = [
@@ -75,7 +75,7 @@ fn others_reasons_are_quoted_and_never_expanded() {
 }
 
 #[test]
-fn a_voter_whose_vote_could_not_be_read_was_told_to_keep_it() {
+fn a_voter_is_told_that_its_vote_could_not_be_read() {
     let spec = spec("voting");
     let before = |reasons: &[(String, Vec<String>)]| {
         let asked = shown(&later_ballot(&spec, &spec.participants[0], None, reasons));
@@ -171,7 +171,7 @@ fn the_prompt_for_an_answer_by_a_schema_asked_for_prose_as_well() {
 }
 
 #[test]
-fn a_writers_brief_named_the_participants_that_it_was_shown_under_labels() {
+fn a_writers_brief_has_labels_in_place_of_names() {
     let mut spec = spec("debate");
     spec.participants[2].brief = Some("bob is weak.".to_owned());
     let writer = synthesis(&spec, &spec.participants[2], Writing::Synthesizer, &[]);
@@ -215,7 +215,7 @@ fn a10_a_vote_has_a_low_temperature_and_a_short_limit() {
 }
 
 #[test]
-fn the_writer_was_as_hot_as_the_talk() {
+fn the_temperature_of_the_writer_has_bounds_of_its_own() {
     let temperature = |given: f64| {
         let mut order = spec("synthesis");
         order.manner.temperature = given;

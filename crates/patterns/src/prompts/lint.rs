@@ -267,7 +267,7 @@ fn is_bare_number(line: &str) -> bool {
 }
 
 #[test]
-fn a_list_of_a_small_model_had_its_numbers_on_lines_of_their_own() {
+fn a_list_of_a_small_model_has_its_numbers_before_its_items() {
     let list = "Do this. Now:\n\n1. One thing. Then more.\n12. The rest.";
     assert_eq!(one_a_line(list), "Do this.\nNow:\n\n1. One thing.\nThen more.\n12. The rest.");
     let numbered = |it: &Prompt| it.compact.as_ref().is_some_and(|it| it.1.contains("\n1. "));

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn c02_models_alone_were_told_that_a_person_may_have_asked() {
+    fn c02_models_alone_are_not_told_of_questions_by_a_person() {
         let mut spec = spec("roundtable");
         let ann = spec.participants[0].clone();
         let asked = |spec: &Spec| shown(&at_the_table(spec, &ann, 1));
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn c03_a_roundtable_was_told_to_cite_in_brackets_which_end_its_speech() {
+    fn c03_a_roundtable_is_told_to_cite_without_brackets() {
         let recalled = Recalled {
             id: DiscussionId::fresh(),
             key: "discussion:0".to_owned(),

@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_differ_only_in_case_or_quotes_were_accepted() {
+    fn options_that_differ_only_in_case_or_quotes_are_refused() {
         let alike = |first: &str, again: &str| {
             let told = format!(
                 "the options `{first}` and `{}` differ only in case or quotes; give each option once",

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_with_the_number_of_an_option_was_no_vote() {
+    fn a_line_with_the_number_of_an_option_is_a_vote() {
         let check = |line: &str, expected: Option<&str>| {
             let options = ["tabs", "spaces"].map(str::to_owned);
             assert_eq!(read(line, &options).map(|it| it.0.as_str()), expected, "{line}");
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_speech_that_only_mentions_votes_was_quoted_in_ballots() {
+    fn a_speech_that_only_mentions_votes_is_not_quoted_in_ballots() {
         for vote in [
             "I choose tabs.",
             "So it is.\nWell. my\u{a0}vote is for tabs.",

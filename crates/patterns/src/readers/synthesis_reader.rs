@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_the_structure_that_were_cited_with_a_round_were_lost() {
+    fn names_in_the_structure_that_are_cited_with_a_round_are_read() {
         let check = |names: &str, expected: &[&str]| {
             let structure =
                 format!(r#"{{"claims": [{{"text": "tabs adapt", "supportedBy": {names}}}], "dissent": []}}"#);

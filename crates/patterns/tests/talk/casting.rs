@@ -121,7 +121,7 @@ async fn d05_positions_given_by_the_user_are_kept_and_nobody_is_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d05_a_person_who_judges_was_asked_to_cast_in_json() {
+async fn d05_a_person_who_judges_is_not_asked_to_cast() {
     let debate = DebateSpec { casting: Some(Diversity::Binary), ..DebateSpec::default() };
     let mut order = ordered(&debate);
     order.participants[2] = Participant::person("cyd").playing(JUDGE).aside();
@@ -194,7 +194,7 @@ async fn d05_nothing_is_cast_on_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d15_a_fork_with_another_judge_had_other_positions_than_its_speeches_were_made_in() {
+async fn d15_a_fork_with_another_judge_keeps_the_positions() {
     let store = Arc::new(MemoryStore::new());
     let before = Table::over(store.clone(), &panel(), registry());
     let (first, _) = before.hold(spec("debate")).await;

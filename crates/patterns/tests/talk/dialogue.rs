@@ -152,7 +152,7 @@ async fn a11_both_hear_everything_and_votes_are_not_speeches() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a11_the_second_partner_answered_the_first_before_it_had_an_answer_of_its_own() {
+async fn a11_both_partners_first_answer_on_their_own() {
     let (_, table) =
         hold(panel().says("ann", "Tabs, of course."), Spec { rounds: 2, ..spec("dialogue") }).await;
     let shown = |step: &str| {
@@ -207,7 +207,7 @@ async fn a17_tokens_are_summed_per_model_over_turns_and_votes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a14_a_dialogue_whose_partner_was_dead_at_seating_listed_nobody_as_failed() {
+async fn a14_a_dialogue_whose_partner_is_absent_at_seating_lists_it_as_failed() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let alone = Table::over(store.clone(), &panel().away("bob"), registry());
     let id = alone.open(spec("dialogue")).await.unwrap();

@@ -406,7 +406,7 @@ fn with_eva() -> Spec {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d01_a_debate_that_was_stopped_had_no_verdict() {
+async fn d01_a_debate_that_is_stopped_has_a_verdict() {
     for swap_check in [false, true] {
         let mut order = with_eva();
         order.settings.set("swapCheck", swap_check);
@@ -442,7 +442,7 @@ async fn d01_a_person_that_judges_is_not_waited_for_after_a_stop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d13_a_debate_with_too_few_left_had_no_verdict() {
+async fn d13_a_debate_with_too_few_left_has_a_verdict() {
     let table = table(&panel().fails("ann", ErrorClass::Validation).fails("bob", ErrorClass::Validation));
     let mut order = with_guest();
     order.tolerance.min_providers = 3;

@@ -70,7 +70,7 @@ async fn hold(order: Spec, panel: Panel) -> (Outcome, Table) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_vote_that_carries_was_taken_again() {
+async fn a_vote_that_carries_is_not_taken_again() {
     for method in CONSENSUS {
         let all = panel().votes("*", "tabs", 0.9);
         let (outcome, table) = hold(order(method.name, 3), all).await;

@@ -112,7 +112,7 @@ async fn a_synthesis_without_a_mark_is_all_prose() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_synthesis_in_json_alone_was_shown_as_json() {
+async fn a_synthesis_in_json_alone_is_shown_as_prose() {
     let object = r#"{"synthesis": "Tabs.\nMostly.", "agreements": ["width"]}"#;
     for reply in [object.to_owned(), format!("```json\n{object}\n```"), format!("\n {object}\n")] {
         let (shown, outcome) = written(&reply).await;
@@ -150,7 +150,7 @@ async fn a_structure_that_was_cut_off_does_not_spoil_the_prose() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_synthesis_that_was_cut_off_passed_for_whole() {
+async fn a_synthesis_cut_off_at_its_limit_is_finished_by_a_reminder() {
     let cut = panel().cut_off_at("ann", "1/deciding/ann", "Tabs win. Spaces are").writes(
         "ann",
         "synthesis",
@@ -173,7 +173,7 @@ async fn a_synthesis_that_was_cut_off_passed_for_whole() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_synthesis_in_json_of_another_form_was_shown_raw() {
+async fn a_synthesis_in_json_of_another_form_is_shown_as_prose() {
     for reply in [
         r#"{"answer": "Tabs.\nMostly."}"#,
         r#"{"text": "Tabs.\nMostly.", "confidence": 0.9}"#,
@@ -321,7 +321,7 @@ async fn f1_a_cut_synthesis_survives_every_crash() {
 
 /// Forms are not streamed: people are shown what was read from them.
 #[tokio::test(start_paused = true)]
-async fn ballots_checks_and_verdicts_were_streamed_as_they_were_written() {
+async fn ballots_checks_and_verdicts_are_not_streamed() {
     for (pattern, kind) in [("voting", "ballot"), ("dialogue", "consensus-check"), ("debate", "assessment")] {
         let table = table(&panel());
         let id = table.open(Spec { rounds: 1, ..spec(pattern) }).await.unwrap();
@@ -350,7 +350,7 @@ fn placed_form<'f>(fact: &'f Fact, kind: &str) -> Option<&'f str> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_ballot_was_json_in_the_result() {
+async fn a_ballot_is_not_json_in_the_result() {
     let unread = panel().writes("cyd", "ballot", "{\"vote\": 1}");
     let (outcome, _) = table(&unread).hold(Spec { rounds: 1, ..spec("voting") }).await;
     let contents: Vec<&str> = outcome.rounds[0].responses.iter().map(|it| it.content.as_str()).collect();

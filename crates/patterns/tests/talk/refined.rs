@@ -65,7 +65,7 @@ fn shown(asked: &AskedCall) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_critiques_answer_was_a_new_synthesis_and_not_its_last_refinement() {
+async fn a_critiques_answer_is_its_last_refinement() {
     let (outcome, table) = hold(spec("critique"), writing()).await;
     assert_eq!(outcome.synthesis, "Use tabs, and spaces to align.");
     assert_eq!(outcome.consensus.synthesizer.as_deref(), Some("ann"));
@@ -215,7 +215,7 @@ async fn answers_of_aborted(panel: &Panel) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_aborted_critiques_answer_was_a_criticism_or_had_the_replies_to_objections() {
+async fn an_aborted_critiques_answer_is_its_last_draft() {
     let panel = writing().says("bob", "It has a fault.").says("cyd", "It has a fault.");
     // The first draft is a proposal, and may have lines of its own.
     let expected = ["", "Use tabs.\n\n---\n- taken: diffs", "Use tabs.", "Use tabs, and spaces to align."];

@@ -52,7 +52,7 @@ async fn a_response_has_the_model_asked_the_one_that_answered_its_tokens_and_its
 }
 
 #[tokio::test(start_paused = true)]
-async fn inv_disc_622_an_early_exit_and_the_participants_left_out_were_not_named() {
+async fn inv_disc_622_an_early_exit_names_the_participants_left_out() {
     for (pattern, confidence) in [("voting", Some(0.99)), ("synthesis", None)] {
         let (panel, order) = sure(pattern);
         let outcome = hold(&panel, order).await;
@@ -67,7 +67,7 @@ async fn inv_disc_622_an_early_exit_and_the_participants_left_out_were_not_named
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_cost_of_a_call_that_was_given_up_was_missing() {
+async fn the_cost_of_a_call_that_was_given_up_is_estimated() {
     let (panel, order) = sure("synthesis");
     let outcome = hold(&panel.clone().priced(price()), order.clone()).await;
     let summary = &outcome.metadata.cost_summary;
@@ -86,7 +86,7 @@ async fn the_cost_of_a_call_that_was_given_up_was_missing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_participant_that_failed_after_speaking_was_in_two_lists() {
+async fn a_participant_that_failed_after_speaking_is_in_one_list() {
     let panel = panel().fails_at("bob", "2/speaking/bob", ErrorClass::Authentication);
     let outcome = hold(&panel, spec("round-robin")).await;
     assert_eq!(lists(&outcome), [vec!["ann", "cyd"], vec!["bob"], vec![]]);
@@ -95,7 +95,7 @@ async fn a_participant_that_failed_after_speaking_was_in_two_lists() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_second_seat_was_listed_as_another_provider() {
+async fn a_second_seat_is_not_listed_as_another_provider() {
     let mut order = spec("debate");
     order.participants[2].name = "ann-2".to_owned();
     let outcome = hold(&panel(), order.clone()).await;
@@ -110,7 +110,7 @@ async fn a_second_seat_was_listed_as_another_provider() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_judges_second_seat_and_another_model_were_listed_as_other_providers() {
+async fn a_judges_second_seat_and_another_model_are_not_listed_as_other_providers() {
     let mut order = spec("debate");
     order.participants[2].name = "ann-judge".to_owned();
     let outcome = hold(&panel(), order.clone()).await;
@@ -125,7 +125,7 @@ async fn a_judges_second_seat_and_another_model_were_listed_as_other_providers()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_participant_that_only_failed_to_decide_was_listed_as_missing() {
+async fn a_participant_that_only_failed_to_decide_is_not_listed_as_failed() {
     let mut order = Spec { rounds: 1, ..spec("synthesis") };
     order.settings.set("synthesizer", "ann");
     let outcome = hold(&panel().fails_at("ann", "1/deciding/ann", ErrorClass::ApiError), order).await;
@@ -136,7 +136,7 @@ async fn a_participant_that_only_failed_to_decide_was_listed_as_missing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn b04_a_retry_was_offered_where_it_can_not_help() {
+async fn b04_a_retry_is_offered_only_where_it_can_help() {
     let check = async |class: ErrorClass, retryable: bool| {
         let failing = panel().fails("bob", class).fails("cyd", class);
         let outcome = hold(&failing, Spec { rounds: 1, ..spec("round-robin") }).await;

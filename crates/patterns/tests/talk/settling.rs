@@ -1,5 +1,5 @@
-//! Settling a question by blind answers: two at first, then one by one, only while one could still
-//! change the outcome.
+//! Settling a question by blind answers: two at first, then one by one, until no further answer
+//! could change the outcome.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -108,7 +108,7 @@ async fn a_tie_is_drawn_once_more_blind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_voice_that_was_drawn_twice_dissented_twice() {
+async fn a_voice_that_is_asked_twice_dissents_once() {
     let even = panel().votes("*", "spaces", 0.9).votes("ann", "tabs", 0.6).votes("bob", "tabs", 0.6);
     let (outcome, _) = hold(order(), even).await;
     let dissent: Vec<&str> =

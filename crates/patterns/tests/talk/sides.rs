@@ -302,7 +302,7 @@ async fn b02_a_vote_after_a_debate_is_out_of_role_and_includes_judge_and_writer(
 }
 
 #[tokio::test(start_paused = true)]
-async fn with_two_providers_a_named_synthesizer_was_the_debater_and_not_its_second_seat() {
+async fn with_two_providers_a_named_synthesizer_is_the_second_seat_and_not_the_debater() {
     let seat = |name: &str, provider: &str, role: Role| Participant {
         name: name.to_owned(),
         aside: role == JUDGE,

@@ -48,7 +48,7 @@ fn speech(tokens: usize) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_with_a_small_window_was_sent_the_long_frame() {
+async fn a_model_with_a_small_window_is_sent_the_short_frame() {
     let asked = asked_in(order("synthesis"), panel().window("bob", Voice::SMALL_WINDOW)).await;
     let (usual, small) = (of(&asked, "cyd"), of(&asked, "bob"));
     assert_eq!((usual.len(), small.len()), (2, 2));
@@ -117,7 +117,7 @@ async fn a_small_model_that_writes_is_asked_for_no_sources_and_no_structure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_2000_tokens_of_talk_the_question_was_not_repeated() {
+async fn after_2000_tokens_of_talk_the_question_is_repeated() {
     for (tokens, is_repeated) in [(800, true), (300, false)] {
         let asked = asked_in(order("synthesis"), panel().says("*", &speech(tokens))).await;
         for it in &asked {
@@ -157,7 +157,7 @@ async fn a_judge_reads_the_question_again_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn inv_disc_622_a_stated_confidence_was_shown_to_the_others() {
+async fn inv_disc_622_a_stated_confidence_is_not_shown_to_the_others() {
     let sure = panel()
         .says("ann", "Tabs.\nConfidence: 0.71")
         .says("bob", "Spaces.\n\n**Confidence:** 72 %")
@@ -193,7 +193,7 @@ fn schema(asked: &AskedCall) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_small_model_was_sent_the_ballot_of_large_ones() {
+async fn a_small_model_is_sent_a_shorter_ballot() {
     let order = || Spec { rounds: 1, ..deciding_by(order("voting"), "majority") };
     let usual = asked_in(order(), panel()).await;
     let held = asked_in(order(), panel().window("*", 8_192)).await;
@@ -227,7 +227,7 @@ async fn a_ballot_in_lines_is_read_and_its_confidence_shown_to_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_ballot_in_lines_that_names_its_option_by_number_was_asked_for_again() {
+async fn a_ballot_in_lines_that_names_its_option_by_number_counts() {
     for choice in ["2", "Option 2", "2. spaces"] {
         let ballot = format!("They look alike.\n**Choice:** {choice}\nConfidence: 0.8");
         let table = table(&unschooled().writes("*", "ballot", &ballot));
@@ -310,7 +310,7 @@ pub(crate) const CASTING: &str = "Debater: <ann>\nPosition: Tabs should be chose
     - **Outlook:** Cares about order, fears noise.\n- **Argument:** none";
 
 #[tokio::test(start_paused = true)]
-async fn a_small_model_was_asked_to_cast_in_the_words_of_large_ones() {
+async fn a_small_model_is_asked_to_cast_in_fewer_words() {
     let casting = |panel: Panel, reply: Option<&'static str>| async move {
         let panel = reply.into_iter().fold(panel, |panel, reply| panel.writes("cyd", "casting", reply));
         let debate = DebateSpec { casting: Some(Diversity::Binary), ..DebateSpec::default() };
@@ -391,7 +391,7 @@ async fn a_small_partner_checks_in_fewer_words() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_small_model_was_not_shown_what_is_recalled() {
+async fn a_small_model_is_shown_what_is_recalled() {
     let recalled = Recalled {
         id: DiscussionId::fresh(),
         key: "discussion:0".to_owned(),

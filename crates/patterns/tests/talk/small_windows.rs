@@ -48,7 +48,7 @@ fn shown(asked: &AskedCall) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_judge_with_a_small_window_judged_debaters_whose_speeches_it_was_not_shown() {
+async fn a_judge_with_a_small_window_is_shown_a_part_of_every_speech() {
     let table = table(&panel().window("cyd", 8_192).says("*", &speech(700)));
     let (outcome, _) = table.hold(debate_of_four(3)).await;
     assert!(outcome.success, "{:?}", outcome.error);
@@ -98,7 +98,7 @@ async fn a_synthesizer_with_a_small_window_is_told_what_it_does_not_see() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_synthesizers_shortened_view_was_reported_as_a_speakers() {
+async fn a_synthesizers_shortened_view_is_reported_as_its_own() {
     let (panel, mut order) = ten_rounds(panel().window("bob", 8_000));
     (order.rounds, order.manner.max_tokens) = (4, 512);
     order.settings.set("synthesizer", "bob");
@@ -126,7 +126,7 @@ async fn a_synthesizer_that_can_be_shown_next_to_nothing_fails_and_another_write
 }
 
 #[tokio::test(start_paused = true)]
-async fn summaries_were_written_by_a_debater() {
+async fn summaries_are_written_by_the_judge() {
     let table = table(&panel().window("*", 9_000).window("ann", 12_000).says("*", &speech(500)).sums_up("*"));
     let mut order = debate_of_four(6);
     order.window = WindowSpec { strategy: "summarise".to_owned(), ..order.window };

@@ -114,7 +114,7 @@ async fn a_check_that_could_not_be_read_counted_as_agreement() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unread_ballot_was_left_out_of_the_share_and_asked_for_again() {
+async fn an_unread_ballot_counts_in_the_share() {
     for method in ["majority", "voting", "unanimous"] {
         let table = table(&panel().votes("*", "tabs", 0.9).writes("cyd", "ballot", "I like both."));
         let (outcome, _) = table.hold(vote(method)).await;

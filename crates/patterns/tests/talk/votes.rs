@@ -84,7 +84,7 @@ async fn inv_disc_014_the_votes_of_the_talk_decide_and_are_not_taken_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_ballot_on_long_options_was_cut_off_at_its_token_limit() {
+async fn a_ballot_on_long_options_fits_its_token_limit() {
     let english = "Keep the monolith, and move billing out of it first. ".repeat(9);
     let japanese = "まず請求の部分だけを切り出し、残りはそのままにする。".repeat(19);
     for (longest, words) in [

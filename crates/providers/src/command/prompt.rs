@@ -6,7 +6,7 @@ use crate::fenced;
 
 /// Coding CLIs explore their folder before they answer, unless told otherwise.
 const ROOM: &str =
-    "Answer in words alone, from what is written here: there are no files to look at and no commands to run.";
+    "Answer in text only, from what is written here. You have no files to look at and no commands to run.";
 
 /// The system instructions, the messages so far, the required form of the answer, and the question,
 /// which ends with the length and the language.
@@ -19,7 +19,7 @@ pub(super) fn text(call: &Call) -> String {
     };
     let own = messages.iter().any(|(voiced, _)| *voiced == MessageRole::Assistant);
     let nonce = &call.nonce;
-    let own_note = own.then(|| format!("What stands inside <own-{nonce}> you said yourself, earlier."));
+    let own_note = own.then(|| format!("Text inside <own-{nonce}> is what you said earlier."));
     let said = messages.into_iter().map(|(voiced, text)| match voiced {
         MessageRole::Assistant => format!("<own-{nonce}>\n{text}\n</own-{nonce}>"),
         MessageRole::User => text,

@@ -168,7 +168,7 @@ fn e01_a_fenced_request_becomes_a_sub_discussion_only_where_allowed() {
 }
 
 #[test]
-fn a_prompt_holds_everything_in_order_and_the_language_was_not_last() {
+fn a_prompt_holds_everything_in_order_and_ends_with_the_language() {
     let messages = vec![
         shown("claude", "codex", "No ledger."),
         shown("claude", "claude", "A ledger."),
@@ -180,9 +180,9 @@ fn a_prompt_holds_everything_in_order_and_the_language_was_not_last() {
     let expected = "\
 You are claude.
 
-Answer in words alone, from what is written here: there are no files to look at and no commands to run.
+Answer in text only, from what is written here. You have no files to look at and no commands to run.
 
-What stands inside <own-7f> you said yourself, earlier.
+Text inside <own-7f> is what you said earlier.
 
 <said-7f by=\"codex\" round=\"1\">
 No ledger.

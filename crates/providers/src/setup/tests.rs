@@ -202,7 +202,7 @@ fn d10_a_price_of_the_user_comes_before_an_imported_one_and_that_before_the_cata
 }
 
 #[test]
-fn a_price_set_for_a_provider_was_taken_for_all_its_models() {
+fn a_price_set_for_a_provider_applies_to_its_default_model_only() {
     let price = price_of(1.0, 2.0);
     let of_single = price_of(5.0, 6.0);
     let rows = [

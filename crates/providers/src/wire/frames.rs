@@ -154,7 +154,7 @@ impl Frames {
     }
 }
 
-/// The text of a line. Most lines are valid, which is found out faster than what is not.
+/// The text of a line. Checks first for valid UTF-8, the common and fast case.
 fn text(line: &[u8]) -> Cow<'_, str> {
     str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed)
 }
@@ -162,7 +162,7 @@ fn text(line: &[u8]) -> Cow<'_, str> {
 /// Replaces lone surrogates in JSON by U+FFFD. Some servers cut text between the two halves of a
 /// pair; JSON parsers reject that, and the whole answer would be lost for one character.
 fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
-    // Most frames have no escapes at all, which is found out faster.
+    // Checks first for any escape: most frames have none.
     if !json.contains('\\') || (!json.contains("\\ud") && !json.contains("\\uD")) {
         return Cow::Borrowed(json);
     }
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn f8_half_a_pair_of_surrogates_costs_one_sign_and_not_the_answer() {
+    fn f8_a_lone_surrogate_is_replaced_and_the_rest_of_the_answer_kept() {
         let check = |json: &str, expected: &str| {
             let read = serde_json::from_str::<String>(&without_lone_surrogates(json)).ok();
             assert_eq!(read.as_deref(), Some(expected), "{json}");

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_in_llama_cpps_fields_was_not_read() {
+    fn the_limit_in_llama_cpps_fields_is_read() {
         let fields = json!({ "code": 400, "type": "exceed_context_size_error", "message": "too long",
                              "n_prompt_tokens": 351, "n_ctx": 256 });
         let expected = Some(TooLong { limit: 256, sent: Some(351) });

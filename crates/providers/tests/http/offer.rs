@@ -25,7 +25,7 @@ async fn asked(wire: &str, path: &str, may_convene: bool) -> Asked {
 }
 
 #[tokio::test]
-async fn an_offer_to_a_model_without_tools_was_added_to_its_system_text() {
+async fn an_offer_to_a_model_without_tools_leaves_its_system_text_alone() {
     for (wire, path) in [("anthropic", "/v1"), ("gemini", "/v1beta"), ("ollama", ""), ("openai-chat", "/v1")]
     {
         let (plain, offered) = (asked(wire, path, false).await, asked(wire, path, true).await);

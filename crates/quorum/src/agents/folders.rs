@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn b08_an_ability_in_a_file_of_another_name_was_not_found() {
+    fn b08_an_ability_in_a_file_of_another_name_is_found() {
         let root = repository();
         let abilities = root.path().join("config/quorum/abilities");
         let text_of = |id: &str| -> Result<Option<String>, String> {

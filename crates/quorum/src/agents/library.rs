@@ -69,7 +69,7 @@ pub struct Shown {
     /// The entry in the list.
     #[serde(flatten)]
     pub entry: AgentEntry,
-    /// The text that precedes ours in every system text.
+    /// The text of its profile and abilities, which precedes our own in every system text.
     pub text: String,
     /// Its tokens, counted for the provider it would speak through.
     pub tokens: u64,

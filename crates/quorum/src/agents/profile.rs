@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn b08_further_fields_of_the_origins_profiles_were_refused() {
+    fn b08_further_fields_of_the_origins_profiles_are_accepted() {
         let with = |fields: Value| {
             let mut all = json!({ "agentId": "ann" });
             all.as_object_mut().unwrap().extend(fields.as_object().cloned().unwrap());

@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_mistake_in_a_list_was_reported() {
+    fn every_mistake_in_a_list_is_reported() {
         let text = "[server]\ntokens = [{ name = \"ann\", token = \"short\" }, { name = \"bob\" }]\n\
                     origins = [\"*\", \"ftp://x\"]";
         let expected = [

@@ -21,7 +21,7 @@ const END_MARK: char = '\u{10f001}';
 /// A note after a sentence of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// How far the sentence rests on what was said.
+    /// How much of the sentence its sources cover.
     pub level: Support,
     /// The numbers of the turns that it rests on, from 1.
     pub turns: Vec<usize>,

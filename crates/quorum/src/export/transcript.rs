@@ -174,7 +174,7 @@ pub(super) fn transcript(state: &Snapshot, extras: &Extras, notes: ShowsNotes) -
     whole
 }
 
-/// Whether a document shows who said what each sentence of the answer rests on.
+/// Whether a document shows the sources of each sentence of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ShowsNotes {
     Yes,

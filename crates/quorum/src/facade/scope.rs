@@ -135,8 +135,8 @@ impl Scope {
         self.quorum.remarks(spec)
     }
 
-    /// How the panel of this request differs from the usual one; `None` if the request names its
-    /// own panel, gets the usual one, or is simulated.
+    /// How the panel of this request differs from the default one; `None` if the request names its
+    /// own panel, gets the default one, or is simulated.
     #[must_use]
     pub fn panel_choice(&self, request: &Request) -> Option<PanelChoice> {
         self.quorum.panel_choice(request)

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounds_without_a_judgement_were_called_unassessed_under_the_name_of_a_field() {
+    fn rounds_without_a_judgement_are_named_in_plain_words() {
         let check = |name: &str, value: Value, expected: &str| {
             assert_eq!(lack((&name.to_owned(), &value)), expected);
         };

@@ -1,4 +1,4 @@
-//! The sources of an answer, in words: how much of it rests on the talk, and who said what.
+//! The sources of an answer, in words: how many of its sentences have one, and who said what.
 
 use std::collections::BTreeMap;
 
@@ -8,21 +8,22 @@ use quorum_core::model::outcome::{
 
 use super::count;
 
-/// One line without a full stop: how many sentences of the answer rest on the talk, and whose
-/// dissent it leaves out. `None` if nothing is known about its sources.
+/// One line without a full stop: how many sentences of the answer have a source in the discussion,
+/// and whose dissent it leaves out. `None` if nothing is known about its sources.
 #[must_use]
 pub fn support(outcome: &Outcome) -> Option<String> {
     let counted = supported(SupportCount::of(&outcome.provenance));
-    let dropped = dropped(&outcome.consensus.dropped).map(|it| format!("dropped: {it}"));
+    let dropped = dropped(&outcome.consensus.dropped).map(|it| format!("left out: {it}"));
     let parts: Vec<String> = counted.into_iter().chain(dropped).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 fn supported(found: SupportCount) -> Option<String> {
     let SupportCount { all, supported, partly, unsupported, contradicted } = found;
-    let rest = if supported == 1 { "rests" } else { "rest" };
-    let first = format!("{supported} of {} {rest} on the talk", count(all as u64, "sentence"));
-    let others = [(partly, "partly"), (unsupported, "not at all"), (contradicted, "may contradict it")];
+    let have = if supported == 1 { "has" } else { "have" };
+    let first = format!("{supported} of {} {have} a source in the discussion", count(all as u64, "sentence"));
+    let others =
+        [(partly, "a partial one"), (unsupported, "none"), (contradicted, "may contradict its source")];
     let others = others.iter().filter(|it| 0 < it.0).map(|(number, how)| format!("{number} {how}"));
     (0 < all).then(|| std::iter::once(first).chain(others).collect::<Vec<_>>().join(", "))
 }
@@ -44,7 +45,7 @@ fn dropped(views: &[DroppedView]) -> Option<String> {
     (!holders.is_empty()).then(|| told.collect::<Vec<_>>().join(", "))
 }
 
-/// Who said what a sentence rests on: `claude R2, glm R1`; `None` where nothing is compared.
+/// The sources of a sentence: `claude R2, glm R1`; `None` where nothing is compared.
 #[must_use]
 pub fn source_note(sentence: &SourcedSentence) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
@@ -133,10 +134,10 @@ mod tests {
     #[test]
     fn the_line_counts_sentences_and_names_whose_objections_are_dropped() {
         let all = SupportCount { all: 11, supported: 9, partly: 1, unsupported: 1, contradicted: 0 };
-        let line = "9 of 11 sentences rest on the talk, 1 partly, 1 not at all";
+        let line = "9 of 11 sentences have a source in the discussion, 1 a partial one, 1 none";
         assert_eq!(supported(all).as_deref(), Some(line));
         let one = SupportCount { all: 1, supported: 1, ..SupportCount::default() };
-        assert_eq!(supported(one).as_deref(), Some("1 of 1 sentence rests on the talk"));
+        assert_eq!(supported(one).as_deref(), Some("1 of 1 sentence has a source in the discussion"));
         assert_eq!(supported(SupportCount::default()), None);
         let views = [view("glm"), view("qwen"), view("glm")];
         assert_eq!(dropped(&views).as_deref(), Some("glm's 2 objections, qwen's objection"));

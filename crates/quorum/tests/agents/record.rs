@@ -129,7 +129,7 @@ async fn b08_a_follow_up_kept_the_abilities_of_the_question_before() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn b08_a_discussion_with_an_agent_survives_every_death() {
+async fn b08_a_discussion_with_an_agent_survives_every_crash() {
     let fixture = fixture();
     let scope = fixture.scripted(&scripted(), &Arc::default());
     let spec: Spec = scope.check(&request(&order())).unwrap();

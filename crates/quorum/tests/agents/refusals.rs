@@ -114,7 +114,7 @@ fn b08_an_agent_whose_file_has_another_name_is_seated_with_a_remark() {
 }
 
 #[test]
-fn b08_an_ability_whose_file_has_another_name_was_missing() {
+fn b08_an_ability_whose_file_has_another_name_is_found_with_a_warning() {
     let fixture = Fixture::with(&json!({ "abilities": { "core": ["diffs", "gone"] } }));
     fixture.write("abilities/guide.md", "---\nabilityId: diffs\n---\nRead the tests first.\n");
     let scope = fixture.offline();

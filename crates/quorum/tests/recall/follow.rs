@@ -68,7 +68,7 @@ async fn the_same_panel_goes_on_with_the_next_question() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_next_question_after_a_vote_was_refused_because_it_has_no_options() {
+async fn the_next_question_after_a_vote_needs_no_options() {
     for pattern in ["voting", "settle"] {
         let fixture = Fixture::new(&panel());
         let scope = fixture.scope();

@@ -54,7 +54,7 @@ async fn inv_disc_630_everyone_is_shown_what_is_recalled_quoted_and_numbered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn inv_disc_630_names_after_their_sign_and_exact_models_of_a_source_were_shown() {
+async fn inv_disc_630_names_after_their_sign_and_exact_models_of_a_source_are_masked() {
     let fixture = Fixture::new(&panel());
     let agent = |id: &str| {
         let agent = Agent { id: id.to_owned(), ..Agent::default() };

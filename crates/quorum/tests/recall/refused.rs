@@ -33,7 +33,7 @@ async fn a_wrong_number_or_id_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_discussion_further_back_than_there_are_was_no_fault_of_its_field() {
+async fn a_discussion_further_back_than_there_are_is_refused_under_its_field() {
     let fixture = Fixture::new(&panel());
     let scope = fixture.scope();
     fixture.past("tabs?", "Tabs.").await;

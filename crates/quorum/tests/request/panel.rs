@@ -85,7 +85,7 @@ fn a_program_takes_both_seats_where_nothing_else_is_available() {
 }
 
 #[test]
-fn one_key_got_two_seats_while_another_vendor_was_left_out() {
+fn one_key_gets_one_seat_if_another_vendor_is_available() {
     let setting = Setting {
         available: ["openai", "codex", "mistral"].map(str::to_owned).to_vec(),
         same_vendor: [("codex".to_owned(), "openai".to_owned())].into(),

@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f13_a_client_that_reconnected_before_the_log_was_read_got_everything_twice() {
+    async fn f13_a_client_that_reconnects_before_the_log_is_read_gets_nothing_twice() {
         let folder = tempfile::tempdir().unwrap();
         let quorum = simulated(folder.path());
         let discussion = over(&quorum).await.discussion;
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn b12_a_run_that_was_over_before_it_was_listened_to_was_not_counted() {
+    async fn b12_a_run_that_is_over_before_it_is_listened_to_is_counted() {
         let folder = tempfile::tempdir().unwrap();
         let quorum = simulated(folder.path());
         let metrics = Arc::new(Metrics::default());

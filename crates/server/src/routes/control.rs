@@ -45,13 +45,13 @@ fn taken(app: &App, discussion: &Discussion, action: &str, steered: Steered) -> 
             return Err(Problem::new(problem::WRONG_STATE, message));
         }
     }
-    Ok(Taken::of(discussion.id(), action))
+    Ok(CommandAccepted::of(discussion.id(), action))
 }
 
 /// An accepted action on a discussion.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Taken {
+pub(crate) struct CommandAccepted {
     /// The discussion's id.
     #[schema(value_type = String, format = "uuid")]
     discussion_id: DiscussionId,
@@ -63,15 +63,15 @@ pub(crate) struct Taken {
     status: Option<discussions::PlacedStatus>,
 }
 
-impl Taken {
+impl CommandAccepted {
     fn of(discussion_id: DiscussionId, action: &str) -> Response {
-        let body = Taken { discussion_id, action: action.to_owned(), status: None };
+        let body = CommandAccepted { discussion_id, action: action.to_owned(), status: None };
         (StatusCode::ACCEPTED, Json(body)).into_response()
     }
 
     fn queued(discussion_id: DiscussionId, action: &str) -> Response {
         let status = Some(discussions::PlacedStatus::Queued);
-        let body = Taken { discussion_id, action: action.to_owned(), status };
+        let body = CommandAccepted { discussion_id, action: action.to_owned(), status };
         (StatusCode::ACCEPTED, Json(body)).into_response()
     }
 }
@@ -81,7 +81,7 @@ impl Taken {
 /// No answer is lost and no further calls are made until it is resumed, even after a restart.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/pause", tag = "control", params(Id),
-    responses((status = 202, description = "It will pause", body = Taken))
+    responses((status = 202, description = "It will pause", body = CommandAccepted))
 )]
 pub(super) async fn pause(
     State(app): State<App>,
@@ -97,7 +97,7 @@ pub(super) async fn pause(
 /// Answers recorded before are not asked for again.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/resume", tag = "control", params(Id),
-    responses((status = 202, description = "It goes on, or waits until a server has room for it", body = Taken))
+    responses((status = 202, description = "It goes on, or waits until a server has room for it", body = CommandAccepted))
 )]
 pub(super) async fn resume(
     State(app): State<App>,
@@ -111,7 +111,7 @@ pub(super) async fn resume(
         return taken(&app, &discussion, "resume", resumed);
     }
     discussion.queue_resume(app.limits().queued()).await?;
-    Ok(Taken::queued(discussion.id(), "resume"))
+    Ok(CommandAccepted::queued(discussion.id(), "resume"))
 }
 
 /// Stop a discussion and conclude with what was said
@@ -119,7 +119,7 @@ pub(super) async fn resume(
 /// The result is made from the answers so far, with one more call.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/stop", tag = "control", params(Id),
-    responses((status = 202, description = "It will be concluded", body = Taken))
+    responses((status = 202, description = "It will be concluded", body = CommandAccepted))
 )]
 pub(super) async fn stop(
     State(app): State<App>,
@@ -135,7 +135,7 @@ pub(super) async fn stop(
 /// What was said so far is kept, but there is no conclusion.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/abort", tag = "control", params(Id),
-    responses((status = 202, description = "It ends", body = Taken))
+    responses((status = 202, description = "It ends", body = CommandAccepted))
 )]
 pub(super) async fn abort(
     State(app): State<App>,
@@ -166,7 +166,7 @@ pub(crate) struct Say {
 /// Refused, with nothing changed, if it is not that person's turn.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/say", tag = "control", params(Id),
-    request_body = Say, responses((status = 202, description = "It was said", body = Taken))
+    request_body = Say, responses((status = 202, description = "It was said", body = CommandAccepted))
 )]
 pub(super) async fn say(
     State(app): State<App>,
@@ -200,7 +200,7 @@ pub(crate) struct Decision {
 /// be named.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/ruling", tag = "control", params(Id),
-    request_body = Decision, responses((status = 202, description = "It goes on, or waits until a server has room for it", body = Taken))
+    request_body = Decision, responses((status = 202, description = "It goes on, or waits until a server has room for it", body = CommandAccepted))
 )]
 pub(super) async fn rule(
     State(app): State<App>,
@@ -239,7 +239,7 @@ pub(crate) struct Note {
 /// It takes no participant's turn, and answers that are under way do not take it into account.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/note", tag = "control", params(Id),
-    request_body = Note, responses((status = 202, description = "It will be shown", body = Taken))
+    request_body = Note, responses((status = 202, description = "It will be shown", body = CommandAccepted))
 )]
 pub(super) async fn note(
     Caller(scope): Caller,
@@ -247,5 +247,5 @@ pub(super) async fn note(
     Body(note): Body<Note>,
 ) -> Result<Response, Problem> {
     scope.discussion(id).await?.note(&note.text).await?;
-    Ok(Taken::of(id, "note"))
+    Ok(CommandAccepted::of(id, "note"))
 }

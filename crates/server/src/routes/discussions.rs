@@ -105,7 +105,7 @@ pub(super) async fn list(
     Ok((next.map(|it| it.link("/api/discussions")), Json(page)).into_response())
 }
 
-/// Start a discussion without listening to it
+/// Start a discussion without waiting for it
 ///
 /// It runs whether or not a client listens. If no server has room for it, it is queued. The same
 /// `Idempotency-Key` with the same order returns the same discussion, however often it is sent,
@@ -230,8 +230,8 @@ pub(crate) struct Accepted {
     status: PlacedStatus,
     /// Where to read and hear it.
     links: Links,
-    /// How the panel differs from the usual one; absent if the order names its panel, gets the
-    /// usual one, or is simulated.
+    /// How the panel differs from the default one; absent if the order names its panel, gets the
+    /// default one, or is simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     panel: Option<Panel>,
 }

@@ -82,7 +82,7 @@ pub(crate) struct Whose {
     simulated: Option<bool>,
 }
 
-/// Get what outcomes say about the voices
+/// Get the reliability of each voice, from recorded outcomes
 ///
 /// For each voice: how many outcomes, accuracy, Brier score, calibration error and weight; for each
 /// pair, how alike they err; and how many independent voices they are worth.

@@ -20,7 +20,7 @@ use crate::{
     wire::{answers, order, panel::Panel},
 };
 
-/// A plan, and how its panel differs from the usual one.
+/// A plan, and how its panel differs from the default one.
 #[derive(Debug, Serialize)]
 pub(super) struct Planned {
     #[serde(flatten)]
@@ -33,9 +33,9 @@ pub(super) struct Planned {
 ///
 /// Who is asked in which order, and how many calls, tokens and dollars it takes: `typical`, with
 /// answers as long as in the `typicalFrom` past discussions of these models (0: as long as such
-/// answers usually are); `usual`, with the longest answers; and `most`, if everything fails as
-/// often as it can. `panel` says how the panel differs from the usual one, as in the answer to an
-/// order. Nothing is recorded.
+/// answers usually are); `usual`, with every answer at its length limit; and `most`, the upper
+/// bound, with every possible retry. `panel` says how the panel differs from the default one, as in
+/// the answer to an order. Nothing is recorded.
 #[utoipa::path(
     post, path = "/api/plan", tag = "discussions", request_body = order::Order,
     responses((status = 200, description = "The plan", body = answers::Plan))

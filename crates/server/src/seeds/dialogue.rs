@@ -14,7 +14,7 @@ use crate::{
     wire::order::KEY,
 };
 
-/// Run a dialogue of two models and listen to it
+/// Run a dialogue of two models and stream its events
 ///
 /// The response is a stream of events. Closing it aborts the discussion unless `detach` is true. If
 /// the same order was sent several times with one `Idempotency-Key`, the last response to be closed

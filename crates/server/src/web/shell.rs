@@ -13,7 +13,7 @@ pub(super) const COMPARE: &str =
     "<p>Showing two discussions side by side needs scripts. <a href=\"/\">Read them one by one</a>.</p>\n";
 
 /// The calibration view without scripts.
-pub(super) const CALIBRATION: &str = "<p>Showing what outcomes say about the voices needs scripts.</p>\n";
+pub(super) const CALIBRATION: &str = "<p>Showing the reliability of each voice needs scripts.</p>\n";
 
 /// A page with this body for browsers without scripts.
 pub(super) fn page(title: &str, body: &str) -> Html<String> {
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_degraded_discussion_was_completed_and_one_that_waits_for_a_person_running_without_scripts() {
+    fn a_degraded_discussion_and_one_that_waits_for_a_person_are_marked_without_scripts() {
         let id: DiscussionId = "01890000-0000-7000-8000-000000000001".parse().unwrap();
         let listed = |status, run, digest: Digest| {
             list(&[Entry::from(Summary {

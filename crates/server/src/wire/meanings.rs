@@ -39,7 +39,7 @@ const MEANINGS: [(&str, &str); 39] = [
     ("earlyExit", "Whether to stop waiting for the others once one answer is confident enough"),
     ("confidenceThreshold", "How confident an answer must be for `earlyExit`. Default: 0.9"),
     ("windowStrategy", "How to shorten a talk that is longer than a model's window"),
-    ("windowOverflow", "What to do when a request is still too long for a model"),
+    ("windowOverflow", "What to do if a request is still too long for a model"),
     ("showNames", "Whether participants see each other's names instead of labels"),
     (
         "recall",
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fields_of_an_order_had_no_meaning_in_the_description() {
+    fn every_field_of_an_order_has_a_meaning_in_the_description() {
         let mut properties = fields::schemas(&quorum::built_in());
         add(&mut properties);
         let bare = properties.iter().filter(|(_, it)| it["description"].as_str().is_none_or(str::is_empty));

@@ -87,12 +87,12 @@ async fn a_panel_that_is_not_the_usual_one_says_so_in_the_plan_and_in_the_answer
     check(&["ANTHROPIC_API_KEY", "GEMINI_API_KEY"], narrowed).await;
     let filled_up = json!({
         "kind": "filled-up", "panel": ["claude", "grok"], "added": ["grok"],
-        "message": "too few of the usual panel are available, so it is filled up with grok: claude, grok",
+        "message": "too few providers of the default panel are available, so it is filled up with grok: claude, grok",
     });
     check(&["ANTHROPIC_API_KEY", "XAI_API_KEY"], filled_up).await;
     let others = json!({
         "kind": "filled-up", "panel": ["grok", "mistral"], "added": ["grok", "mistral"],
-        "message": "none of the usual panel is available, so others discuss: grok, mistral",
+        "message": "no provider of the default panel is available, so others discuss: grok, mistral",
     });
     check(&["XAI_API_KEY", "MISTRAL_API_KEY"], others).await;
     let unasked = json!({

@@ -48,7 +48,7 @@ async fn an_order_that_recalls_or_follows_what_is_not_there_is_refused() {
 }
 
 #[tokio::test]
-async fn an_order_that_recalls_or_follows_a_discussion_too_far_back_was_answered_with_404() {
+async fn an_order_that_recalls_or_follows_a_discussion_too_far_back_is_refused_with_its_field() {
     let server = TestServer::open(FAST).await;
     server.held(&json!({ "topic": TOPIC, "providers": ["claude", "gemini"] })).await;
     for (order, field) in [
@@ -64,7 +64,7 @@ async fn an_order_that_recalls_or_follows_a_discussion_too_far_back_was_answered
 }
 
 #[tokio::test]
-async fn f12_a_follow_up_of_the_last_discussion_that_was_sent_again_while_it_ran_was_refused() {
+async fn f12_a_follow_up_of_the_last_discussion_can_be_sent_again_while_it_runs() {
     let server = TestServer::open(FAST).await;
     server.held(&json!({ "topic": TOPIC, "providers": ["claude", "gemini"] })).await;
     let slow = json!({ "topic": "And the cost?", "follows": "last", "simulate": { "latencyMs": 60_000 } });

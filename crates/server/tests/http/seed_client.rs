@@ -120,7 +120,7 @@ async fn d08_detections_are_in_the_state_as_in_the_result() {
 }
 
 #[tokio::test]
-async fn a16_names_were_not_as_the_client_sent_them() {
+async fn a16_names_are_as_the_client_sent_them() {
     let server = TestServer::open(FAST).await;
     let order = json!({
         "prompt": TOPIC, "modelA": { "modelId": "gpt-4o", "providerId": "openai", "displayName": "GPT 4o (fast)" },

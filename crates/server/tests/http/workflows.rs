@@ -87,7 +87,7 @@ async fn a_run_without_the_input_that_it_uses_asked_about_null() {
 }
 
 #[tokio::test]
-async fn a_run_without_providers_was_refused_with_a_place_in_the_file() {
+async fn a_run_without_providers_is_refused_like_a_discussion() {
     let server = TestServer::keyed(&[]).await;
     let order = json!({ "workflow": TWO_STEPS, "input": { "topic": "tabs" } });
     let told = async |path: &str, order: &Value| {

@@ -237,7 +237,7 @@ async fn d05_parts_are_for_every_debater_and_no_two_are_the_same() {
 }
 
 #[tokio::test]
-async fn d05_sides_of_which_how_and_why_were_in_favour_of_nothing() {
+async fn d05_sides_of_which_how_and_why_have_positions() {
     let seats = [("ann", PROPONENT), ("bob", OPPONENT), ("eve", JUDGE)];
     for (topic, expected) in [
         ("Should we move billing to event sourcing?", ["in favour", "against"]),

@@ -30,7 +30,7 @@ async fn everyone_states_a_position_and_nobody_says_the_same_twice() {
 }
 
 #[tokio::test]
-async fn a_question_in_japanese_was_answered_in_english() {
+async fn a_question_in_japanese_is_answered_in_japanese() {
     for topic in ["週休三日制を導入すべきですか？", "東京か大阪か", "なぜプロジェクトは遅れるのですか？"]
     {
         let held = meeting(topic).run(2).await;

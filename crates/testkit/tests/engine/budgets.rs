@@ -91,7 +91,7 @@ async fn what_a_provider_charges_beyond_the_worst_case_ends_asking() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_short_turns_broke_the_token_budget() {
+async fn many_short_turns_stay_within_the_token_budget() {
     for budget in [16_000, 64_000, 250_000] {
         let table = table(&panel().says("*", "Yes.").counts("*", 1.0));
         let limits = Limits { tokens: Some(budget), ..Limits::default() };

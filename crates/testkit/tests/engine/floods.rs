@@ -120,7 +120,7 @@ async fn f18_a_flood_counts_in_full_for_the_budget() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f18_a_flood_is_the_same_after_any_death_and_in_a_fork() {
+async fn f18_a_flood_is_the_same_after_any_crash_and_in_a_fork() {
     let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
     let spec = Spec { rounds: 2, ..order("in-turn") };
     assert!(resume_anywhere(store, &flooding(), registry(), spec.clone()).await > 5);

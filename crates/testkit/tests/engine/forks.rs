@@ -92,7 +92,7 @@ async fn with_bob_speaking(table: &Table, id: DiscussionId) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d15_a_fork_asked_people_again_for_what_they_had_said() {
+async fn d15_a_fork_keeps_what_people_have_said() {
     for pattern in ["in-turn", "synthesis"] {
         let mut spec = order(pattern);
         spec.participants[1] = Participant::person("bob");
@@ -166,7 +166,7 @@ async fn d15_a_fork_forgot_how_its_providers_count_and_showed_other_turns() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d15_a_fork_of_what_was_forked_from_it_looked_for_its_source_for_ever() {
+async fn d15_forks_of_each_other_end() {
     let store = Arc::new(MemoryStore::new());
     let table = Table::over(store.clone(), &panel(), registry());
     let (first, _) = table.hold(order("in-turn")).await;

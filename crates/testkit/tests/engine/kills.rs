@@ -28,7 +28,7 @@ async fn survives(panel: Panel, spec: Spec) -> u64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_every_tiny_pattern_survives_every_death() {
+async fn f1_every_tiny_pattern_survives_every_crash() {
     for (pattern, least) in [("synthesis", 8), ("in-turn", 8), ("until-two", 10)] {
         let deaths = survives(panel(), order(pattern)).await;
         assert!(deaths >= least, "{pattern} died {deaths} times only");
@@ -36,14 +36,14 @@ async fn f1_every_tiny_pattern_survives_every_death() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_failures_and_retries_survive_every_death() {
+async fn f1_failures_and_retries_survive_every_crash() {
     let failing = panel().fails("bob", ErrorClass::ApiError).fails_first("cyd", ErrorClass::Network, 1);
     survives(failing.clone(), order("synthesis")).await;
     survives(failing, order("in-turn")).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_sub_discussions_survive_every_death() {
+async fn f1_sub_discussions_survive_every_crash() {
     let convening = panel().convenes("ann", "how wide is a tab?").convenes("bob", "who pays?");
     let recursion = Some(Recursion { max_depth: 2, strategy: TimeoutStrategy::Cascade });
     let timing = quorum_core::model::spec::Timing { total_ms: 180_000, ..order("synthesis").timing };
@@ -82,7 +82,7 @@ async fn f10_a_received_answer_survives_an_outage_of_the_store() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_an_early_end_by_a_failure_that_is_not_tolerated_survives_every_death() {
+async fn f1_an_early_end_by_a_failure_that_is_not_tolerated_survives_every_crash() {
     let mut spec = order("until-two");
     spec.participants.push(Participant { name: "dan".to_owned(), ..spec.participants[0].clone() });
     spec.tolerance.go_on = false;
@@ -91,7 +91,7 @@ async fn f1_an_early_end_by_a_failure_that_is_not_tolerated_survives_every_death
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_a_sub_discussion_nobody_needs_any_more_survives_every_death() {
+async fn f1_a_sub_discussion_nobody_needs_any_more_survives_every_crash() {
     let convening = panel().takes("*", 1_000).takes("ann", 500).convenes("ann", "how wide is a tab?");
     let recursion = Some(Recursion { max_depth: 1, strategy: TimeoutStrategy::Cascade });
     survives(convening, Spec { recursion, rounds: 1, ..order("until-two") }).await;
@@ -99,7 +99,7 @@ async fn f1_a_sub_discussion_nobody_needs_any_more_survives_every_death() {
 
 /// Dies while waiting for as long as a busy provider asked; the next process must wait as long,
 /// even though its provider is not busy.
-async fn waits_on_after_a_death(busy: Panel, calm: Panel, spec: Spec) {
+async fn waits_on_after_a_crash(busy: Panel, calm: Panel, spec: Spec) {
     for writes in 1.. {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let mortal =
@@ -118,23 +118,23 @@ async fn waits_on_after_a_death(busy: Panel, calm: Panel, spec: Spec) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f5_a_wait_that_a_provider_asked_for_was_forgotten_with_the_process() {
+async fn f5_a_wait_that_a_provider_asked_for_survives_a_crash() {
     let busy = panel().asks_to_wait("bob", 30_000);
-    waits_on_after_a_death(busy, panel(), Spec { rounds: 1, ..order("in-turn") }).await;
+    waits_on_after_a_crash(busy, panel(), Spec { rounds: 1, ..order("in-turn") }).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn f5_a_wait_before_a_summary_was_forgotten_with_the_process() {
+async fn f5_a_wait_before_a_summary_survives_a_crash() {
     let mut spec = Spec { rounds: 4, ..order("in-turn") };
     spec.window.strategy = "summarise".to_owned();
     spec.manner.max_tokens = 512;
     let calm = panel().window("*", 8_000).says("*", &"Very long response... ".repeat(150)).sums_up("*");
     let busy = calm.clone().asks_to_wait_before_summing_up("*", 30_000);
-    waits_on_after_a_death(busy, calm, spec).await;
+    waits_on_after_a_crash(busy, calm, spec).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn f5_after_a_death_only_the_seat_that_was_told_to_wait_did_so() {
+async fn f5_after_a_crash_only_the_rate_limited_seat_waits() {
     let busy = panel().asks_to_wait("bob", 30_000);
     let spec = Spec { rounds: 1, ..order("in-turn") };
     for writes in 1.. {

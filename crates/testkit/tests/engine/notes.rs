@@ -201,7 +201,7 @@ async fn a_form_brought_by_a_pattern_is_read_reminded_and_counted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_notes_and_endings_survive_every_death() {
+async fn f1_notes_and_endings_survive_every_crash() {
     let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
     let spec = Spec { rounds: 3, ..order("guess") };
     let deaths = resume_anywhere(store, &guessing(), with_guessing(), spec).await;

@@ -160,7 +160,7 @@ async fn a_stop_does_not_wait_for_a_person() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_sent_while_a_run_was_about_to_wait_was_not_noticed() {
+async fn a_turn_sent_while_a_run_is_about_to_wait_is_noticed() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let first = Table::over(store.clone(), &panel(), registry());
     let id = first.open(Spec { rounds: 1, ..with_bob("in-turn") }).await.unwrap();
@@ -173,7 +173,7 @@ async fn a_turn_sent_while_a_run_was_about_to_wait_was_not_noticed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_a_persons_turns_survive_every_death() {
+async fn f1_a_persons_turns_survive_every_crash() {
     let (expected, _) = spoken_through(&panel(), u64::MAX).await;
     let mut writes = 1;
     loop {

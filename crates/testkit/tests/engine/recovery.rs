@@ -73,7 +73,7 @@ async fn too_few_providers_left_ends_in_error_and_a_retry_asks_only_those_that_w
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_all_providers_were_lost_a_retry_only_decided_again() {
+async fn after_all_providers_are_lost_a_retry_asks_again_and_decides() {
     let failing = panel().fails_at("bob", "2/talking/bob", ErrorClass::Network).fails_at(
         "ann",
         "2/deciding/ann",
@@ -170,7 +170,7 @@ async fn f1_a_retry_killed_at_every_write_ends_alike_and_pays_nothing_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panel_rate_limited_for_longer_than_a_step_was_lost() {
+async fn a_panel_rate_limited_for_longer_than_a_step_waits() {
     let busy = ["ann", "bob", "cyd"].into_iter().fold(panel(), |it, who| it.asks_to_wait(who, 300_000));
     for pattern in ["synthesis", "in-turn"] {
         let began = Instant::now();
@@ -191,7 +191,7 @@ async fn a_participant_rate_limited_for_long_is_not_waited_for_when_the_others_a
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_provider_that_limits_our_rate_again_and_again_was_asked_ten_times_a_second() {
+async fn a_provider_that_limits_our_rate_again_and_again_is_asked_less_and_less_often() {
     let busy = ["ann", "bob", "cyd"].into_iter().fold(panel(), |it, who| it.always_asks_to_wait(who, 100));
     let table = table(&busy);
     let timing = Timing { total_ms: 600_000, ..order("synthesis").timing };
@@ -202,7 +202,7 @@ async fn a_provider_that_limits_our_rate_again_and_again_was_asked_ten_times_a_s
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rate_limit_was_waited_for_when_too_few_were_left_anyway() {
+async fn a_rate_limit_is_not_waited_for_when_too_few_are_left_anyway() {
     let broken =
         ["ann", "bob"].into_iter().fold(panel(), |it, who| it.fails(who, ErrorClass::Authentication));
     let began = Instant::now();
@@ -234,7 +234,7 @@ async fn d12_a_429_without_retry_after_is_retried_inside_the_step() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_in_the_last_round_was_ignored() {
+async fn a_pause_in_the_last_round_pauses() {
     let table = table(&panel().takes("*", 100));
     let id = table.open(Spec { rounds: 1, ..order("synthesis") }).await.unwrap();
     let handle = table.engine.run(id).await.unwrap();
@@ -265,7 +265,7 @@ async fn a_sub_discussion_used_up_the_calls_that_its_root_needed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_sub_discussion_found_was_lost_when_the_budget_ended() {
+async fn what_a_sub_discussion_found_is_kept_when_the_budget_ends() {
     // The time for talking ends at 40 s, and at 90 s with what is spent below; ann goes on at 75 s.
     let slow = panel().convenes("ann", "how wide?").takes("*", 25_000);
     let timing = Timing { step_ms: 60_000, total_ms: 180_000, reserve_ms: 50_000 };

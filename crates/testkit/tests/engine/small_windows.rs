@@ -58,7 +58,7 @@ fn size(asked: &AskedCall) -> u64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f18_in_a_debate_of_six_the_first_turn_of_every_speaker_was_dropped() {
+async fn f18_in_a_debate_of_six_every_speakers_first_and_newest_turns_are_shown() {
     let table = table(&panel().window("bob", 6_000).says("*", &speech(600)));
     let (outcome, _) = table.hold(of_six(3)).await;
     assert!(outcome.success, "{:?}", outcome.error);
@@ -115,7 +115,7 @@ fn failures(facts: &[Fact]) -> Vec<(String, ErrorClass, u32)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_seat_that_could_be_shown_next_to_nothing_was_asked_all_the_same() {
+async fn a_seat_that_could_be_shown_next_to_nothing_is_not_asked() {
     let table = table(&panel().window("fay", 1_600).says("*", &speech(600)));
     let (outcome, facts) = table.hold(of_six(1)).await;
     assert_eq!(failures(&facts), [("fay".to_owned(), ErrorClass::ContextOverflow, 0)]);
@@ -155,7 +155,7 @@ async fn d12_after_a_named_limit_the_next_try_and_all_later_ones_keep_to_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_a_named_limit_survives_every_death() {
+async fn f1_a_named_limit_survives_every_crash() {
     let (panel, spec) = limited();
     let make = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
     assert!(resume_anywhere(make, &panel, registry(), spec).await > 12);
@@ -174,7 +174,7 @@ async fn d15_a_fork_shows_as_much_as_a_named_limit_allowed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d12_a_second_try_was_as_long_as_the_first() {
+async fn d12_a_second_try_is_shorter_than_the_first() {
     // The only turn before bob's is short, so half of the declared window is no limit at all.
     let table = table(&panel().says("*", &speech(500)).takes_in("bob", 400));
     let manner = Manner { max_tokens: 1_024, ..order("in-turn").manner };
@@ -185,7 +185,7 @@ async fn d12_a_second_try_was_as_long_as_the_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d12_after_a_refusal_without_a_limit_a_later_request_was_longer_than_the_refused_one() {
+async fn d12_after_a_refusal_without_a_limit_later_requests_are_shorter_than_the_refused_one() {
     let table = table(&panel().says("*", &speech(500)).takes_in("bob", 2_000));
     let manner = Manner { max_tokens: 1_024, ..order("in-turn").manner };
     let (outcome, facts) = table.hold(Spec { rounds: 4, manner, ..order("in-turn") }).await;
@@ -244,7 +244,7 @@ async fn d12_people_can_decide_at_an_overflow() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_a_decision_at_an_overflow_survives_every_death() {
+async fn f1_a_decision_at_an_overflow_survives_every_crash() {
     let make = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
     for choice in ["truncate", "summarise", "end"] {
         let (panel, spec) = asking();

@@ -33,7 +33,7 @@ fn dollars(panel: Panel) -> Panel {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_was_all_thinking_was_asked_for_again_with_the_same_room() {
+async fn an_answer_that_is_all_thinking_is_asked_for_again_with_more_room() {
     let words = one_round().manner.max_tokens;
     let thoughtful = panel().says("bob", "Tabs.").thinks("bob", 4_096, words + 5_000);
     let (outcome, facts) = table(&thoughtful).hold(one_round()).await;

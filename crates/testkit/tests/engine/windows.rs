@@ -132,7 +132,7 @@ fn cramped() -> Panel {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_summaries_survive_every_death() {
+async fn f1_summaries_survive_every_crash() {
     let make = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
     for (panel, least) in [(cramped(), 31), (cramped().takes_in("bob", 3_200), 33)] {
         let deaths = resume_anywhere(make, &panel, registry(), short(SUMMARISE)).await;
@@ -141,7 +141,7 @@ async fn f1_summaries_survive_every_death() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_summary_was_taken_for_somebodys_turn() {
+async fn a_summary_is_not_taken_for_somebodys_turn() {
     let table = table(&cramped());
     let (outcome, facts) = table.hold(short(TRUNCATE)).await;
     let is_aside = |fact: &&Fact| fact.step.as_ref().is_some_and(Step::is_aside);
@@ -154,7 +154,7 @@ async fn a_summary_was_taken_for_somebodys_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d09_a_summary_of_a_few_tokens_was_asked_for() {
+async fn d09_a_summary_of_a_few_tokens_is_not_asked_for() {
     let table = table(&panel().window("*", 2_400).says("*", &speech(60)).counts("*", 1.0).sums_up("*"));
     let (outcome, _) = table.hold(long_talk(4, "summarise")).await;
     assert!(outcome.success, "{:?}", outcome.error);
@@ -257,7 +257,7 @@ async fn d10_what_a_provider_counts_changes_what_it_is_shown() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d09_notes_from_outside_were_not_counted_in_a_window() {
+async fn d09_notes_from_outside_are_counted_in_a_window() {
     let table = table(&cramped());
     let spec = long_talk(6, "slide");
     let manner = Manner { max_tokens: 512, ..spec.manner };

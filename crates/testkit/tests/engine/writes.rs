@@ -78,7 +78,7 @@ async fn f10_an_answer_outlives_a_fault_of_this_program() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f10_a_fault_in_one_call_cost_what_others_had_answered() {
+async fn f10_a_fault_in_one_call_keeps_what_others_answered() {
     let table = table(&panel().takes("*", 100).panics("bob"));
     let id = table.open(order("synthesis")).await.unwrap();
     assert!(matches!(table.run(id).await, Err(RunError::Fault(_))));
@@ -152,7 +152,7 @@ async fn of_two_begun_at_once_the_running_one_got_no_command() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_start_that_was_not_awaited_was_recorded_but_never_run() {
+async fn a_start_that_is_not_awaited_is_recorded_and_run() {
     let (table, id) = (late_table(), DiscussionId::fresh());
     let begin = table.engine.begin_as(id, order("in-turn"));
     assert!(tokio::time::timeout(Duration::from_millis(1), begin).await.is_err(), "it is not waited for");

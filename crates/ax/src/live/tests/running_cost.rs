@@ -14,7 +14,7 @@ fn asked(play: &mut Play, name: &str, price: &Value, model: Option<&str>) {
 }
 
 #[test]
-fn the_cost_of_an_answer_was_shown_only_at_its_end() {
+fn the_cost_of_an_answer_is_shown_while_it_is_written() {
     let seats = [("claude", "proponent"), ("glm", "opponent"), ("qwen", "judge")];
     let mut play = Play::of("debate", &seats);
     play.round(1, "awaiting-responses");

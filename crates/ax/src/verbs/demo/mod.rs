@@ -53,7 +53,7 @@ const BEFORE: [&str; 2] = [
 
 const NEXT: [Hint; 4] = [
     ("ax show last --verbose", "everything that was said, with the judge's scores"),
-    ("ax show last --sources", "who said what each sentence rests on"),
+    ("ax show last --sources", "the answer with the sources of each sentence"),
     ("ax replay last", "play it again"),
     ("ax export last -o debate.html", "a page to share"),
 ];

@@ -197,7 +197,7 @@ async fn a_stop_after_a_round_gets_the_lines_written_for_it() {
 }
 
 #[tokio::test]
-async fn a_demo_that_was_left_went_on_with_other_words() {
+async fn a_demo_that_is_left_continues_with_the_same_words() {
     let at = Interruption::at("2/awaiting-responses/mistral");
     let (discussion, handle) = start(&at.quorum()).await;
     at.send(&discussion, Command::Pause).await;

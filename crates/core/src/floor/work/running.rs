@@ -104,7 +104,7 @@ impl<'f, 's> Running<'f, 's> {
     async fn replay(&mut self) -> Result<(), Halt> {
         loop {
             let ready = self.schedule.ready();
-            // After it: what may begin now is found together with what is over by now.
+            // Notes come after `ready()`, which also finds the jobs that are over by now.
             self.note();
             if ready.is_empty() {
                 return Ok(());

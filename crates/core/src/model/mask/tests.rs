@@ -255,7 +255,7 @@ fn product_names_are_left_alone() {
 }
 
 #[test]
-fn products_with_japanese_names_were_torn_apart() {
+fn products_with_japanese_names_are_not_torn_apart() {
     stays("GoogleクラウドとGoogle Cloudの違いは、Googleマップで分かります");
     covers("Geminiの案はGoogle案よりよい", "@QVの案は@QV案よりよい");
     covers("Claude-2は検索を、Annは翻訳を選んだ", "@ZJは検索を、@KXは翻訳を選んだ");

@@ -1,4 +1,4 @@
-//! Which participants each sentence of an answer rests on, and which dissent it leaves out.
+//! The sources of each sentence of an answer, and the dissent that the answer leaves out.
 //!
 //! This says who said something, not whether it is true.
 
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::id::Step;
 
-/// A sentence of an answer, a code block or a table, and what it rests on. Offsets are in Unicode
-/// scalar values.
+/// A sentence of an answer, a code block or a table, and its sources. Offsets are in Unicode scalar
+/// values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SourcedSentence {
     /// Where it begins in the answer.
     pub start: usize,
     /// Where it ends.
     pub end: usize,
-    /// How far it rests on what was said.
+    /// How much of it its sources cover.
     pub level: Support,
-    /// The turns that it rests on, the strongest first; at most one entry for each turn and
+    /// The turns that it is based on, the strongest first; at most one entry for each turn and
     /// sentence of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<SentenceSource>,
@@ -25,19 +25,19 @@ pub struct SourcedSentence {
     pub unconfirmed: Vec<String>,
 }
 
-/// How far a sentence rests on what was said.
+/// How much of a sentence its sources cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Support {
     /// It repeats eight or more words in a row.
     #[serde(rename = "quoted")]
     Quoted,
-    /// Most of what it says was said.
+    /// Its sources cover most of it.
     #[serde(rename = "supported")]
     Supported,
-    /// Some of it was said.
+    /// Its sources cover some of it.
     #[serde(rename = "partly")]
     Partly,
-    /// Hardly any of it was said, or it has a number that no participant gave.
+    /// Its sources cover hardly any of it, or it has a number that no participant gave.
     #[serde(rename = "unsupported")]
     Unsupported,
     /// It seems to deny what its source says.
@@ -124,16 +124,16 @@ pub struct Traced {
     pub dropped: Vec<DroppedView>,
 }
 
-/// How many sentences of an answer rest on what was said.
+/// How many sentences of an answer have sources, by level.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SupportCount {
     /// All sentences that count.
     pub all: usize,
     /// Those that are quoted or supported.
     pub supported: usize,
-    /// Those of which some was said.
+    /// Those whose sources cover some of it.
     pub partly: usize,
-    /// Those that hardly rest on anything.
+    /// Those with hardly any source, or with a number that no participant gave.
     pub unsupported: usize,
     /// Those that may contradict their source.
     pub contradicted: usize,

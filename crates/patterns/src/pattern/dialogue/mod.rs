@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn c02_a_dialogue_with_a_person_was_refused_for_want_of_providers() {
+    fn c02_a_dialogue_with_a_person_has_enough_participants() {
         let mut order = spec("dialogue");
         order.participants[1] = Participant::person("eva");
         order.tolerance.min_providers = 1;

@@ -1,6 +1,6 @@
-//! Settle: blind answers, two at first and then one by one, only while one that is left could still
-//! change the outcome. What stays open is drawn once more, blind, or talked about if the request
-//! says so.
+//! Settle: blind answers, two at first and then one by one, until no further answer could change
+//! the outcome. If the outcome is still open, everyone is asked once more: blind, or after a talk
+//! if the request says so.
 
 mod course;
 
@@ -57,7 +57,7 @@ const OPEN: Opt<Picked<Open>> = Opt::choice("open", "What follows if blind answe
 
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "settle",
-    summary: "Blind answers, asked only while one could still change the outcome: best for questions with options",
+    summary: "Asks blind until no further answer could change the outcome; best for questions with options",
     suits: "Questions with one right answer, for as few calls as possible",
     sketch: &["1", "2", "3", "*"],
     // The second draw has a phase of its own since flow 2.

@@ -52,7 +52,7 @@ fn usual() -> Vec<Reminder> {
 }
 
 #[test]
-fn reminders_as_they_were_sent_had_more_than_45_words() {
+fn reminders_as_they_are_sent_have_few_words() {
     let long = Misread::new("none of the options is a word that goes on and on ".repeat(20));
     for words in usual().iter().map(|it| it.words).chain(OF_LINES) {
         let sent = reminding(&long, words);

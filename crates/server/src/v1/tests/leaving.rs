@@ -172,7 +172,7 @@ async fn paused(panel: &Panel) -> (DiscussionId, Response) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn i19_a_pause_by_a_person_was_ended_at_once_while_a_client_waited() {
+async fn i19_a_pause_by_a_person_lasts_while_a_client_waits() {
     let panel = Panel::thinking(3);
     let (id, response) = paused(&panel).await;
     assert_eq!((panel.lifecycle(id).await, panel.calls(id).await.len()), (Lifecycle::Paused, 3));
@@ -199,7 +199,7 @@ async fn i19_a_paused_discussion_is_aborted_60_s_after_its_last_client_left() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn i19_a_pause_by_a_person_was_ended_by_a_client_after_a_restart() {
+async fn i19_a_pause_by_a_person_lasts_when_a_client_comes_back_after_a_restart() {
     let store = Arc::new(MemoryStore::new());
     let first = Panel::on(&store, Duration::from_secs(3));
     let mut body = streamed();

@@ -316,7 +316,7 @@ async fn i19_budgets_lower_what_the_configuration_allows_and_never_raise_it() {
 }
 
 #[tokio::test]
-async fn i19_one_voice_was_given_more_money_than_the_configuration_allows() {
+async fn i19_one_voice_gets_no_more_money_than_the_configuration_allows() {
     let vendor = vendor().start();
     let text = config(&vendor).replacen("[defaults]\n", "[defaults]\nmax-cost = 0.5\n", 1);
     let server = TestServer::voiced(&text).await;
@@ -364,7 +364,7 @@ async fn i19_the_chunk_with_the_usage_lacked_what_the_panel_made_of_it() {
 }
 
 #[tokio::test]
-async fn i19_the_first_agreement_was_another_one_than_the_results() {
+async fn i19_the_first_agreement_is_the_same_as_the_results() {
     let server = TestServer::open(FAST).await;
     let keys = [
         "discussion_id",

@@ -104,7 +104,7 @@ async fn i19_the_events_of_fusion_are_sent_to_those_that_ask() {
 }
 
 #[tokio::test]
-async fn i19_a_judge_that_failed_was_told_as_a_model_that_failed_to_answer() {
+async fn i19_a_judge_that_fails_is_not_reported_as_a_model_that_failed_to_answer() {
     let failing = quorum_testkit::server::Fault::Status(400);
     // Its first answer is its own, the second one is the synthesis.
     let vendor = vendor().replies("*", reply).fault_from("alpha-1", 2, failing).start();
@@ -121,7 +121,7 @@ async fn i19_a_judge_that_failed_was_told_as_a_model_that_failed_to_answer() {
 }
 
 #[tokio::test]
-async fn i19_models_of_fusion_were_refused_under_a_name_that_the_client_never_wrote() {
+async fn i19_models_of_fusion_are_refused_under_the_name_that_the_client_wrote() {
     let vendor = vendor().start();
     let server = TestServer::voiced(&config(&vendor)).await;
     for models in [json!(["alpha", "nobody/nothing"]), json!(["alpha"])] {
@@ -167,7 +167,7 @@ async fn i19_an_analysis_is_completed_before_its_item() {
 }
 
 #[tokio::test]
-async fn i19_answers_were_lost_if_nobody_could_write_the_synthesis() {
+async fn i19_answers_are_kept_if_nobody_can_write_the_synthesis() {
     let failing = || quorum_testkit::server::Fault::Status(400);
     let vendor = vendor().replies("*", reply);
     let models = ["alpha-1", "beta-1", "gamma-1"];

@@ -34,7 +34,7 @@ async fn i19_options_that_apply_elsewhere_are_refused_with_where() {
 }
 
 #[tokio::test]
-async fn i19_options_were_ignored_where_nobody_votes_and_now_have_first_answers() {
+async fn i19_options_have_first_answers_where_nobody_votes() {
     let vendor = vendor().start();
     let server = TestServer::voiced(&config(&vendor)).await;
     let panel = json!({ "rounds": 1, "options": ["tabs", "spaces"] });
@@ -49,7 +49,7 @@ async fn i19_options_were_ignored_where_nobody_votes_and_now_have_first_answers(
 }
 
 #[tokio::test]
-async fn i19_ignored_fields_of_inner_objects_were_not_listed() {
+async fn i19_ignored_fields_of_inner_objects_are_listed() {
     let server = TestServer::open(FAST).await;
     for (path, more, expected) in [
         (
@@ -122,7 +122,7 @@ async fn i19_values_of_another_kind_are_refused_by_name() {
 }
 
 #[tokio::test]
-async fn i19_metadata_without_effect_was_not_listed() {
+async fn i19_metadata_without_effect_is_listed() {
     let server = TestServer::open(FAST).await;
     let metadata = json!({ "session_id": "trip", "user_id": "ann" });
     let body = with(question("quorum"), json!({ "metadata": metadata }));
@@ -132,7 +132,7 @@ async fn i19_metadata_without_effect_was_not_listed() {
 }
 
 #[tokio::test]
-async fn i19_a_seed_reached_no_vendor_and_was_not_listed() {
+async fn i19_a_seed_that_reaches_no_vendor_is_listed() {
     let vendor = vendor().start();
     let server = TestServer::voiced(&config(&vendor)).await;
     for model in ["quorum", "alpha"] {
@@ -147,7 +147,7 @@ async fn i19_a_seed_reached_no_vendor_and_was_not_listed() {
 }
 
 #[tokio::test]
-async fn i19_an_effort_without_effect_was_not_listed() {
+async fn i19_an_effort_without_effect_is_listed() {
     let server = TestServer::open(FAST).await;
     for (more, expected) in [
         (json!({ "reasoning_effort": "high" }), json!(["input", "reasoning_effort"])),
@@ -161,7 +161,7 @@ async fn i19_an_effort_without_effect_was_not_listed() {
 }
 
 #[tokio::test]
-async fn i19_stop_sequences_without_effect_on_a_json_value_were_not_listed() {
+async fn i19_stop_sequences_without_effect_on_a_json_value_are_listed() {
     let server = TestServer::open(FAST).await;
     let schema = json!({ "type": "object", "properties": {}, "additionalProperties": false });
     let format =

@@ -97,7 +97,7 @@ async fn i19_a_message_ends_at_its_bounds() {
 }
 
 #[tokio::test]
-async fn i19_a_block_without_text_was_refused_at_a_place_that_is_not_there() {
+async fn i19_a_block_without_text_is_refused_at_its_place() {
     let server = TestServer::open(FAST).await;
     let messages =
         json!([{ "role": "user", "content": [{ "type": "text", "text": "Tabs?" }, { "type": "text" }] }]);

@@ -106,7 +106,7 @@ async fn i19_a_stream_in_the_background_did_not_say_that_it_is() {
 }
 
 #[tokio::test]
-async fn i19_a_background_order_that_was_repeated_by_a_client_was_two_discussions() {
+async fn i19_a_background_order_that_a_client_retries_is_one_discussion() {
     let vendor = vendor().start();
     let server = TestServer::voiced(&config(&vendor)).await;
     let body = with(order(), json!({ "background": true }));
@@ -160,7 +160,7 @@ async fn i19_a_running_response_can_not_be_continued_and_others_have_none() {
 }
 
 #[tokio::test]
-async fn i19_a_retrieval_as_a_stream_was_answered_with_json() {
+async fn i19_a_retrieval_as_a_stream_is_answered_with_a_stream() {
     let vendor = vendor().says("*", "Tabs, because they adapt.").paced(50, 0, 1).start();
     let server = TestServer::voiced(&config(&vendor)).await;
     let queued = server.post("/v1/responses", &with(order(), json!({ "background": true }))).await.json();
@@ -192,7 +192,7 @@ async fn i19_a_retrieval_as_a_stream_was_answered_with_json() {
 }
 
 #[tokio::test]
-async fn i19_the_message_of_an_incomplete_response_was_completed() {
+async fn i19_the_message_of_an_incomplete_response_is_incomplete() {
     let vendor = vendor().says("*", "one two three four five six").start();
     let server = TestServer::voiced(&config(&vendor)).await;
     let body = json!({ "model": "alpha", "input": "Tabs or spaces?", "max_output_tokens": 3 });
@@ -213,7 +213,7 @@ async fn i19_the_message_of_an_incomplete_response_was_completed() {
 }
 
 #[tokio::test]
-async fn i19_references_to_earlier_items_were_refused() {
+async fn i19_references_to_earlier_items_are_resolved() {
     let vendor = vendor().says("*", "Tabs, because they adapt.").start();
     let server = TestServer::voiced(&config(&vendor)).await;
     let first = server.post("/v1/responses", &order()).await.json();
@@ -246,7 +246,7 @@ async fn i19_references_to_earlier_items_were_refused() {
 }
 
 #[tokio::test]
-async fn i19_a_conversation_without_an_id_was_accepted() {
+async fn i19_a_conversation_without_an_id_is_refused() {
     let server = TestServer::open(FAST).await;
     for conversation in
         [json!({ "name": "trip" }), json!({ "id": 7 }), json!(7), json!([]), json!({ "id": " " })]
@@ -265,7 +265,7 @@ async fn i19_a_conversation_without_an_id_was_accepted() {
 }
 
 #[tokio::test]
-async fn i19_a_cancelled_response_had_failed_on_its_stream() {
+async fn i19_a_cancelled_response_is_cancelled_on_its_stream() {
     let vendor = vendor().says("*", "Tabs, because they adapt.").start();
     let server = TestServer::voiced(&config(&vendor)).await;
     vendor.follow(super::vendor().paced(60_000, 0, 1));
@@ -285,7 +285,7 @@ async fn i19_a_cancelled_response_had_failed_on_its_stream() {
 }
 
 #[tokio::test]
-async fn i19_system_messages_were_lost_with_a_previous_response() {
+async fn i19_system_messages_are_kept_with_a_previous_response() {
     let vendor = vendor().says("*", "Tabs.").start();
     let server = TestServer::voiced(&config(&vendor)).await;
     let input =
@@ -309,7 +309,7 @@ async fn i19_system_messages_were_lost_with_a_previous_response() {
 }
 
 #[tokio::test]
-async fn i19_a_response_stated_other_parameters_than_were_sent() {
+async fn i19_a_response_states_the_parameters_that_were_sent() {
     let server = TestServer::open(FAST).await;
     let schema = json!({ "type": "object", "properties": {}, "additionalProperties": false });
     let format = json!({ "type": "json_schema", "name": "nothing", "strict": true, "schema": schema });

@@ -51,7 +51,7 @@ async fn i19_the_answer_is_the_value_and_the_structure_after_it_is_ours() {
 }
 
 #[tokio::test]
-async fn i19_a_single_voices_value_in_a_code_fence_was_a_502() {
+async fn i19_a_single_voices_value_in_a_code_fence_is_read() {
     let vendor = vendor().says("*", &format!("```json\n{VALUE}\n```")).start();
     let server = TestServer::voiced(&config(&vendor)).await;
     let told = chat(&server, &order("beta", &schema())).await.json();

@@ -13,7 +13,7 @@ const EVERY: usize = 29;
 const LAST_LINE_END: usize = 4;
 
 /// Cut by a reset, by a closed connection, and by a body that ends early without an error.
-pub async fn f3_a_stream_cut_anywhere_never_ends(subject: Subject) {
+pub async fn f3_a_stream_cut_anywhere_is_never_complete(subject: Subject) {
     let server = speaking().start();
     let voice = voice(subject, &server);
     assert!(receive(&voice, call()).await.end.is_some());
@@ -38,18 +38,18 @@ pub async fn f3_a_byte_at_a_time_is_the_same_answer(subject: Subject) {
 }
 
 /// Noise changes nothing, or the answer fails.
-pub async fn f4_noise_is_passed_over_or_told(subject: Subject) {
+pub async fn f4_noise_is_ignored_or_reported_as_an_error(subject: Subject) {
     use Noise::{BrokenFrame, ByteOrderMark, Comments, Cr, CrLf, KeepAlives, NoSpace, Nul, UnknownEvents};
     for noise in [CrLf, Cr, ByteOrderMark, Comments, KeepAlives, NoSpace, UnknownEvents, Nul, BrokenFrame] {
         let server = failing(Fault::Noise(noise)).start();
         let received = receive(&voice(subject, &server), call()).await;
         let is_whole = received.end.is_some() && received.text == SPEECH;
-        let may_be_told = matches!(noise, BrokenFrame | Nul) && is_told(&received);
-        assert!(is_whole || may_be_told, "{noise:?}: {received:?}");
+        let may_be_reported = matches!(noise, BrokenFrame | Nul) && is_reported(&received);
+        assert!(is_whole || may_be_reported, "{noise:?}: {received:?}");
     }
 }
 
-fn is_told(received: &ReceivedReply) -> bool {
+fn is_reported(received: &ReceivedReply) -> bool {
     received.end.is_none() && received.error.is_some() && SPEECH.starts_with(&received.text)
 }
 

@@ -86,9 +86,9 @@ macro_rules! provider_conformance {
                 s1_a_key_that_is_echoed_stays_hidden
             }
             cuts {
-                f3_a_stream_cut_anywhere_never_ends
+                f3_a_stream_cut_anywhere_is_never_complete
                 f3_a_byte_at_a_time_is_the_same_answer
-                f4_noise_is_passed_over_or_told
+                f4_noise_is_ignored_or_reported_as_an_error
                 f8_hostile_text_arrives
             }
             silence {

@@ -105,7 +105,7 @@ fn the_number_of_a_recalled_discussion_stays() {
 }
 
 #[test]
-fn a_marker_with_the_number_of_a_followed_discussion_was_no_marker() {
+fn a_marker_may_have_the_number_of_a_followed_discussion() {
     check("Tabs. [ann:1, F2]", "Tabs. [F2]", &[(5, &["ann:1"])]);
     check("Tabs. [F1, F2, bob:2] Yes.", "Tabs. [F1, F2] Yes.", &[(5, &["bob:2"])]);
     check(
