@@ -118,7 +118,7 @@ fn describe(fields: &mut Map<String, Value>, surface: &Surface<'_>) {
     let methods = listed(registry.methods().iter().map(|it| (it.name, it.summary)).collect());
     let models = surface.names.of("list_models");
     let providers = format!(
-        "The models that take part: `claude`, or `claude/MODEL`; {models} lists them. Left out: the usual panel"
+        "The models that take part: `claude`, or `claude/MODEL`; {models} lists them. Left out: the default panel"
     );
     let fixed = DESCRIPTIONS.iter().map(|(name, text)| (*name, (*text).to_owned()));
     let voting: Vec<&str> = registry.patterns().iter().filter(|it| it.votes).map(|it| it.name).collect();
@@ -357,7 +357,7 @@ fn discussion_properties() -> Value {
         "section": { "type": "string" },
         "leftOut": { "type": "string", "description": "What did not fit" },
         "joined": { "type": "boolean", "description": "Whether an equal order was running already" },
-        "panel": { "type": "string", "description": "How the panel differs from the usual one" },
+        "panel": { "type": "string", "description": "How the panel differs from the default panel" },
         "uri": { "type": "string", "description": "The resource with everything" },
         "next": { "type": "string", "description": "What to call now" },
     })
