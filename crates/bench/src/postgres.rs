@@ -199,13 +199,19 @@ pub(crate) async fn takeover(database: &Database, table: &mut Table) -> Result<(
     store.join(dying).await?;
     let taken = store.claim_any(ClaimRequest::any(id, 100)).await?.len();
     store.beat(id, Duty::Serving).await?;
-    let (died, mut moved) = (Instant::now(), 0);
+    let (died, mut moved, mut news) = (Instant::now(), 0, store.watch());
+    // As a server's claimer does it: 16 every 100 ms, or a look every second and at news of work.
     while moved < taken {
         let claimed = alive.claim_any(16).await?;
         let is_idle = claimed.is_empty();
         moved += claimed.len();
         claimed.into_iter().for_each(|it| drop(alive.run_claimed(it.claim)));
-        sleep(Duration::from_millis(if is_idle { 1_000 } else { 100 })).await;
+        if is_idle {
+            let work = async { while news.next().await.is_some_and(|it| it != Wake::Work) {} };
+            drop(timeout(Duration::from_secs(1), work).await);
+        } else {
+            sleep(Duration::from_millis(100)).await;
+        }
     }
     let took = died.elapsed();
     table.row(

@@ -99,7 +99,7 @@ fn write_all(
                 batch.push(job);
                 done?;
                 let has_room = batch.len() < BATCH && began.elapsed() < pace.batch_time();
-                next = has_room.then(|| waiting.try_recv().ok()).flatten();
+                next = has_room.then(|| next_of(&mut waiting)).flatten();
             }
             pace.commit_started();
             Ok(())
@@ -109,6 +109,15 @@ fn write_all(
         checkpointer.count_writes(batch.len());
         answer(&mut context, batch, written);
     }
+}
+
+/// The next request that waits. If there is none, threads that are ready to run go first: where
+/// they have no other core, they may be about to send one, and one flush does for both.
+fn next_of(waiting: &mut mpsc::Receiver<Box<dyn Job>>) -> Option<Box<dyn Job>> {
+    waiting.try_recv().ok().or_else(|| {
+        std::thread::yield_now();
+        waiting.try_recv().ok()
+    })
 }
 
 fn answer(context: &mut WriteContext, batch: Vec<Box<dyn Job>>, written: Result<(), Unwritten>) {

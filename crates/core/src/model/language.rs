@@ -1,6 +1,6 @@
 //! The language of a question, where its script or its function words leave no doubt.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
 
 /// The language in which answers are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,12 +160,13 @@ fn asks_for_one(question: &str) -> bool {
     let lower = question.to_lowercase();
     let written: Vec<&str> = words(&lower).collect();
     let is_named = |(preposition, names): &(&str, &str)| {
-        let names: Vec<&str> = names.split_whitespace().collect();
+        let is_name = |word: &str| names.split(' ').any(|it| it == word);
         let mut places = written.iter().enumerate().filter(|it| it.1 == preposition);
         // One word may stand between them: *in plain English*.
-        places.any(|(at, _)| written[at + 1..].iter().take(2).any(|it| names.contains(it)))
+        places.any(|(at, _)| written[at + 1..].iter().take(2).any(|it| is_name(it)))
     };
-    NAMED_AFTER.iter().any(is_named) || NAMED_WITHIN.split('|').any(|it| lower.contains(it))
+    let is_within = || !lower.is_ascii() && NAMED_WITHIN.split('|').any(|it| lower.contains(it));
+    NAMED_AFTER.iter().any(is_named) || is_within()
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -201,10 +202,13 @@ fn weight(word: &str, is_first: bool) -> Weight {
 fn by_function_words(question: &str) -> (usize, Option<&'static str>) {
     let mut counts = vec![Count::default(); FUNCTION_WORDS.len()];
     for (place, word) in words(question).enumerate() {
+        let lower = match word.contains(char::is_uppercase) {
+            true => Cow::Owned(word.to_lowercase()),
+            false => Cow::Borrowed(word),
+        };
+        let Some(positions) = LISTS_WITH.get(&*lower) else { continue };
         let weight = weight(word, place == 0);
-        for position in LISTS_WITH.get(word.to_lowercase().as_str()).into_iter().flatten() {
-            counts[*position].add(weight);
-        }
+        positions.iter().for_each(|it| counts[*it].add(weight));
     }
     let most = counts.iter().map(Count::words).max().unwrap_or(0);
     let mut best = FUNCTION_WORDS.iter().zip(&counts).filter(|it| it.1.words() == most);
@@ -236,6 +240,9 @@ impl Count {
 
 /// How many characters of a script that tells the language there are, and the language.
 fn by_script(question: &str) -> Option<(usize, Language)> {
+    if question.is_ascii() {
+        return None;
+    }
     let count = |is_of: fn(char) -> bool| question.chars().filter(|it| is_of(*it)).count();
     let kana = count(|it| matches!(it, '\u{3041}'..='\u{30ff}'));
     let han = count(|it| matches!(it, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'));

@@ -28,8 +28,8 @@ pub(crate) fn last_object_with(reply: &str, key: &str) -> Option<Object> {
 
 /// Whether the text could hold an object with this key, however it is written.
 pub(crate) fn may_hold(text: &str, key: &str) -> bool {
-    // A key may be spelled with escapes.
-    text.contains("\\u") || folded(text).contains(&format!("\"{}\"", folded(key)))
+    // A key stands in quotes, and may be spelled with escapes.
+    text.contains('"') && (text.contains("\\u") || folded(text).contains(&format!("\"{}\"", folded(key))))
 }
 
 /// The object that starts here, and how many bytes to skip.
