@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures::{StreamExt, stream::BoxStream};
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
 
 use crate::{
     engine::{
@@ -44,8 +44,17 @@ pub(crate) async fn beat_on(engine: Weak<Inner>, mut news: BoxStream<'static, Wa
                 (None, Some(_)) => news = futures::stream::pending().boxed(),
             },
             _ = ticks.tick() => heart.beat(&engine).await,
+            () = until(heart.observer.next_death()) => heart.beat(&engine).await,
             () = beaten.notified() => heart.beat(&engine).await,
         }
+    }
+}
+
+/// Waits until this moment; for ever if there is none.
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -20,6 +20,14 @@ struct Seen {
     beat: u64,
     /// When it was first seen with this beat.
     since: Instant,
+    lease: Duration,
+}
+
+impl Seen {
+    /// When it is dead, unless its beat changes.
+    fn dies(&self) -> Instant {
+        self.since + self.lease
+    }
 }
 
 /// A read of the beats: when it was begun, and when its answer came.
@@ -45,13 +53,20 @@ impl Observer {
     }
 
     fn is_silent(&mut self, it: &Beat, look: Look) -> bool {
-        let fresh = Seen { beat: it.beat, since: look.done };
+        let lease = Duration::from_millis(it.lease_ms);
+        let fresh = Seen { beat: it.beat, since: look.done, lease };
         let seen = self.seen.entry(it.node).or_insert(fresh);
         if seen.beat != it.beat {
             *seen = fresh;
         }
         // From the end of one look to the beginning of another: at least this much time has passed.
-        Duration::from_millis(it.lease_ms) <= look.begun.saturating_duration_since(seen.since)
+        seen.dies() <= look.begun
+    }
+
+    /// The next moment at which a node may turn out to be dead.
+    pub(crate) fn next_death(&self) -> Option<Instant> {
+        let now = Instant::now();
+        self.seen.values().map(Seen::dies).filter(|it| now < *it).min()
     }
 }
 
@@ -81,6 +96,21 @@ mod tests {
         assert_eq!(died(&[(0, 7), (1_000, 7), (2_000, 7), (3_000, 7)]), Some(3_000));
         assert_eq!(died(&[(0, 7), (1_000, 8), (2_000, 8), (3_000, 8), (4_000, 8)]), Some(4_000));
         assert_eq!(died(&[(0, 7), (1_000, 8), (2_000, 9), (3_000, 10), (4_000, 11)]), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_next_look_is_when_the_first_node_may_be_dead() {
+        let [me, one, two] = ["me", "one", "two"].map(NodeId::named);
+        let beat = |node, lease_ms| Beat { node, beat: 1, lease_ms };
+        let (mut observer, began) = (Observer::default(), Instant::now());
+        assert_eq!(observer.next_death(), None);
+        let look = Look { begun: began, done: began };
+        observer.dead(&beat(me, 3_000), &[beat(me, 3_000), beat(one, 6_000), beat(two, 3_000)], look);
+        assert_eq!(observer.next_death(), Some(began + Duration::from_secs(3)));
+        tokio::time::advance(Duration::from_secs(3)).await;
+        assert_eq!(observer.next_death(), Some(began + Duration::from_secs(6)));
+        tokio::time::advance(Duration::from_secs(3)).await;
+        assert_eq!(observer.next_death(), None);
     }
 
     #[tokio::test(start_paused = true)]
