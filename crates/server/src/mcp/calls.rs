@@ -143,7 +143,7 @@ impl Calls {
     /// it or not.
     pub(crate) fn begin_later(&self, queued: Queued) {
         if let Some(queue) = self.queue.get() {
-            // At the end of the process nobody reads the queue: then a later one begins it.
+            // If this process is closing, the queue has no reader; another process begins it later.
             let _ = queue.send(queued);
         }
     }

@@ -1,5 +1,6 @@
-//! Begins what calls have queued as run slots become free, where no claimer does: in a process of
-//! one client. What other processes left behind is not begun, because nobody asked for it here.
+//! Begins what calls have queued as run slots become free, in a process without a claimer: the one
+//! that serves a single client over standard input. Discussions left behind by other processes are
+//! not begun: this client has not asked for them.
 
 use std::time::Duration;
 
