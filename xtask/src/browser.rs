@@ -68,8 +68,8 @@ fn advice(packages: &[&str]) -> String {
     )
 }
 
-/// Under `target`, so that it is never committed.
-fn folder() -> PathBuf {
+/// The folder of the driver; under `target`, so that it is never committed.
+pub(crate) fn folder() -> PathBuf {
     target().join("browser")
 }
 

@@ -3,7 +3,7 @@
 //! Uses cargo-tarpaulin with the compiler's own instrumentation: it reads the raw profiles itself,
 //! so no matching LLVM tools are needed, and it includes our binary when a test runs it.
 
-use crate::{Verb, cargo, refuse_arguments};
+use crate::{Verb, browser, cargo, refuse_arguments, setup};
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -97,13 +97,19 @@ fn is_at(path: &str, place: &str) -> bool {
 
 fn run(arguments: &[String]) -> Result<()> {
     refuse_arguments(arguments)?;
+    setup::prepare()?;
     let metadata = cargo::metadata()?;
     let target = Path::new(
         metadata["target_directory"].as_str().context("`cargo metadata` names no target directory")?,
     );
     let tool = installed_tool(target)?;
-    let report = measure(&tool, &target.join("coverage"))?;
-    conclude(&files(&report)?)
+    let folder = target.join("coverage");
+    let passed = measure(&tool, &folder)?;
+    conclude(&files(&report(&folder)?)?)?;
+    if !passed {
+        bail!("some tests failed while coverage was measured; they are named above");
+    }
+    Ok(())
 }
 
 /// Installs the tool into the target directory, where `cargo clean` removes it and no other
@@ -121,9 +127,10 @@ fn installed_tool(target: &Path) -> Result<PathBuf> {
     Ok(program)
 }
 
-fn measure(tool: &Path, folder: &Path) -> Result<Value> {
-    let report = folder.join("tarpaulin-report.json");
+/// Runs all tests, and returns whether they passed. The report is written in either case.
+fn measure(tool: &Path, folder: &Path) -> Result<bool> {
     // The report of an earlier run must not be taken for this one's.
+    let report = report_file(folder);
     if report.exists() {
         std::fs::remove_file(&report).context("the last report can't be removed")?;
     }
@@ -132,11 +139,32 @@ fn measure(tool: &Path, folder: &Path) -> Result<Value> {
     for path in AREAS.iter().flat_map(|area| area.paths).filter(|path| path.ends_with("/src/")) {
         command.args(["--include-files", &format!("crates/{path}*")]);
     }
-    command.args(["--timeout", TIMEOUT_SECONDS, "--out", "Json"]);
-    command.arg("--output-dir").arg(folder).arg("--target-dir").arg(folder.join("build"));
-    cargo::run(command.current_dir(cargo::root()))?;
-    let text = std::fs::read_to_string(&report).context("the report was not written")?;
+    command.args(["--no-fail-fast", "--timeout", TIMEOUT_SECONDS, "--out", "Json"]);
+    let build = folder.join("build");
+    share_driver(&build)?;
+    command.arg("--output-dir").arg(folder).arg("--target-dir").arg(build);
+    let status = command.current_dir(cargo::root()).status();
+    Ok(status.with_context(|| format!("{TOOL} can't be started"))?.success())
+}
+
+/// The tests of the page look for the browser's driver in the folder that they are built in.
+fn share_driver(build: &Path) -> Result<()> {
+    let place = build.join("browser");
+    if place.exists() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(build).context("the folder of the build can't be made")?;
+    let driver = std::path::absolute(browser::folder()).context("the browser's driver")?;
+    std::os::unix::fs::symlink(driver, place).context("the browser's driver can't be shared")
+}
+
+fn report(folder: &Path) -> Result<Value> {
+    let text = std::fs::read_to_string(report_file(folder)).context("no report was written")?;
     serde_json::from_str(&text).context("the report is not JSON")
+}
+
+fn report_file(folder: &Path) -> PathBuf {
+    folder.join("tarpaulin-report.json")
 }
 
 /// A source file with the numbers of its executable and executed lines.

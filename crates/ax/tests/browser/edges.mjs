@@ -171,6 +171,8 @@ async function keys(server, open) {
   await press('Control+Enter');
   await page.waitForFunction(() => quorum.whole.turns.some((it) => it.participant === 'me'));
   await page.waitForFunction(() => quorum.whole.awaiting[0]?.round === 2);
+  // The text field of round 1 has gone from the page too; keys typed into it do nothing else.
+  await page.waitForFunction(() => !document.activeElement.matches('textarea'));
   // A key that ends something asks first.
   await press('s');
   await page.waitForSelector('dialog >> text=Stop here?');

@@ -96,7 +96,7 @@ impl User {
         command.args(args).current_dir(self.home.path()).env_clear().env("HOME", self.home.path());
         command.env("AX_CONFIG", self.config()).env("AX_DATA_DIR", self.data());
         // An empty value keeps the command from looking for an Ollama server on this machine.
-        command.env("OLLAMA_HOST", "").envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command.env("OLLAMA_HOST", "").envs(profile()).envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -257,4 +257,11 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Lets a program of a test take part when `cargo xtask coverage` measures which lines run. All
+/// programs of a test share a file, since there are thousands.
+fn profile() -> Option<(&'static str, String)> {
+    const NAME: &str = "LLVM_PROFILE_FILE";
+    std::env::var(NAME).ok().map(|file| (NAME, file.replace("%m-%p", "%4m")))
 }
