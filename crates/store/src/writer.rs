@@ -92,14 +92,14 @@ fn write_all(
 ) {
     let mut pace = Pace::default();
     while let Some(first) = waiting.blocking_recv() {
-        let (began, mut batch, mut next) = (Instant::now(), Vec::new(), Some(first));
+        let (mut collecting, mut batch, mut next) = (Collecting::started(), Vec::new(), Some(first));
         let written = context.in_transaction(|context| {
             while let Some(mut job) = next.take() {
                 let done = job.run(context);
                 batch.push(job);
                 done?;
-                let has_room = batch.len() < BATCH && began.elapsed() < pace.batch_time();
-                next = has_room.then(|| next_of(&mut waiting)).flatten();
+                let has_room = batch.len() < BATCH && collecting.worked() < pace.batch_time();
+                next = has_room.then(|| collecting.next_of(&mut waiting)).flatten();
             }
             pace.commit_started();
             Ok(())
@@ -111,13 +111,37 @@ fn write_all(
     }
 }
 
-/// The next request that waits. If there is none, threads that are ready to run go first: where
-/// they have no other core, they may be about to send one, and one flush does for both.
-fn next_of(waiting: &mut mpsc::Receiver<Box<dyn Job>>) -> Option<Box<dyn Job>> {
-    waiting.try_recv().ok().or_else(|| {
+/// The time in which a batch collects requests.
+struct Collecting {
+    began: Instant,
+    /// How long other threads had the core meanwhile.
+    yielded: Duration,
+}
+
+impl Collecting {
+    fn started() -> Self {
+        Collecting { began: Instant::now(), yielded: Duration::ZERO }
+    }
+
+    /// The time that the writer itself has spent on the batch.
+    fn worked(&self) -> Duration {
+        self.began.elapsed().saturating_sub(self.yielded)
+    }
+
+    /// The next request that waits. If there is none, threads that are ready to run go first: where
+    /// they have no other core, they may be about to send one, and one flush does for both.
+    fn next_of(&mut self, waiting: &mut mpsc::Receiver<Box<dyn Job>>) -> Option<Box<dyn Job>> {
+        if let Ok(job) = waiting.try_recv() {
+            return Some(job);
+        }
+        if LONGEST_YIELDING < self.yielded {
+            return None;
+        }
+        let before = Instant::now();
         std::thread::yield_now();
+        self.yielded += before.elapsed();
         waiting.try_recv().ok()
-    })
+    }
 }
 
 fn answer(context: &mut WriteContext, batch: Vec<Box<dyn Job>>, written: Result<(), Unwritten>) {
@@ -163,6 +187,9 @@ const SHORTEST: Duration = Duration::from_micros(250);
 
 /// The maximum, so that a slow disk doesn't make requests wait even longer for each other.
 const LONGEST: Duration = Duration::from_millis(20);
+
+/// How long other threads go first at most while a batch waits for them.
+const LONGEST_YIELDING: Duration = Duration::from_millis(2);
 
 impl Pace {
     fn batch_time(&self) -> Duration {

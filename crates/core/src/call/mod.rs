@@ -1,7 +1,7 @@
 //! One call to a provider, as it is sent.
 //!
-//! Retries are in [`retry`], rate limits in [`lane`], budgets in [`ledger`], token counts in
-//! [`tokens`].
+//! Retries are in [`retry`], rate limits in [`lane`], budgets in [`ledger`], deadlines in [`timer`],
+//! token counts in [`tokens`].
 
 mod census;
 pub mod grants;
@@ -9,6 +9,7 @@ pub mod lane;
 pub mod ledger;
 pub(crate) mod quoting;
 pub mod retry;
+pub mod timer;
 pub mod tokens;
 
 use std::sync::Arc;

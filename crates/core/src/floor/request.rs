@@ -9,6 +9,7 @@ use crate::{
     call::{
         Call,
         lane::{Closed, Lane, Place},
+        timer::before,
     },
     floor::{
         answer_text::{AnswerText, Arrived},
@@ -93,9 +94,9 @@ impl Request {
         let Request { cleared: Cleared { place, provider }, call, deadline, feed, if_empty, arrived } = self;
         let step_ms = call.spec.timing.step_ms;
         let mut text = AnswerText::new(call.max_tokens, arrived);
-        let answered = timeout_at(deadline, collect(provider, call.clone(), feed, &mut text, if_empty)).await;
+        let answered = before(deadline, collect(provider, call.clone(), feed, &mut text, if_empty)).await;
         drop(place);
-        let too_late = |_| match text.is_cut() {
+        let too_late = || match text.is_cut() {
             true => cut_off(&text, &call, (None, None)),
             false => {
                 let message = format!("no answer within {step_ms} ms");

@@ -3,14 +3,16 @@
 
 use std::{
     collections::VecDeque,
+    mem,
     pin::{Pin, pin},
-    task::Poll,
+    task::{Context, Poll, ready},
     time::{Duration, SystemTime},
 };
 
-use futures::future::poll_fn;
+use futures::{FutureExt, Stream, future::BoxFuture};
 use jiff::Timestamp;
 use quorum_core::{
+    call::timer::Timer,
     model::error::{ErrorClass, ProviderError},
     seams::Chunk,
 };
@@ -18,7 +20,7 @@ use reqwest::{
     RequestBuilder, Response,
     header::{CONTENT_ENCODING, CONTENT_TYPE},
 };
-use tokio::time::{Instant, Sleep, sleep_until, timeout, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::{
     clean::cleaned,
@@ -50,14 +52,60 @@ const USAGE_TIMEOUT: Duration = Duration::from_millis(200);
 /// Ends a line and an event, for servers that omit this at the end of a response.
 const TERMINATORS: &[u8] = b"\n\n";
 
-/// The state of a call.
-pub(super) enum State {
-    /// Not sent yet.
-    Unsent(Box<Unsent>),
+/// The stream of one answer. It is polled for every piece, so nothing large is built or moved
+/// between two pieces.
+pub(super) struct AnswerStream(Stage);
+
+enum Stage {
+    /// The request is on its way.
+    Sending(BoxFuture<'static, Result<Open, ProviderError>>),
     /// The response is being read.
     Open(Box<Open>),
+    /// The answer is complete, and the rest of the response is being read.
+    Closing(BoxFuture<'static, Chunk>),
     /// The stream has ended.
     Over,
+}
+
+impl AnswerStream {
+    pub(super) fn of(unsent: Unsent) -> Self {
+        AnswerStream(Stage::Sending(send(unsent).boxed()))
+    }
+
+    fn advance(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Chunk>, ProviderError>> {
+        loop {
+            self.0 = match &mut self.0 {
+                Stage::Sending(sending) => Stage::Open(Box::new(ready!(sending.poll_unpin(context))?)),
+                Stage::Open(open) => match ready!(open.poll_next(context))? {
+                    Some(end @ Chunk::End { .. }) => match mem::replace(&mut self.0, Stage::Over) {
+                        Stage::Open(open) => Stage::Closing(open.close(end).boxed()),
+                        other => other,
+                    },
+                    Some(chunk) => return Poll::Ready(Ok(Some(chunk))),
+                    // The stream stopped without an end; the engine reports that.
+                    None => Stage::Over,
+                },
+                Stage::Closing(closing) => {
+                    let end = ready!(closing.poll_unpin(context));
+                    self.0 = Stage::Over;
+                    return Poll::Ready(Ok(Some(end)));
+                }
+                Stage::Over => return Poll::Ready(Ok(None)),
+            };
+        }
+    }
+}
+
+impl Stream for AnswerStream {
+    type Item = Result<Chunk, ProviderError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = ready!(self.advance(context));
+        if next.is_err() {
+            self.0 = Stage::Over;
+        }
+        Poll::Ready(next.transpose())
+    }
 }
 
 /// A call that has not been sent yet.
@@ -83,69 +131,9 @@ pub(super) struct Open {
     failed: Option<ProviderError>,
     has_spoken: bool,
     has_ended: bool,
-    silence: Silence,
+    /// The wait for more output.
+    silence: Timer,
     bytes: usize,
-}
-
-/// The wait for more output. Most pieces come long before its deadline, so the timer is set anew
-/// only when it goes off, not for each of them.
-struct Silence {
-    deadline: Instant,
-    timer: Pin<Box<Sleep>>,
-}
-
-impl Silence {
-    fn until(deadline: Instant) -> Self {
-        Silence { deadline, timer: Box::pin(sleep_until(deadline)) }
-    }
-
-    /// Moves the deadline.
-    fn move_to(&mut self, deadline: Instant) {
-        self.deadline = deadline;
-        if deadline < self.timer.deadline() {
-            self.timer.as_mut().reset(deadline);
-        }
-    }
-
-    /// The output of the future, or an error if the deadline comes first.
-    async fn or_else<T>(&mut self, arrives: impl Future<Output = T>) -> Result<T, Elapsed> {
-        let mut arrives = pin!(arrives);
-        poll_fn(|context| {
-            if let Poll::Ready(arrived) = arrives.as_mut().poll(context) {
-                return Poll::Ready(Ok(arrived));
-            }
-            while self.timer.as_mut().poll(context).is_ready() {
-                if self.deadline <= Instant::now() {
-                    return Poll::Ready(Err(Elapsed));
-                }
-                self.timer.as_mut().reset(self.deadline);
-            }
-            Poll::Pending
-        })
-        .await
-    }
-}
-
-/// The deadline of a wait passed.
-struct Elapsed;
-
-/// The next chunk, and the state after it.
-pub(super) async fn next(mut state: State) -> Result<Option<(Chunk, State)>, ProviderError> {
-    loop {
-        state = match state {
-            State::Unsent(unsent) => State::Open(Box::new(send(*unsent).await?)),
-            State::Open(mut open) => match open.next().await? {
-                Some(end @ Chunk::End { .. }) => {
-                    let end = open.close(end).await;
-                    return Ok(Some((end, State::Over)));
-                }
-                Some(chunk) => return Ok(Some((chunk, State::Open(open)))),
-                // The stream stopped without an end; the engine reports that.
-                None => State::Over,
-            },
-            State::Over => return Ok(None),
-        }
-    }
 }
 
 async fn send(unsent: Unsent) -> Result<Open, ProviderError> {
@@ -168,7 +156,7 @@ async fn send(unsent: Unsent) -> Result<Open, ProviderError> {
         failed: None,
         has_spoken: false,
         has_ended: false,
-        silence: Silence::until(deadline),
+        silence: Timer::until(deadline),
         bytes: 0,
         remote,
         response,
@@ -176,27 +164,32 @@ async fn send(unsent: Unsent) -> Result<Open, ProviderError> {
 }
 
 impl Open {
-    async fn next(&mut self) -> Result<Option<Chunk>, ProviderError> {
+    /// The next chunk; `None` at the end of the response.
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Chunk>, ProviderError>> {
         loop {
             if let Some(model) = self.decoder.model().filter(|_| !self.has_named) {
                 self.has_named = true;
-                return Ok(Some(Chunk::AnsweredBy(model_name(model))));
+                return Poll::Ready(Ok(Some(Chunk::AnsweredBy(model_name(model)))));
             }
             if let Some(chunk) = self.ready.pop_front() {
                 match self.filtered(chunk) {
-                    Some(chunk) => return Ok(Some(chunk)),
+                    Some(chunk) => return Poll::Ready(Ok(Some(chunk))),
                     None => continue,
                 }
             }
             if let Some(error) = self.failed.take() {
-                return Err(error);
+                return Poll::Ready(Err(error));
             }
-            let read = self.silence.or_else(self.response.chunk()).await;
-            let read = read.map_err(|Elapsed| self.timed_out())?;
+            // Nothing is lost when this future is dropped before it is ready.
+            let read = pin!(self.response.chunk()).poll(context);
             match read.map_err(|error| self.remote.client_error(error))? {
-                Some(bytes) => self.feed(&bytes),
-                None if self.finish() => return Ok(None),
-                None => {}
+                Poll::Ready(Some(bytes)) => self.feed(&bytes),
+                Poll::Ready(None) if self.finish() => return Poll::Ready(Ok(None)),
+                Poll::Ready(None) => {}
+                Poll::Pending => {
+                    ready!(self.silence.poll(context));
+                    return Poll::Ready(Err(self.timed_out()));
+                }
             }
         }
     }
@@ -257,7 +250,7 @@ impl Open {
 
     /// Reads to the end of the response, so that the connection can be reused; one that does not
     /// end in time is closed. Returns the end chunk, with the token count if that came after it.
-    async fn close(&mut self, end: Chunk) -> Chunk {
+    async fn close(mut self: Box<Self>, end: Chunk) -> Chunk {
         let is_counted = matches!(&end, Chunk::End { usage: Some(_), .. });
         let wait = if is_counted { CLOSE_TIMEOUT } else { USAGE_TIMEOUT };
         // A timeout is ignored: the answer is complete.

@@ -8,6 +8,7 @@ mod answer;
 mod embedder;
 mod errors;
 
+use answer::{AnswerStream, Unsent};
 pub(crate) use answer::{model_name, read_some, refused, web_page};
 pub(crate) use embedder::HttpEmbedder;
 
@@ -16,10 +17,7 @@ use std::{
     time::Duration,
 };
 
-use futures::{
-    future::BoxFuture,
-    stream::{self, BoxStream},
-};
+use futures::{future::BoxFuture, stream::BoxStream};
 use quorum_core::{
     call::{Call, lane::Lane},
     model::{
@@ -114,7 +112,7 @@ impl Remote {
         let address = format!("{}{path}", endpoint.base.as_str().trim_end_matches('/'));
         let client = self.clients.client(&endpoint.base)?;
         let request = match body {
-            Some(body) => client.post(address).header(CONTENT_TYPE, JSON).body(body.to_string()),
+            Some(body) => client.post(address).header(CONTENT_TYPE, JSON).body(written(body)?),
             None => client.get(address),
         };
         // A panel behind this address refuses to be a member of ours.
@@ -159,6 +157,11 @@ impl Remote {
     }
 }
 
+/// The body as JSON. Faster than its `Display`.
+fn written(body: &Value) -> Result<Vec<u8>, ProviderError> {
+    serde_json::to_vec(body).map_err(|error| ProviderError::new(ErrorClass::Validation, error.to_string()))
+}
+
 const JSON: &str = "application/json";
 const STREAMS: &str = "text/event-stream, application/x-ndjson, application/json";
 
@@ -169,9 +172,7 @@ impl Provider for Remote {
         let request = self.request(&outgoing.path, Some(&outgoing.body));
         let request = request.map(|request| request.header(ACCEPT, STREAMS));
         let filter = fenced::Filter::of(&call).filter(|_| !self.model.quirks.tools);
-        let unsent =
-            answer::State::Unsent(Box::new(answer::Unsent { remote: self.clone(), request, filter }));
-        Box::pin(stream::try_unfold(unsent, answer::next))
+        Box::pin(AnswerStream::of(Unsent { remote: self.clone(), request, filter }))
     }
 
     fn check<'a>(&'a self, _who: &'a Participant) -> BoxFuture<'a, Result<(), ProviderError>> {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use self::decoder::{Failed, StreamDecoder};
 use super::{
     Auth, DISCUSS, DISCUSS_SUMMARY, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Wire,
-    discuss_schema, effort, strict_schema::strict, system_and_turns, text::in_path,
+    discuss_schema, effort, message, strict_schema::strict, system_and_turns, text::in_path,
 };
 
 pub(super) const WIRE: Wire = Wire {
@@ -39,11 +39,12 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
     let mut body = json!({
         "model": model.name,
         "max_tokens": call.max_tokens,
-        "messages": messages(turns),
+        "messages": null,
         "stream": true,
     });
+    body["messages"] = messages(turns).into();
     if let Some(system) = system {
-        body["system"] = json!(system);
+        body["system"] = system.into();
     }
     if quirks.temperature {
         // Other vendors accept up to 2, this one up to 1.
@@ -74,7 +75,7 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
 
 fn messages(turns: Vec<(MessageRole, String)>) -> Vec<Value> {
     let role = |voiced| if voiced == MessageRole::Assistant { "assistant" } else { "user" };
-    turns.into_iter().map(|(voiced, text)| json!({ "role": role(voiced), "content": text })).collect()
+    turns.into_iter().map(|(voiced, text)| message(role(voiced), text)).collect()
 }
 
 /// Stop sequences of white space only are rejected here; they are enforced on the answer.

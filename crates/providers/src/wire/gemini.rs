@@ -41,7 +41,8 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
     // The API accepts either JSON output or a tool, not both.
     let offers_tool = call.may_convene && model.quirks.tools && config.get("responseMimeType").is_none();
     let (system, turns) = system_and_turns(call, model);
-    let mut body = json!({ "contents": contents(turns), "generationConfig": config });
+    let mut body = json!({ "contents": null, "generationConfig": config });
+    body["contents"] = contents(turns).into();
     if let Some(system) = system {
         body["systemInstruction"] = json!({ "parts": [{ "text": system }] });
     }

@@ -244,7 +244,14 @@ pub trait Decoder: Send {
 /// user first.
 #[must_use]
 pub fn turns(call: &Call) -> Vec<(MessageRole, String)> {
-    blocks(call).into_iter().map(|(voiced, texts)| (voiced, texts.concat())).collect()
+    blocks(call).into_iter().map(|(voiced, texts)| (voiced, joined(texts))).collect()
+}
+
+fn joined(mut texts: Vec<String>) -> String {
+    match texts.len() {
+        1 => texts.remove(0),
+        _ => texts.concat(),
+    }
 }
 
 /// The same messages, each as the texts it is made of. A text has the same bytes in every request
@@ -263,6 +270,12 @@ fn blocks(call: &Call) -> Vec<(MessageRole, Vec<String>)> {
         }
     }
     messages
+}
+
+/// A message as most vendors take it. The text is moved into it; `json!` would copy it.
+fn message(role: &str, text: String) -> Value {
+    let fields = [("role", Value::from(role)), ("content", Value::String(text))];
+    Value::Object(fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect())
 }
 
 /// The vendors' name for the effort that a call wants; `None` if the model is to decide, or can't

@@ -81,10 +81,11 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
         options["stop"] = json!(stops);
     }
     let mut body = json!({
-        "model": model.name, "messages": messages, "stream": true, "options": options,
+        "model": model.name, "messages": null, "stream": true, "options": options,
         // Fails if something doesn't fit; the default drops the oldest messages and answers anyway.
         "truncate": false, "shift": false,
     });
+    body["messages"] = messages.into();
     if let Some(effort) = effort(call, model) {
         body["think"] = effort.into();
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     DISCUSS, DISCUSS_SUMMARY, Framing, Limit, Model, Outgoing, Probe, Schema, Shows, Wire, discuss_schema,
-    effort,
+    effort, message,
     openai::{self, BEARER},
     strict_schema::strict,
     system_and_turns,
@@ -40,7 +40,8 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
         Limit::MaxTokens => "max_tokens",
         Limit::MaxCompletionTokens => "max_completion_tokens",
     };
-    let mut body = json!({ "model": model.name, "messages": messages(call, model), "stream": true });
+    let mut body = json!({ "model": model.name, "messages": null, "stream": true });
+    body["messages"] = messages(call, model).into();
     body[limit] = call.max_tokens.into();
     if quirks.stream_options {
         body["stream_options"] = json!({ "include_usage": true });
@@ -72,7 +73,7 @@ pub(super) fn messages(call: &Call, model: &Model) -> Vec<Value> {
         .map(|text| ("system", text))
         .into_iter()
         .chain(turns)
-        .map(|(role, content)| json!({ "role": role, "content": content }))
+        .map(|(role, text)| message(role, text))
         .collect()
 }
 

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use super::{
     DISCUSS, DISCUSS_SUMMARY, Decoder, Frame, Framing, Model, Outgoing, Schema, Wire, discuss_schema, effort,
     lenient::{ModelName, Text},
+    message,
     openai::{self, BEARER, fault, refusal, unreadable},
     openai_chat::{offers_discuss, probe, role},
     strict_schema::strict,
@@ -46,16 +47,17 @@ const LEAST_TOKENS: u32 = 16;
 
 fn encode(call: &Call, model: &Model) -> Outgoing {
     let (system, turns) = system_and_turns(call, model);
-    let input = turns.into_iter().map(|(voiced, text)| json!({ "role": role(voiced), "content": text }));
+    let input = turns.into_iter().map(|(voiced, text)| message(role(voiced), text));
     let mut body = json!({
         "model": model.name,
-        "input": input.collect::<Vec<_>>(),
+        "input": null,
         "stream": true,
         "store": false,
         "max_output_tokens": call.max_tokens.max(LEAST_TOKENS),
     });
+    body["input"] = input.collect();
     if let Some(system) = system {
-        body["instructions"] = json!(system);
+        body["instructions"] = system.into();
     }
     if model.quirks.temperature {
         body["temperature"] = call.temperature.into();
