@@ -157,9 +157,13 @@ impl Remote {
     }
 }
 
-/// The body as JSON. Faster than its `Display`.
+/// The body as JSON. Faster than its `Display`, and without room for more: it is kept until the
+/// answer comes.
 fn written(body: &Value) -> Result<Vec<u8>, ProviderError> {
-    serde_json::to_vec(body).map_err(|error| ProviderError::new(ErrorClass::Validation, error.to_string()))
+    let mut bytes = serde_json::to_vec(body)
+        .map_err(|error| ProviderError::new(ErrorClass::Validation, error.to_string()))?;
+    bytes.shrink_to_fit();
+    Ok(bytes)
 }
 
 const JSON: &str = "application/json";
