@@ -128,7 +128,7 @@ fn is_blank(text: &str) -> bool {
 
 /// Whether the text begins with a greeting: *here*, *speaking*.
 fn goes_on(text: &str) -> bool {
-    GREETINGS.contains(&first_word(text.trim_start()))
+    GREETINGS.contains(&first_word(text.trim_start_matches(CLOSING).trim_start()))
 }
 
 /// Whether the text is a greeting that ends its sentence: the editor *here* is no speaker.

@@ -137,6 +137,7 @@ fn an_agent_with_an_ordinary_name_stayed_named_at_the_start_of_a_line() {
     covers("**Architect** — I hold it.", "**@KX** — I hold it.");
     covers("It holds. Signed, the architect", "It holds. Signed, the @KX");
     covers("This is the architect speaking.", "This is the @KX speaking.");
+    covers("This is the **architect** speaking.", "This is the **@KX** speaking.");
     covers("Here this is the **architect**, and I hold it.", "Here this is the **@KX**, and I hold it.");
     covers("My role as architect is to ask.", "My role as @KX is to ask.");
     covers("I, the architect, hold it.", "I, the @KX, hold it.");
