@@ -5,6 +5,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
+    time::Duration,
 };
 
 use futures::StreamExt;
@@ -12,22 +13,29 @@ use quorum::{
     Quorum, Request, Signal,
     memory::MemoryStore,
     model::{
+        command::Say,
         error::ErrorClass,
         event::{Event, Fact},
         id::{DiscussionId, Tenant},
-        spec::{Recursion, Spec, TimeoutStrategy},
+        participant::Participant,
+        spec::{Recursion, Spec, TimeoutStrategy, Timing},
     },
     seams::{Release, Store, Telemetry},
 };
-use quorum_patterns::registry;
+use quorum_patterns::{
+    debate::{DebateSpec, Format},
+    registry,
+};
 use quorum_telemetry::{Content, Tracing};
 use quorum_testkit::{
     collector::{CollectedSpan, Collector},
+    embedder::ScriptedEmbedder,
     faulty::Faulty,
     panel::{Panel, panel},
     spec::spec,
     table::Table,
 };
+use tokio::time::advance;
 
 /// The attributes that trees of spans show.
 const SHOWN: &[&str] = &[
@@ -250,4 +258,70 @@ async fn a_collector_that_is_away_changes_nothing_but_the_report() {
     let (outcome, _) = table.hold(Spec { rounds: 1, ..spec("round-robin") }).await;
     assert!(outcome.success);
     assert_eq!(tracing.flush().await, Err("Operation failed: HTTP export failed: network error".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_are_given_up_and_participants_that_fail_have_spans_with_their_errors() {
+    let timing = Timing { step_ms: 60_000, total_ms: 75_000, reserve_ms: 30_000 };
+    let spec = Spec { timing, rounds: 1, ..spec("synthesis") };
+    let panel = in_order().fails("bob", ErrorClass::Validation).hangs("cyd");
+    let (_, collector) = held(&panel, spec, Content::LeftOut).await;
+    let expected = [
+        "invoke_workflow synthesis type=DISCUSSION_TIMEOUT ERROR",
+        "  invoke_agent ann",
+        "    chat scripted",
+        "  invoke_agent bob type=validation ERROR",
+        "    chat scripted type=validation ERROR",
+        "  invoke_agent cyd abandoned=deadline type=timeout ERROR",
+        "    chat scripted abandoned=deadline type=timeout ERROR",
+        "  invoke_agent ann",
+        "    chat scripted",
+    ];
+    assert_eq!(collector.tree(&["quorum.abandoned", "error.type"]), expected.join("\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_persons_step_lasts_from_the_question_to_the_answer() {
+    let (collector, mut spec) = (Collector::start(), Spec { rounds: 1, ..spec("round-robin") });
+    spec.participants[1] = Participant::person("bob");
+    let tracing = tracing(&collector, Content::LeftOut);
+    let table = process("one", memory(), &in_order(), &tracing);
+    let id = table.open(spec).await.unwrap();
+    table.run(id).await.unwrap();
+    advance(Duration::from_secs(60)).await;
+    let say = Say { participant: "bob".to_owned(), text: "Spaces.".to_owned() };
+    table.engine.say(id, say, None).await.unwrap();
+    table.run(id).await.unwrap();
+    tracing.flush().await.unwrap();
+    let expected = [
+        "invoke_workflow round-robin",
+        "  invoke_agent ann phase=speaking",
+        "    chat scripted",
+        "  invoke_agent bob phase=speaking",
+        "  invoke_agent cyd phase=speaking",
+        "    chat scripted",
+        "  invoke_agent ann phase=deciding",
+        "    chat scripted",
+    ];
+    assert_eq!(collector.tree(&["quorum.phase"]), expected.join("\n"));
+    let spans = collector.spans();
+    let bob = spans.iter().find(|it| it.name == "invoke_agent bob").unwrap();
+    assert!(60_000_000_000 <= bob.time.1 - bob.time.0, "{:?}", bob.time);
+}
+
+#[tokio::test(start_paused = true)]
+async fn comparing_speeches_by_meaning_is_a_call_of_the_discussion() {
+    let debate = DebateSpec {
+        format: Format::RoundLimited,
+        round_limit: Some(2),
+        embeddings: Some("acme/embed-1".to_owned()),
+        ..DebateSpec::default()
+    };
+    let panel = in_order().embeds(ScriptedEmbedder::default());
+    let spec = Spec { settings: debate.settings(), ..spec("debate") };
+    let (_, collector) = held(&panel, spec, Content::LeftOut).await;
+    let tree = collector.tree(&["quorum.step"]);
+    // The speeches of round 1 have nothing before them to be compared with.
+    let compared: Vec<&str> = tree.lines().filter(|it| it.contains("embeddings")).collect();
+    assert_eq!(compared, ["  embeddings embed-1 step=2/comparing/*"], "{tree}");
 }
