@@ -4,27 +4,32 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
-use futures::StreamExt;
+use futures::{StreamExt, future::BoxFuture};
 use quorum::{
     Quorum, Request, Signal,
     memory::MemoryStore,
     model::{
         command::Say,
         error::ErrorClass,
-        event::{Event, Fact},
+        event::{Event, Fact, ToolError},
         id::{DiscussionId, Tenant},
         participant::Participant,
-        spec::{Recursion, Spec, TimeoutStrategy, Timing},
+        retry_policy::RetryPolicy,
+        spec::{Recursion, Spec, TimeoutStrategy, Timing, Tolerance},
     },
-    seams::{Release, Store, Telemetry},
+    seams::{Release, Store, Telemetry, ToolUse, Tools},
 };
 use quorum_patterns::{
     debate::{DebateSpec, Format},
     registry,
+    workflow::plan::{Action, Plan, PlanStep, PromptAction, ToolAction},
 };
 use quorum_telemetry::{Content, Tracing};
 use quorum_testkit::{
@@ -35,7 +40,8 @@ use quorum_testkit::{
     spec::spec,
     table::Table,
 };
-use tokio::time::advance;
+use serde_json::{Value, json};
+use tokio::time::{advance, sleep};
 
 /// The attributes that trees of spans show.
 const SHOWN: &[&str] = &[
@@ -324,4 +330,93 @@ async fn comparing_speeches_by_meaning_is_a_call_of_the_discussion() {
     // The speeches of round 1 have nothing before them to be compared with.
     let compared: Vec<&str> = tree.lines().filter(|it| it.contains("embeddings")).collect();
     assert_eq!(compared, ["  embeddings embed-1 step=2/comparing/*"], "{tree}");
+}
+
+/// A tool that fails at its first use.
+#[derive(Default)]
+struct Flaky(AtomicBool);
+
+impl Tools for Flaky {
+    fn use_tool(&self, _: ToolUse) -> BoxFuture<'static, Result<Value, ToolError>> {
+        let has_failed = self.0.swap(true, Ordering::Relaxed);
+        Box::pin(async move {
+            sleep(Duration::from_millis(100)).await;
+            if has_failed { Ok(json!("marked")) } else { Err(ToolError::new("BUSY", "once").transient()) }
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tools_and_discussions_of_a_workflow_are_below_its_run() {
+    let retry = RetryPolicy { max_attempts: 2, backoff_ms: 100, multiplier: 1.0, on: Vec::new() };
+    let mark =
+        ToolAction { tool: "mark".to_owned(), arguments: json!({}), repeatable: true, retry: Some(retry) };
+    let ask =
+        PromptAction { prompt: Some("Why?".to_owned()), system: None, json: false, spec: spec("prompt") };
+    let step = |id: &str, step_type: &str, after: &[&str], action: Action| PlanStep {
+        id: id.to_owned(),
+        step_type: step_type.to_owned(),
+        after: after.iter().map(|it| (*it).to_owned()).collect(),
+        timeout_ms: None,
+        may_fail: false,
+        action,
+    };
+    let plan = Plan {
+        workflow: "test".to_owned(),
+        version: "1.0.0".to_owned(),
+        name: "Test".to_owned(),
+        steps: vec![
+            step("mark", "tool", &[], Action::Tool(mark)),
+            step("ask", "prompt", &["mark"], Action::Prompt(Box::new(ask))),
+        ],
+        input: json!({}),
+        variables: serde_json::Map::new(),
+        concurrency: 1,
+        rerun_tools: false,
+        first_run: None,
+    };
+    let run = Spec {
+        pattern: "workflow".to_owned(),
+        participants: Vec::new(),
+        tolerance: Tolerance { go_on: true, min_providers: 0 },
+        plan: Some(Arc::new(serde_json::to_value(plan).unwrap())),
+        ..spec("prompt")
+    };
+    let collector = Collector::start();
+    let tracing = tracing(&collector, Content::LeftOut);
+    let table = Table::over(memory(), &in_order(), registry()).using(Arc::new(Flaky::default()));
+    let table = table.reported_to("one", tracing.clone());
+    assert!(table.hold(run).await.0.success);
+    tracing.flush().await.unwrap();
+    let expected = [
+        "invoke_workflow workflow",
+        "  execute_tool mark attempt=1 type=BUSY ERROR",
+        "  execute_tool mark attempt=2",
+        "  invoke_workflow prompt",
+        "    invoke_agent ann",
+        "      chat scripted attempt=1",
+    ];
+    assert_eq!(collector.tree(&["quorum.attempt", "error.type"]), expected.join("\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retried_discussion_is_a_span_of_its_own_in_the_same_trace() {
+    let (collector, store) = (Collector::start(), memory());
+    let tracing = tracing(&collector, Content::LeftOut);
+    let one_round = Spec { rounds: 1, ..spec("round-robin") };
+    let failing = in_order().fails("bob", ErrorClass::Network).fails("cyd", ErrorClass::Network);
+    let table = process("one", store.clone(), &failing, &tracing);
+    let id = table.open(one_round).await.unwrap();
+    table.run(id).await.unwrap();
+    let table = process("one", store, &in_order(), &tracing);
+    table.run(id).await.unwrap();
+    tracing.flush().await.unwrap();
+    let spans = collector.spans();
+    let runs = spans.iter().filter(|it| it.name == "invoke_workflow round-robin");
+    let ended: BTreeMap<&str, &str> = runs
+        .map(|it| (it.attributes["quorum.success"].as_str(), it.attributes.get("error.type")))
+        .map(|(success, error)| (success, error.map_or("", String::as_str)))
+        .collect();
+    assert_eq!(ended, BTreeMap::from([("false", "DISCUSSION_INSUFFICIENT_PROVIDERS"), ("true", "")]));
+    assert!(spans.iter().all(|it| it.trace == spans[0].trace));
 }
