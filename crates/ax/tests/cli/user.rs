@@ -96,8 +96,8 @@ impl User {
         command.args(args).current_dir(self.home.path()).env_clear().env("HOME", self.home.path());
         command.env("AX_CONFIG", self.config()).env("AX_DATA_DIR", self.data());
         // An empty value keeps the command from looking for an Ollama server on this machine.
-        command.env("OLLAMA_HOST", "").envs(profile()).envs(self.variables.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env("OLLAMA_HOST", "").envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command.envs(profile()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
