@@ -1,7 +1,7 @@
 //! One call to a provider, as it is sent.
 //!
-//! Retries are in [`retry`], rate limits in [`lane`], budgets in [`ledger`], deadlines in [`timer`],
-//! token counts in [`tokens`].
+//! Retries are in [`retry`], rate limits in [`lane`], budgets in [`ledger`], deadlines in
+//! [`timer`], token counts in [`tokens`].
 
 mod census;
 pub mod grants;
