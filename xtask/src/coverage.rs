@@ -105,11 +105,12 @@ fn run(arguments: &[String]) -> Result<()> {
     let tool = installed_tool(target)?;
     let folder = target.join("coverage");
     let passed = measure(&tool, &folder)?;
-    conclude(&files(&report(&folder)?)?)?;
+    let files = files(&report(&folder)?)?;
+    print!("\n{}", table(&files));
     if !passed {
-        bail!("some tests failed while coverage was measured; they are named above");
+        bail!("tests failed, as listed above, and what their programs ran is missing in the table");
     }
-    Ok(())
+    check_goals(&files)
 }
 
 /// Installs the tool into the target directory, where `cargo clean` removes it and no other
@@ -150,10 +151,11 @@ fn measure(tool: &Path, folder: &Path) -> Result<bool> {
 /// The tests of the page look for the browser's driver in the folder that they are built in.
 fn share_driver(build: &Path) -> Result<()> {
     let place = build.join("browser");
-    if place.exists() {
-        return Ok(());
-    }
     std::fs::create_dir_all(build).context("the folder of the build can't be made")?;
+    // A link of an earlier run may lead nowhere, if the checkout was moved since.
+    if place.symlink_metadata().is_ok() {
+        std::fs::remove_file(&place).context("the link to the browser's driver can't be renewed")?;
+    }
     let driver = std::path::absolute(browser::folder()).context("the browser's driver")?;
     std::os::unix::fs::symlink(driver, place).context("the browser's driver can't be shared")
 }
@@ -195,8 +197,7 @@ fn is_test_file(part: &str) -> bool {
     part == "tests" || part == "tests.rs" || part.ends_with("_tests.rs")
 }
 
-fn conclude(files: &[File]) -> Result<()> {
-    print!("\n{}", table(files));
+fn check_goals(files: &[File]) -> Result<()> {
     let short = AREAS.iter().filter(|area| !area.is_met(area.sum(files)));
     let short: Vec<String> = short.map(|area| format!("{} ({} %)", area.name, area.min_percent)).collect();
     if !short.is_empty() {
@@ -281,10 +282,10 @@ mod tests {
         };
         let paths: Vec<String> = AREAS.iter().map(first).collect();
         let mut counts: Vec<(&str, u64, u64)> = paths.iter().map(|path| (path.as_str(), 100, 100)).collect();
-        assert!(conclude(&measured(&counts)).is_ok());
+        assert!(check_goals(&measured(&counts)).is_ok());
         let judge = counts.last_mut().unwrap();
         judge.1 = 84;
-        let error = conclude(&measured(&counts)).unwrap_err().to_string();
+        let error = check_goals(&measured(&counts)).unwrap_err().to_string();
         let expected = "these have fewer lines covered than they must: judge (85 %); write tests for them";
         assert_eq!(error, expected);
     }

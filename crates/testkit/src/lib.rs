@@ -8,6 +8,7 @@ pub mod call;
 pub mod clock;
 pub mod collector;
 pub mod conformance;
+pub mod coverage;
 pub mod embedder;
 pub mod faulty;
 pub mod forgeries;

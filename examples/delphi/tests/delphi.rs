@@ -14,6 +14,7 @@ fn delphi() -> Command {
 fn run(folder: &std::path::Path, arguments: &[&str]) -> (bool, String) {
     let mut command = delphi();
     command.env_clear().env("HOME", folder).env("AX_DATA_DIR", folder).args(arguments);
+    command.envs(quorum_testkit::coverage::profile());
     let output = command.output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     (output.status.success(), String::from_utf8_lossy(&text).into_owned())

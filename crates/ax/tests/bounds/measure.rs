@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use quorum_testkit::coverage;
 use tempfile::TempDir;
 
 /// The time allowed, as a multiple of the parsing time.
@@ -35,7 +36,8 @@ impl Folder {
         command.current_dir(self.0.path()).env_clear().env("HOME", self.0.path()).env("OLLAMA_HOST", "");
         command.env("AX_CONFIG", self.0.path().join("config.toml"));
         command.env("AX_DATA_DIR", self.0.path().join("data"));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.envs(coverage::profile()).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 

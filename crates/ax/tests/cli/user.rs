@@ -7,6 +7,7 @@ use std::{
     process::{Child, ChildStderr, Command, Stdio},
 };
 
+use quorum_testkit::coverage;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -97,7 +98,7 @@ impl User {
         command.env("AX_CONFIG", self.config()).env("AX_DATA_DIR", self.data());
         // An empty value keeps the command from looking for an Ollama server on this machine.
         command.env("OLLAMA_HOST", "").envs(self.variables.iter().map(|(name, value)| (name, value)));
-        command.envs(profile()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.envs(coverage::profile()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
@@ -257,11 +258,4 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Lets a program of a test take part when `cargo xtask coverage` measures which lines run. All
-/// programs of a test share a file, since there are thousands.
-fn profile() -> Option<(&'static str, String)> {
-    const NAME: &str = "LLVM_PROFILE_FILE";
-    std::env::var(NAME).ok().map(|file| (NAME, file.replace("%m-%p", "%4m")))
 }

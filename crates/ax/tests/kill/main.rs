@@ -22,6 +22,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use quorum_testkit::coverage;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -172,7 +173,8 @@ impl Place {
         command.args(args).env_clear().env("HOME", self.home.path());
         command.env("AX_CONFIG", self.home.path().join("config.toml"));
         command.env("AX_DATA_DIR", self.home.path().join("data")).env("OLLAMA_HOST", "");
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        command.envs(coverage::profile()).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     /// Runs a command to its end.

@@ -9,6 +9,7 @@ mod trace;
 
 use std::{path::Path, process::Command};
 
+use quorum_testkit::coverage;
 use rusqlite::Connection;
 
 use crate::{Place, case::Case};
@@ -61,6 +62,7 @@ fn traced(place: &Place, case: &Case) -> Disk {
         .env("AX_CONFIG", place.home.path().join("config.toml"))
         .env("AX_DATA_DIR", place.home.path().join("data"))
         .env("OLLAMA_HOST", "")
+        .envs(coverage::profile())
         .output()
         .unwrap_or_else(|error| panic!("strace can't be run ({error}); `apt-get install strace`"));
     assert!(output.status.success(), "{case}: {}", String::from_utf8_lossy(&output.stderr));

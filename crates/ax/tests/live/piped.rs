@@ -2,6 +2,7 @@
 
 use std::process::{Command, Output};
 
+use quorum_testkit::coverage;
 use tempfile::TempDir;
 
 use crate::pty::{Setup, Terminal};
@@ -13,6 +14,7 @@ fn piped(env: &[(&str, &str)]) -> Output {
     let home = TempDir::new().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_ax"));
     command.args(ARGS).env_clear().env("HOME", home.path()).env("AX_DATA_DIR", home.path());
+    command.envs(coverage::profile());
     command.env("TERM", "xterm-256color").envs(env.iter().copied());
     command.stdin(std::process::Stdio::null()).output().unwrap()
 }

@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use quorum_testkit::coverage;
 use rustix::{
     process::{Pid, Signal, kill_process},
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
@@ -72,7 +73,7 @@ impl Terminal {
         command
             .env("AX_CONFIG", home.path().join("config.toml"))
             .env("AX_DATA_DIR", home.path().join("data"));
-        command.env("TERM", "xterm-256color").envs(profile()).envs(setup.env.iter().copied());
+        command.env("TERM", "xterm-256color").envs(coverage::profile()).envs(setup.env.iter().copied());
         let stdin = if setup.no_stdin { Stdio::null() } else { Stdio::from(slave.try_clone().unwrap()) };
         command.stdin(stdin).stdout(stdout).stderr(slave);
         std::fs::write(home.path().join("config.toml"), "").unwrap();
@@ -207,10 +208,4 @@ fn reader(master: OwnedFd) -> Receiver<Vec<u8>> {
         {}
     });
     output
-}
-
-/// Lets the command take part when `cargo xtask coverage` measures which lines run.
-fn profile() -> Option<(&'static str, String)> {
-    const NAME: &str = "LLVM_PROFILE_FILE";
-    std::env::var(NAME).ok().map(|file| (NAME, file.replace("%m-%p", "%4m")))
 }

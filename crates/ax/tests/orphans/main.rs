@@ -13,6 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use quorum_testkit::coverage;
 use tempfile::TempDir;
 
 const USUAL: usize = 50;
@@ -92,6 +93,7 @@ impl Place {
             .env("AX_DATA_DIR", self.path("data"))
             .env("TMPDIR", self.path("temporary"))
             .env("OLLAMA_HOST", "")
+            .envs(coverage::profile())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

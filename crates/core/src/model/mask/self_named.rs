@@ -80,7 +80,8 @@ fn is_named_in_sentence(before: &str, after: &str) -> bool {
     let says_i_later = after_addition(rest).is_some_and(is_first_person);
     let says_my = ["my", "mein", "meine"].contains(&first_word(rest));
     ends_with_any(bare, &OPENINGS)
-        || (ends_with_any(known, &INTRODUCTIONS) && (ends_clause(after) || goes_on(after)))
+        || (ends_with_any(known, &INTRODUCTIONS)
+            && (ends_clause(after) || goes_on(after.trim_start_matches(CLOSING))))
         || ((says_i || says_i_later) && ends_with_any(bare, &COMPARISONS))
         || (says_i && has_comma && ends_with_any(bare, &ADDITIONS))
         || (says_my && has_comma && ends_with_any(known, &COMPARISONS))
@@ -128,7 +129,7 @@ fn is_blank(text: &str) -> bool {
 
 /// Whether the text begins with a greeting: *here*, *speaking*.
 fn goes_on(text: &str) -> bool {
-    GREETINGS.contains(&first_word(text.trim_start_matches(CLOSING).trim_start()))
+    GREETINGS.contains(&first_word(text.trim_start()))
 }
 
 /// Whether the text is a greeting that ends its sentence: the editor *here* is no speaker.

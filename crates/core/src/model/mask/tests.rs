@@ -156,6 +156,7 @@ fn an_ordinary_word_stays_where_no_speaker_calls_itself_that() {
         "The architect of the house here said: no.",
         "The editor here is old, and this is the editor we use.",
         "The editor here, vim, is old.",
+        "Editor *here* means vim.",
         "This is an editor for images.",
         "As an editor, my favourite is vim.",
         "Between vim and the editor I use, the editor wins.",
