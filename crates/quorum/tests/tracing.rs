@@ -255,7 +255,7 @@ async fn the_span_of_a_caller_is_recorded_and_linked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_collector_that_is_away_changes_nothing_but_the_report() {
+async fn an_unreachable_collector_is_reported_and_changes_nothing_else() {
     // Nothing listens on a port that was given back.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let tracing =

@@ -7,7 +7,7 @@
 //!   idempotency keys, sessions, memory) have the statements; `archive` answers listings, `find`
 //!   full-text queries by the index that `search` keeps. `batch` builds the one statement that
 //!   writes the facts of many discussions.
-//! - `lanes` shares the time of providers between nodes.
+//! - `lanes` shares the rate limits of providers between nodes.
 //! - `figures` counts what the process does with the database, for its metrics.
 //! - `news` carries hints between nodes by LISTEN and NOTIFY, packed by `bag`.
 //! - `transfer` reads and writes whole discussions, to move them, and `flaws` checks the tables.

@@ -1,5 +1,5 @@
-//! Spending: what accounts spent each day, and what running discussions have set aside. Changes of
-//! one account happen one after the other, over all nodes.
+//! Spending: what accounts spent each day, and what running discussions have set aside. Changes to
+//! one account are serialized across all nodes.
 
 use std::{ops::Range, time::UNIX_EPOCH};
 
@@ -29,8 +29,8 @@ struct Allowance {
 /// How far the clock of a node may differ from the database's, in microseconds.
 const TRUSTED: i64 = 2_000_000;
 
-/// Locks an account until the transaction ends. Returns this time of the node as the database's
-/// clock has it, so that a day begins at the same time for all nodes.
+/// Locks an account until the transaction ends. Returns the given time, corrected to the database's
+/// clock, so that a day begins at the same time for all nodes.
 async fn lock(connection: &mut Connection, account: &Account, at: Timestamp) -> Result<Timestamp, JobError> {
     let sql = "SELECT pg_advisory_xact_lock(hashtextextended(
                    concat_ws('/', 'quorum account', current_schema(), length($1::text), $1::text, $2::text), 0)),
@@ -46,8 +46,8 @@ fn wall() -> i64 {
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// How far the database was ahead of this node when it told its time, which it did between these
-/// two of the node; 0 if the difference is small.
+/// How far the database's clock is ahead of this node's, in microseconds. `before` and `after` are
+/// this node's times around the query that read `database`. 0 if the difference is small.
 fn ahead(before: i64, database: i64, after: i64) -> i64 {
     let ahead = database - database.clamp(before, after.max(before));
     if ahead.abs() <= TRUSTED { 0 } else { ahead }

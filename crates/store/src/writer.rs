@@ -128,8 +128,8 @@ impl Collecting {
         self.began.elapsed().saturating_sub(self.yielded)
     }
 
-    /// The next request that waits. If there is none, threads that are ready to run go first: where
-    /// they have no other core, they may be about to send one, and one flush does for both.
+    /// The next request that waits. If there is none, yields the core once: a thread that shares it
+    /// may be about to send a request, which is then written with the same flush.
     fn next_of(&mut self, waiting: &mut mpsc::Receiver<Box<dyn Job>>) -> Option<Box<dyn Job>> {
         if let Ok(job) = waiting.try_recv() {
             return Some(job);
@@ -168,8 +168,8 @@ fn write_alone(context: &mut WriteContext, mut job: Box<dyn Job>) {
 /// A request waits for its whole batch. If a hundred callers arrive together and are answered
 /// together, they will arrive together again, and each waits for the whole batch again. If they are
 /// answered a few at a time, they spread out and don't wait as long the next time. So a batch
-/// collects for about twice the time of a commit, and at most a third of all time is spent on the
-/// disk.
+/// collects for at most about twice the time of a commit. While requests keep arriving, commits
+/// then take about a third of the time.
 struct Pace {
     /// The moving average of the commit time.
     commit: Duration,
@@ -188,7 +188,8 @@ const SHORTEST: Duration = Duration::from_micros(250);
 /// The maximum, so that a slow disk doesn't make requests wait even longer for each other.
 const LONGEST: Duration = Duration::from_millis(20);
 
-/// How long other threads go first at most while a batch waits for them.
+/// A batch that has yielded its core for longer than this doesn't yield again. A single yield may
+/// take longer.
 const LONGEST_YIELDING: Duration = Duration::from_millis(2);
 
 impl Pace {

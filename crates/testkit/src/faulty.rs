@@ -293,7 +293,7 @@ impl Nodes for Faulty {
         self.inner.detach(id, client)
     }
 
-    /// Fails if the next write would.
+    /// Fails if the store is unreachable for the next write. Other faults are ignored.
     fn try_writing(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         match (self.fault)(self.writes.load(Ordering::SeqCst)) {
             Fault::Away => Box::pin(std::future::ready(Err(away()))),

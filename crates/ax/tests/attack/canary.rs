@@ -1,5 +1,5 @@
-//! Canary secrets: a database's password, servers' tokens and keys, wrongly written in every way we
-//! could think of. Nothing printed, logged or stored contains them (S1).
+//! Canary secrets: database passwords, server tokens and API keys in correct and in malformed
+//! configurations and requests. Nothing printed, logged or stored contains them (S1).
 
 use std::fs;
 

@@ -79,7 +79,7 @@ fn run(effort: Effort) -> Tally {
     tally
 }
 
-/// All of it in speeches, in thoughts and in structured replies.
+/// Sends the hostile sequences in speeches, in thoughts and in structured replies.
 fn by_speech(tally: &Tally, wire: (&str, &str), effort: Effort) {
     let text = hostile().join(" ");
     let script = server().says("*", &text).thinks("*", &text);
@@ -95,7 +95,7 @@ fn by_speech(tally: &Tally, wire: (&str, &str), effort: Effort) {
     }
 }
 
-/// The same in errors of every status.
+/// Sends the hostile sequences in error responses with several statuses.
 fn by_errors(tally: &Tally, wire: (&str, &str)) {
     for status in [400, 401, 404, 429, 500] {
         let good = server().on_thread();

@@ -12,7 +12,7 @@ use tokio::{
 };
 
 /// A deadline that may be moved. It is made for a task that polls it with every piece of an answer:
-/// the clock is only asked when the timer goes off, and the task is registered once.
+/// a poll reads the clock only after the timer has fired, and the task is registered once.
 #[derive(Debug)]
 pub struct Timer {
     deadline: Instant,
@@ -28,7 +28,8 @@ impl Timer {
         Timer { deadline, sleep: Box::pin(sleep_until(deadline)), registered: None }
     }
 
-    /// Moves the deadline. A later one is set when the timer goes off, not for every piece.
+    /// Moves the deadline. If it is later, the timer is reset only when it fires, not for every
+    /// piece.
     pub fn move_to(&mut self, deadline: Instant) {
         self.deadline = deadline;
         if deadline < self.sleep.deadline() {
@@ -56,7 +57,7 @@ impl Timer {
         if self.registered.as_ref().is_some_and(|it| it.will_wake(context.waker())) {
             return if self.sleep.is_elapsed() { Poll::Ready(()) } else { Poll::Pending };
         }
-        // A task that has used up its share of time must be registered as well.
+        // Otherwise a task whose cooperative budget is used up would not be registered.
         let polled = pin!(unconstrained(self.sleep.as_mut())).poll(context);
         self.registered = Some(context.waker().clone());
         polled

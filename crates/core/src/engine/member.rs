@@ -116,7 +116,8 @@ impl Member {
         *locked(&self.health) = Some(Health { beaten: begun, nodes: pulse.beats.len(), at: pulse.at });
     }
 
-    /// Notes why the store can't be written, or that it can. Of an outage, the first reason counts.
+    /// Records why the store can't be written, or with `None` that it can be. During an outage the
+    /// first reason is kept.
     pub(crate) fn set_outage(&self, reason: Option<String>) {
         self.outage.send_if_modified(|known| {
             let begins_or_ends = known.is_some() != reason.is_some();

@@ -105,8 +105,8 @@ pub(crate) async fn collect(
     Err(ProviderError::new(ErrorClass::Network, message).into())
 }
 
-/// The next chunk. Shows the text so far whenever none has arrived yet: what arrives at once is
-/// shown at once.
+/// Waits for the next chunk. Calls `show` only when no chunk is ready, so chunks that arrived
+/// together are shown to subscribers as one piece.
 async fn arrived(
     stream: &mut BoxStream<'static, Result<Chunk, ProviderError>>,
     mut show: impl FnMut(),
@@ -124,7 +124,8 @@ async fn arrived(
 /// The usage and cost that a provider reports at the end of an answer.
 pub(crate) type Reported = (Option<Usage>, Option<Usd>);
 
-/// Reads an answer that was cut to its end, to learn its cost; `None` if the stream has no end.
+/// Reads the rest of an answer that was cut, to learn its cost. `None` if the stream fails, stops
+/// without an end, or is too long.
 async fn bill_at_end(
     mut stream: BoxStream<'static, Result<Chunk, ProviderError>>,
     text: &mut AnswerText,
@@ -177,5 +178,5 @@ fn all_thought(thinking: u32) -> ProviderError {
     ProviderError::new(ErrorClass::InvalidResponse, message)
 }
 
-/// The smallest room for thinking of which twice as much is worth advising.
+/// The advice doubles the room for thinking, but is never below twice this.
 const LEAST_ADVISED: u32 = 4_096;

@@ -10,13 +10,14 @@ pub struct Halt(pub(crate) Why);
 pub(crate) enum Why {
     /// Nothing more can happen until a person resumes it; everything needed is in the record.
     Suspended,
-    /// It is a person's turn, or time to rest; the record says which, and the lifecycle stays the
-    /// same.
+    /// A person has to speak or decide, which the record says, or this run has had its share of
+    /// turns. The lifecycle stays the same.
     Awaiting,
     /// The pause was withdrawn, or superseded by a stop, before it took effect: go on from the
     /// record.
     PauseCancelled,
-    /// This process leaves; another one goes on from the record, and the lifecycle stays the same.
+    /// This process gives the discussion up; another one continues from the record. The lifecycle
+    /// stays the same.
     Left,
     /// Stop deliberating and conclude with what has been said; the reason is a fact in the record.
     WindUp,

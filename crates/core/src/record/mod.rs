@@ -2,7 +2,7 @@
 //!
 //! Submodules: [`feed`] (sends facts and text to subscribers), [`control`] (delivers commands to a
 //! running discussion), [`retry_store`] (retries while the store is unavailable), [`suspicion`]
-//! (that nothing can be written) and [`failure`] (errors that end a run).
+//! (a flag that writes have failed) and [`failure`] (errors that end a run).
 
 pub(crate) mod control;
 pub(crate) mod failure;

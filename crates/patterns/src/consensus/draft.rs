@@ -40,7 +40,7 @@ pub(super) async fn draft(floor: &mut Floor) -> Result<Option<Understood<Synthes
         match write(floor, &writer, Writing::Synthesizer).await? {
             Some(written) if written.value.cut => begun = begun.or(Some(written)),
             Some(written) => return Ok(Some(written)),
-            // A JSON value is asked for once more, and then of nobody else.
+            // This writer was already reminded to send a JSON value; no other participant is asked.
             None if spec.answer_schema().is_some() && !floor.present(&[writer]).is_empty() => break,
             None => {}
         }
@@ -68,8 +68,8 @@ pub(super) async fn write(
     floor.ask_for(writer, ask, &Syntheses::of(&spec, &writer.name)).await
 }
 
-/// The written synthesis as a decision. The beginning of one that was cut off is used as it is, and
-/// said to be one.
+/// The written synthesis as a decision. If it was cut off, its beginning is used, and the decision
+/// has a problem that says so.
 pub(super) fn decided(written: Understood<Synthesis>) -> Decision {
     let (writer, is_cut) = (written.participant, written.value.cut);
     let decision = written.value.decision(&writer);

@@ -52,7 +52,7 @@ pub(super) fn check(spec: &Spec) -> Vec<Refusal> {
     if spec.options.is_empty() || votes_itself(spec) { Vec::new() } else { ballot::check(&spec.options) }
 }
 
-/// Votes on options decide without a synthesis.
+/// The settings without effect: votes on options decide without a synthesis.
 pub(super) fn remarks(spec: &Spec) -> Vec<Refusal> {
     let writes = !votes_itself(spec) && spec.options.is_empty();
     let why = "votes on options decide, and no synthesis is written";
@@ -60,7 +60,7 @@ pub(super) fn remarks(spec: &Spec) -> Vec<Refusal> {
     unused.into_iter().chain(first::remarks(spec)).collect()
 }
 
-/// The same where every vote counts the same.
+/// The settings without effect under a method that counts every vote equally.
 pub(super) fn remarks_by_heads(spec: &Spec) -> Vec<Refusal> {
     let by_heads = (!pattern::settle::is(spec)).then(|| weighing::remark(spec)).flatten();
     remarks(spec).into_iter().chain(by_heads).collect()

@@ -1,5 +1,5 @@
-//! Synthesis: one participant combines all perspectives into one answer. Of a critique, that is the
-//! author with its last refinement.
+//! Synthesis: one participant combines all perspectives into one answer. After a critique, the
+//! author's last refinement is the answer.
 
 use quorum_core::{
     floor::{Floor, halt::Halt},

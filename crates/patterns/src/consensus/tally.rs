@@ -108,7 +108,7 @@ fn vote_record(spec: &Spec, cast: &CastBallot) -> Value {
     record
 }
 
-/// A seat's weight, if it is not that of a plain provider.
+/// A seat's weight, if it is not 1, the weight of a plain provider.
 fn own_weight(spec: &Spec, name: &str) -> Option<f64> {
     spec.seat(name).map(|it| it.weight).filter(|it| *it != 1.0)
 }
@@ -187,7 +187,7 @@ pub(crate) struct Uncounted {
     pub(super) missing: Vec<String>,
     /// They were no longer waited for, because the other votes were enough.
     pub(super) dropped: Vec<String>,
-    /// They were not asked, because their votes could not have changed the outcome.
+    /// They were not asked, because the outcome was no longer in doubt.
     pub(super) spared: Vec<String>,
 }
 
@@ -210,7 +210,7 @@ impl Uncounted {
         self.unread.iter().chain(&self.missing)
     }
 
-    /// The same, where those of the missing that were never asked are spared.
+    /// Moves the missing participants that were never asked to `spared`.
     pub(super) fn sparing(mut self, asked: impl Fn(&str) -> bool) -> Self {
         let (missing, spared) = self.missing.into_iter().partition(|it| asked(it));
         (self.missing, self.spared) = (missing, spared);
@@ -377,7 +377,9 @@ impl Count {
             lines.push(format!("No vote was counted from {}.", listed(&absent)));
         }
         if !spared.is_empty() {
-            lines.push(format!("{} could not have changed the outcome and was not asked.", listed(spared)));
+            let were = if spared.len() == 1 { "was" } else { "were" };
+            let names = listed(spared);
+            lines.push(format!("{names} {were} not asked: the outcome was no longer in doubt."));
         }
         lines.join("\n")
     }
@@ -409,7 +411,7 @@ impl Count {
         self.tally.votes.get(option).copied().unwrap_or_default()
     }
 
-    /// The weight by which a vote is multiplied, where it is.
+    /// The participant's weight as text, such as ` × 1.5`; empty if it doesn't multiply the vote.
     fn times(&self, cast: &CastBallot) -> String {
         let weight = self.weights.get(&cast.participant).filter(|_| self.measure == Measure::Weight);
         weight.map(|it| format!(" × {it}")).unwrap_or_default()

@@ -66,7 +66,7 @@ async fn d12_a_check_says_how_to_log_in() {
 }
 
 #[tokio::test]
-async fn f2_a_silence_is_told_with_the_last_complaint() {
+async fn f2_a_timeout_is_reported_with_the_programs_last_error() {
     let check = async |dialect: &str, script: &str, message: &str| {
         // Long enough for a shell to start on any machine.
         let (stage, timeouts) = (Stage::new(), Timeouts { first_ms: 5_000, idle_ms: 5_000 });

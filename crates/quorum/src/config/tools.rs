@@ -1,5 +1,5 @@
-//! `[tools.NAME]` and `[workflows]`: the programs that workflows may use, and who answers their
-//! prompts.
+//! `[tools.NAME]` and `[workflows]`: the programs that workflows may use, and the provider that
+//! answers their prompts.
 
 use toml::{Table, Value};
 

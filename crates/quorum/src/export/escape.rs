@@ -7,8 +7,8 @@ use pulldown_cmark::{
 /// The schemes a link may have.
 const SCHEMES: &[&str] = &["https://", "http://", "mailto:"];
 
-/// The maximum number of passes. Sanitizing may reveal more markup; a text that takes longer hides
-/// it on purpose.
+/// The maximum number of passes. Escaping markup may reveal more markup. A text with markup left
+/// after the last pass hides it on purpose; it is then escaped wherever it might be markup.
 const MOST_PASSES: usize = 10;
 
 /// Plain text as Markdown: one line in which no character is markup.
@@ -84,7 +84,7 @@ pub(super) fn neutralize(document: &str) -> String {
         active_markup.dedup();
         active_markup.iter().rev().for_each(|place| document.insert(*place, '\\'));
     }
-    document.replace('<', "&lt;").replace("![", "!\\[").replace("]:", "]\\:")
+    document.replace('<', "&lt;").replace("![", "!\\[").replace("]:", "]\\:").replace("](", "]\\(")
 }
 
 /// The positions at which a backslash escapes markup.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use futures::future::join;
 use quorum_core::{
     engine::{Order, handle::Handle},
     model::{
@@ -34,7 +33,7 @@ pub struct Scope {
     pub(super) who: Arc<str>,
     /// What it starts is charged to this account, if that has caps.
     pub(super) account: Option<CappedAccount>,
-    /// The span that called, which the records of what it starts are linked to.
+    /// The caller's span; discussions started here record it, and their traces link to it.
     pub(super) caller: Option<Traceparent>,
 }
 
@@ -89,9 +88,10 @@ impl Scope {
         &*self.quorum.0.archive
     }
 
-    /// Checks a request and returns its spec, or all problems with it. Costs nothing. What it
-    /// recalls is looked up when it is started; [`Scope::order`] does so at once. A request that
-    /// follows a discussion is refused: only [`Scope::order`] can look at that.
+    /// Checks a request and returns its spec, or all problems with it. Costs nothing. Earlier
+    /// discussions to recall are looked up when the order is started; [`Scope::order`] looks them
+    /// up at once. A request that follows a discussion is refused, because only [`Scope::order`]
+    /// looks that discussion up.
     pub fn check(&self, request: &Request) -> Result<Spec, Error> {
         if request.follows.is_some() {
             let message = "the discussion that is followed was not looked up";
@@ -129,7 +129,7 @@ impl Scope {
         }
     }
 
-    /// The values of this order that have no effect, or another one than they say.
+    /// The values of this order that have no effect, or not the effect that they seem to have.
     #[must_use]
     pub fn remarks(&self, spec: &Spec) -> Vec<Refusal> {
         self.quorum.remarks(spec)
@@ -226,11 +226,10 @@ impl Scope {
     async fn begin(&self, id: DiscussionId, spec: Spec) -> Result<(Discussion, Handle), Error> {
         let spec = self.ready(spec).await?;
         let discussion = self.named(id);
-        let begun = self.quorum.0.engine.begin_as(id, self.ordered(spec));
-        // Concurrently, the audit entry first: even if the process dies, nothing has run without a
+        // The audit entry is written first: even if the process dies, nothing has run without a
         // record of who started it.
-        let ((), begun) = join(discussion.log("start", "done"), begun).await;
-        match begun {
+        discussion.log("start", "done").await;
+        match self.quorum.0.engine.begin_as(id, self.ordered(spec)).await {
             Ok(handle) => Ok((discussion, handle)),
             Err(error) => discussion.logged("start", Err(error.into())).await,
         }

@@ -36,6 +36,7 @@ const PAYLOADS: &[&str] = &[
     "&#60;script&#62;alert(1)&#60;/script&#62;",
     "[x](javascript:alert(1))",
     "[x](JaVaScRiPt:alert(1))",
+    "[[[[[[[[[[[[x](javascript:alert(1))",
     "[x](&#106;avascript:alert(1))",
     "[x](\u{1}javascript:alert(1))",
     "[x](java\tscript:alert(1))",

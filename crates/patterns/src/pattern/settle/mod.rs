@@ -1,5 +1,5 @@
 //! Settle: blind answers, two at first and then one by one, until no further answer could change
-//! the outcome. If the outcome is still open, everyone is asked once more: blind, or after a talk
+//! the outcome, or the leading answer is almost certainly right. If the outcome is still open, everyone is asked once more: blind, or after a talk
 //! if the request says so.
 
 mod course;
@@ -154,7 +154,8 @@ async fn talk(floor: &mut Floor, round: u32) -> Result<(), Halt> {
     Ok(())
 }
 
-/// Those that can be asked: where outcomes tell them apart, the best first; people last.
+/// The participants that can be asked. If votes are weighed by earlier outcomes, those whose votes
+/// can weigh most come first. People come last.
 fn in_order(floor: &Floor) -> Vec<Participant> {
     let spec = floor.spec();
     let weighing = Weighing::of(&spec);

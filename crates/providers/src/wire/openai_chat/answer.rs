@@ -189,7 +189,7 @@ impl Piece<'_> {
 }
 
 impl Piece<'_> {
-    /// The text of a frame that has nothing but text, and what every frame repeats.
+    /// The text of a frame that has only text and the fields that every frame repeats.
     fn text_alone(&self) -> Option<&str> {
         let [Choice { index: None | Some(0), delta: Some(delta), finish_reason, usage: None, .. }] =
             self.choices.as_deref()?

@@ -128,7 +128,7 @@ fn check_size(bytes: &[u8]) -> Result<(), Mistake> {
     if bytes.len() <= LARGEST_FILE {
         return Ok(());
     }
-    let (has, most) = (bytes.len() / 1_000_000, LARGEST_FILE / 1_000_000);
+    let (has, most) = (bytes.len().div_ceil(1_000_000), LARGEST_FILE / 1_000_000);
     Err(Mistake::new(1, "", format!("the file has {has} MB; at most {most} MB are read")))
 }
 

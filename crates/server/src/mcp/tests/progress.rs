@@ -51,7 +51,7 @@ fn progress(client: &Client) -> Vec<f64> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn b10_a_turn_was_told_with_the_next_round_and_with_money_that_was_only_reserved() {
+async fn b10_a_turn_is_reported_with_its_own_round_and_with_money_that_was_spent() {
     let mut client = Client::asking(process(paid())).await;
     let told = call(&mut client, "ax_discuss", order()).await;
     let expected = [
@@ -66,7 +66,7 @@ async fn b10_a_turn_was_told_with_the_next_round_and_with_money_that_was_only_re
 }
 
 #[tokio::test(start_paused = true)]
-async fn b10_the_message_of_a_task_showed_money_that_was_only_reserved() {
+async fn b10_the_message_of_a_task_shows_only_money_that_was_spent() {
     let capabilities = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
     let mut client = Client::modern_asking(process(paid()), capabilities).await;
     let params = json!({ "name": "ax_discuss", "arguments": order() });
@@ -87,7 +87,7 @@ async fn b10_the_message_of_a_task_showed_money_that_was_only_reserved() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn b10_turns_that_ended_at_once_had_one_notification_together() {
+async fn b10_turns_that_end_together_have_one_notification_each() {
     let mut client = Client::legacy().await;
     let voices = ["claude", "gemini", "glm", "qwen", "mistral", "grok"];
     let order = json!({
@@ -105,7 +105,7 @@ async fn b10_turns_that_ended_at_once_had_one_notification_together() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn b10_the_steps_of_a_workflow_had_no_notifications() {
+async fn b10_each_step_of_a_workflow_has_a_notification() {
     let text = "workflowId: two-steps\nversion: 1.0.0\nsteps:\n\
         \x20 - { stepId: first, type: prompt, config: { prompt: \"List reasons.\" } }\n\
         \x20 - { stepId: second, type: prompt, config: { prompt: \"Weigh {{steps.first.output}}.\" } }\n";
@@ -130,7 +130,7 @@ async fn b10_the_end_of_a_sub_discussion_had_no_notification() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn b10_a_result_told_of_turns_from_before_the_call() {
+async fn b10_a_result_reports_only_turns_that_end_after_the_call() {
     let mut client = Client::asking(process(paid())).await;
     let mut at_once = order();
     at_once["maxWaitMs"] = json!(0);
