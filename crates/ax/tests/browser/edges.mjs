@@ -177,6 +177,8 @@ async function keys(server, open) {
   await press('s');
   await page.waitForSelector('dialog >> text=Stop here?');
   await press('Escape');
+  // While the dialog has the focus, keys are its own.
+  await page.waitForFunction(() => !document.querySelector('dialog[open]') && !document.activeElement.closest('dialog'));
   assert.equal(await page.evaluate(() => quorum.whole.wish), null);
   await press('s');
   await page.waitForSelector('dialog >> text=Stop here?');
