@@ -1,6 +1,6 @@
 //! Settle: blind answers, two at first and then one by one, until no further answer could change
-//! the outcome, or the leading answer is almost certainly right. If the outcome is still open, everyone is asked once more: blind, or after a talk
-//! if the request says so.
+//! the outcome, or the leading answer is almost certainly right. If the outcome is still open,
+//! everyone is asked once more: blind, or after a talk if the request says so.
 
 mod course;
 
