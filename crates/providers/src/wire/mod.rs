@@ -272,7 +272,8 @@ fn blocks(call: &Call) -> Vec<(MessageRole, Vec<String>)> {
     messages
 }
 
-/// A message as most vendors take it. The text is moved into it; `json!` would copy it.
+/// A message as most vendors take it. The text is moved into it; `json!` would copy it. For the
+/// same reason a body gets its list of messages only after `json!` has set their place in it.
 fn message(role: &str, text: String) -> Value {
     let fields = [("role", Value::from(role)), ("content", Value::String(text))];
     Value::Object(fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect())

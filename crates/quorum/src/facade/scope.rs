@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures::future::join;
 use quorum_core::{
     engine::{Order, handle::Handle},
     model::{
@@ -226,10 +227,12 @@ impl Scope {
     async fn begin(&self, id: DiscussionId, spec: Spec) -> Result<(Discussion, Handle), Error> {
         let spec = self.ready(spec).await?;
         let discussion = self.named(id);
-        // The audit entry is written first: even if the process dies, nothing has run without a
-        // record of who started it.
-        discussion.log("start", "done").await;
-        match self.quorum.0.engine.begin_as(id, self.ordered(spec)).await {
+        let begun = self.quorum.0.engine.begin_as(id, self.ordered(spec));
+        // Both at once, so that a caller that stops waiting leaves neither without the other. The
+        // audit entry is sent first, and SQLite's one writer keeps that order: even if the process
+        // dies, nothing has run without a record of who started it.
+        let ((), begun) = join(discussion.log("start", "done"), begun).await;
+        match begun {
             Ok(handle) => Ok((discussion, handle)),
             Err(error) => discussion.logged("start", Err(error.into())).await,
         }
